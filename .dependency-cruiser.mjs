@@ -1,0 +1,138 @@
+/**
+ * Who may import whom, as errors. Imports that only carry types count too: the parser (swc) sees `import type` like any other
+ * import, so a layer cannot lean on another one's shapes either. The one type-only bridge, workflows → activities, is held by
+ * bin/check/layers.ts, which asks that those imports say `import type`; the workflow bundle check holds it a second time. Cycles are Biome's to find (noImportCycles), which does
+ * tell types from values: two files may know each other's types.
+ */
+
+const DOORS = ['api', 'graphql', 'activities'];
+
+/** Everything of ours that is a layer; what a rule does not name stays forbidden. */
+const LAYERS = '^(activities|adapters|api|bench|bin|chain|contracts|db|domain|examples|graphql|sandbox|services|test|workflows)/';
+
+/** A rule: files of `layer` import, of our own code, only the paths that match `allowed`. */
+function layer(name, from, allowed, comment) {
+  return { name: `layer-${name}`, severity: 'error', comment, from: { path: from }, to: { path: LAYERS, pathNot: allowed } };
+}
+
+/** A rule: the package may be imported only from paths that match `home`; the edges that assemble things are always free. */
+function packageHome(name, packages, home) {
+  return {
+    name: `package-${name}`,
+    severity: 'error',
+    comment: `${name} is known to one place only, so that it can be replaced there.`,
+    from: { pathNot: `^(${home}|bin|sandbox|test|bench|examples|contracts)/` },
+    to: { path: `node_modules/(${packages})(/|$)` },
+  };
+}
+
+export default {
+  forbidden: [
+    {
+      name: 'domain-is-pure',
+      severity: 'error',
+      comment: 'Rules decide from their arguments: no package, no node: module, no other folder.',
+      from: { path: '^domain/' },
+      to: { pathNot: '^domain/' },
+    },
+    layer('db', '^db/', '^(db|domain)/', 'Storage knows tables and the domain.'),
+    layer(
+      'chain',
+      '^chain/',
+      '^(chain|domain|contracts)/',
+      'Chain code knows the chain, our compiled contracts, and the domain.',
+    ),
+    layer('adapters', '^adapters/', '^(adapters|domain)/', 'An adapter knows one outside library and the domain.'),
+    layer(
+      'services',
+      '^services/',
+      '^(services|domain|db|chain|adapters)/|^workflows/contract\\.ts$',
+      'Where rules meet storage.',
+    ),
+    ...DOORS.map((door) =>
+      layer(door, `^${door}/`, `^(${door}|services|domain)/`, 'A door unpacks, calls a service, maps the failure.'),
+    ),
+    layer(
+      'workflows',
+      '^workflows/',
+      '^(workflows|domain|activities)/',
+      'Deterministic code: the domain, and types of activities.',
+    ),
+    {
+      name: 'workflows-packages',
+      severity: 'error',
+      comment: 'A workflow that reads a clock, a socket or a library cannot be replayed.',
+      from: { path: '^workflows/' },
+      to: { path: 'node_modules/', pathNot: 'node_modules/@temporalio/workflow/' },
+    },
+    {
+      name: 'workflows-builtins',
+      severity: 'error',
+      comment: 'A workflow that reads a clock, a socket or a library cannot be replayed.',
+      from: { path: '^workflows/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    layer('contracts', '^contracts/', '^contracts/', 'The contract build stands alone.'),
+    layer('examples', '^examples/', '^examples/', 'An example is what a newcomer would write: packages and node: only.'),
+    {
+      name: 'entry-points-are-not-imported',
+      severity: 'error',
+      comment: 'bin and sandbox assemble the rest; nothing leans on them.',
+      from: { pathNot: '^(bin|sandbox|test|bench|vitest\\.)' },
+      to: { path: '^(bin|sandbox|bench)/' },
+    },
+    {
+      name: 'tests-are-not-imported',
+      severity: 'error',
+      from: { pathNot: '^(test|bench|bin/simulate\\.ts$|vitest\\.)' },
+      to: { path: '^test/' },
+    },
+    packageHome('storage', '@mikro-orm|pg|pg-query-stream|pg-cursor', 'db'),
+    packageHome('chain-client', 'viem|secp256k1', 'chain'),
+    packageHome('outgoing-http', 'undici', 'adapters|chain'),
+    packageHome('rest', 'express|zod-openapi', 'api'),
+    packageHome('graphql', 'graphql|graphql-yoga|@pothos', 'graphql'),
+    packageHome('temporal-worker', '@temporalio/worker', 'activities'),
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      comment: 'A file nobody imports and nobody starts is dead.',
+      from: { orphan: true, pathNot: '^(bin|test|bench|examples|contracts|db/migrations)/|^[^/]+$|\\.mjs$' },
+      to: {},
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      comment: 'Every import leads to a file, a declared package or a node: module.',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'declared-packages',
+      severity: 'error',
+      comment: 'What we import stands in package.json.',
+      from: { pathNot: '^bin/check/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'run-time-packages',
+      severity: 'error',
+      comment: 'What the deployed service imports is a dependency, not a devDependency.',
+      from: { path: '^(activities|adapters|api|chain|db|domain|graphql|services|workflows)/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm'], pathNot: 'node_modules/@types/' },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(\\.sandbox|\\.test|coverage)(/|$)|^contracts/artifacts/' },
+    moduleSystems: ['es6'],
+    combinedDependencies: false,
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.mjs', '.js', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['node', 'import', 'default'],
+      mainFields: ['module', 'main', 'types'],
+    },
+  },
+};

@@ -1,0 +1,57 @@
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { confirmBatch, type ConfirmResult } from '../services/settlement/confirm.ts';
+import type { SettlementDeps } from '../services/settlement/deps.ts';
+import { flushSplits } from '../services/settlement/flush.ts';
+import { claimAndSend, type SendResult } from '../services/settlement/send.ts';
+import type { BatchProposal } from '../services/settlement/starter.ts';
+import { sweepNetwork, type SweptBatch } from '../services/settlement/sweep.ts';
+
+/** The activities of settlement: each unpacks, calls a service, and leaves retries to the workflow. */
+export interface SettlementActivities {
+  /** Claims, signs and sends a batch; at most 3 seconds, local (safety 20). */
+  sendSettlement(proposal: BatchProposal): Promise<SendResult>;
+  /** Looks for the batch's receipt for at most 2.2 seconds and records what is decided; local. */
+  confirmSettlement(input: { readonly batchId: string }): Promise<ConfirmResult>;
+  /** Stays with a batch until all of it is decided; heart-beating, at most 5 minutes. */
+  awaitSettlement(input: { readonly batchId: string }): Promise<ConfirmResult>;
+  /** One round over everything that no live workflow holds. */
+  sweepPayments(input: { readonly network: string }): Promise<{ readonly batches: readonly SweptBatch[] }>;
+  /** Pays out splits that hold money. */
+  flushSplits(input: { readonly network: string }): Promise<number>;
+}
+
+const LOCAL_WAIT_MS = 2_200;
+const WAIT_MS = 2_000;
+const LONGEST_MS = 4 * 60_000;
+
+/** The activities over one set of dependencies. */
+export function createSettlementActivities(deps: SettlementDeps): SettlementActivities {
+  return {
+    sendSettlement: (proposal) => claimAndSend(deps, proposal, activityInfo().workflowExecution?.workflowId ?? null),
+    confirmSettlement: ({ batchId }) => confirmBatch(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }),
+    awaitSettlement: ({ batchId }) => stayWith(deps, batchId),
+    sweepPayments: ({ network }) => withHeartbeat(async () => ({ batches: await sweepNetwork(deps, network) })),
+    flushSplits: ({ network }) => withHeartbeat(() => flushSplits(deps, network)),
+  };
+}
+
+async function stayWith(deps: SettlementDeps, batchId: string): Promise<ConfirmResult> {
+  const deadline = deps.now() + LONGEST_MS;
+  const rest: ConfirmResult['rest'][number][] = [];
+  for (;;) {
+    heartbeat();
+    const result = await confirmBatch(deps, batchId, { timeoutMs: WAIT_MS, signal: cancellationSignal() });
+    rest.push(...result.rest);
+    if (result.undecided === 0 || deps.now() > deadline || cancellationSignal().aborted) return { ...result, rest };
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => heartbeat(), 5_000);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}

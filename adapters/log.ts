@@ -1,0 +1,75 @@
+import type { DestinationStream, Logger } from 'pino';
+import { destination, pino } from 'pino';
+
+/** The log every part writes to; one JSON object a line on stdout. */
+export type Log = Logger;
+
+/** Names whose values never reach a line, wherever they stand up to three levels deep; headers in the case Node gives them. */
+const SECRET_NAMES = [
+  'authorization',
+  'cookie',
+  'x-payment',
+  'payment-signature',
+  'payment-response',
+  'sign-in-with-x',
+  'svc-signature',
+  'signature',
+  'payment',
+  'proof',
+  'secret',
+  'secrets',
+  'token',
+  'accessToken',
+  'quoteToken',
+  'inviteToken',
+  'license',
+  'licenseJws',
+  'password',
+  'pepper',
+  'privateKey',
+  'privateKeys',
+  'relayerPrivateKeys',
+  'licenceKeys',
+  'secretsKey',
+  'apiKey',
+  'databaseUrl',
+  'rawTransaction',
+];
+const REDACTED = SECRET_NAMES.flatMap((name) => ['', '*.', '*.*.'].map((prefix) => `${prefix}["${name}"]`.replace('.[', '[')));
+
+/** What a log is made with. */
+export interface LogOptions {
+  readonly level: string;
+  /** The part that writes: `api`, `worker`, `sandbox`. */
+  readonly name: string;
+  /** Where lines go instead of stdout. */
+  readonly stream?: DestinationStream;
+}
+
+/**
+ * Makes the process's log. Lines are written synchronously, so that the last one before a crash is not lost; times are ISO 8601
+ * UTC; errors are written with type, message and stack; bigints as strings.
+ */
+export function createLog({ level, name, stream = destination({ fd: 1, sync: true }) }: LogOptions): Log {
+  return pino(
+    {
+      level,
+      base: { name },
+      redact: { paths: REDACTED, censor: '[secret]' },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }), log: withPlainBigints },
+    },
+    stream,
+  );
+}
+
+/** The same log with the request's id on every line (`x-request-id`, decisions, General). */
+export function bindRequest(log: Log, requestId: string): Log {
+  return log.child({ requestId });
+}
+
+function withPlainBigints(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, typeof value === 'bigint' ? value.toString() : value]),
+  );
+}

@@ -1,0 +1,155 @@
+import type { Dispatcher } from 'undici';
+import { Agent, request } from 'undici';
+import type { Resolve } from './dns.ts';
+import { createResolver } from './dns.ts';
+import type { OutboundReason } from './outboundReason.ts';
+import { reasonOfError } from './outboundReason.ts';
+import type { UrlPolicy } from './outboundUrl.ts';
+import { checkOutboundUrl } from './outboundUrl.ts';
+import { createPinnedConnector } from './pinnedConnector.ts';
+
+/** How the only door to other people's servers behaves. */
+export interface OutboundOptions {
+  /** The sandbox's override; the configuration refuses it in production. */
+  readonly allowLoopback?: boolean;
+  /** Name → addresses; real name servers unless told. Every answer is checked, whoever gave it. */
+  readonly resolve?: Resolve;
+  /** PEM of further certificate authorities, for the sandbox's own sites. */
+  readonly ca?: string;
+  readonly userAgent?: string;
+}
+
+/** One outgoing request. */
+export interface OutboundRequest {
+  readonly url: string;
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** For everything together: name, connection, headers, body. 5 s unless told. */
+  readonly timeoutMs?: number;
+  /** Most bytes of the answer's body; 64 KiB unless told. */
+  readonly maxBodyBytes?: number;
+  /** `whole`: a longer or broken body is a failure. `start`: the first bytes do, whatever comes after. `whole` unless told. */
+  readonly read?: 'whole' | 'start';
+  readonly extraPorts?: readonly number[];
+  readonly signal?: AbortSignal;
+}
+
+/** What came of it; reason codes only, never an address or an error text (decisions §6 rule 6). */
+export type OutboundAnswer =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: Uint8Array;
+      readonly durationMs: number;
+    }
+  | { readonly ok: false; readonly reason: OutboundReason; readonly durationMs: number };
+
+/** The only outgoing HTTP of the service. */
+export interface Outbound {
+  /** True when the URL may be stored as a target; the same check runs again before each request. */
+  checkUrl(url: string, extraPorts?: readonly number[]): { readonly ok: boolean; readonly reason?: OutboundReason };
+  /** Sends one request once: no redirect, no retry, no proxy. Never throws; any status is an answer (3xx too). */
+  send(request: OutboundRequest): Promise<OutboundAnswer>;
+  close(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 16 * 1024;
+/** With `start`, how long the body may dawdle after the headers: its bytes are only kept for the log. */
+const BODY_START_MS = 1_000;
+
+/** Opens the door; connections are kept for a few seconds, each to an address that was checked when it was made. */
+export function createOutbound(options: OutboundOptions = {}): Outbound {
+  const allowLoopback = options.allowLoopback ?? false;
+  const agent = new Agent({
+    connect: createPinnedConnector({
+      resolve: options.resolve ?? createResolver(),
+      allowLoopback,
+      connectTimeoutMs: 3_000,
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+    }),
+    connections: null, // several targets may share an origin: who hangs there must not hold up the others; callers cap what they send
+    pipelining: 1,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 10_000,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const policy = (extraPorts: readonly number[] | undefined): UrlPolicy => ({ allowLoopback, extraPorts: extraPorts ?? [] });
+  return {
+    checkUrl: (url, extraPorts) => {
+      const check = checkOutboundUrl(url, policy(extraPorts));
+      return check.ok ? { ok: true } : { ok: false, reason: check.reason };
+    },
+    send: (outgoing) => send(agent, policy(outgoing.extraPorts), options.userAgent ?? 'svc-outbound/1.0', outgoing),
+    close: () => agent.destroy(),
+  };
+}
+
+async function send(agent: Agent, policy: UrlPolicy, userAgent: string, outgoing: OutboundRequest): Promise<OutboundAnswer> {
+  const startedAt = performance.now();
+  const since = (): number => Math.round(performance.now() - startedAt);
+  const check = checkOutboundUrl(outgoing.url, policy);
+  if (!check.ok) return { ok: false, reason: check.reason, durationMs: since() };
+  const deadline = AbortSignal.timeout(outgoing.timeoutMs ?? 5_000);
+  const signal = outgoing.signal === undefined ? deadline : AbortSignal.any([deadline, outgoing.signal]);
+  try {
+    const answer = await request(check.url, {
+      dispatcher: agent,
+      method: outgoing.method ?? 'GET',
+      headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...outgoing.headers },
+      body: outgoing.body ?? null,
+      signal,
+    });
+    const limit = outgoing.maxBodyBytes ?? 64 * 1024;
+    const body = outgoing.read === 'start' ? await readStart(answer.body, limit) : await readWhole(answer.body, limit);
+    if (body === null) return { ok: false, reason: 'too_large', durationMs: since() };
+    return { ok: true, status: answer.statusCode, headers: plainHeaders(answer.headers), body, durationMs: since() };
+  } catch (error) {
+    return { ok: false, reason: reasonOfError(error), durationMs: since() };
+  }
+}
+
+/** The whole body, or null when it is longer than `limit`; the connection ends then. */
+async function readWhole(body: Dispatcher.ResponseData['body'], limit: number): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > limit) {
+      body.destroy();
+      return null;
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** At most `limit` bytes of what comes within a second; whatever goes wrong later, the answer stands. */
+async function readStart(body: Dispatcher.ResponseData['body'], limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const timer = setTimeout(() => body.destroy(), BODY_START_MS);
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > limit) break; // leaving the loop destroys the body and its connection
+    }
+  } catch {
+    // The status has arrived, and it alone counts.
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(chunks).subarray(0, limit);
+}
+
+function plainHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) plain[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return plain;
+}

@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../domain/errors.ts';
+
+/** Deepest JSON that is read. */
+const MAX_DEPTH = 16;
+
+/**
+ * Reads and parses a JSON body of at most `limitBytes`. Throws 400: body_too_large (told by the length alone when it is
+ * stated), malformed_body for an encoding, text that is not UTF-8 or JSON, or nesting deeper than 16.
+ */
+export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<unknown> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new ServiceError('malformed_body', 'the body must not be compressed');
+  return parseJson(await readBytes(request, limitBytes));
+}
+
+function parseJson(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new ServiceError('malformed_body', 'the body is not UTF-8');
+  }
+  if (depthOf(text) > MAX_DEPTH) throw new ServiceError('malformed_body', `the body nests deeper than ${MAX_DEPTH}`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ServiceError('malformed_body', 'the body is not JSON');
+  }
+}
+
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const tooLarge = (): ServiceError => new ServiceError('body_too_large', `the body is larger than ${limitBytes} bytes`);
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(tooLarge());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > limitBytes) {
+        request.off('data', onData);
+        reject(tooLarge());
+      } else chunks.push(chunk);
+    };
+    request.on('data', onData);
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('error', () => reject(new ServiceError('malformed_body', 'the body ended early')));
+    request.once('close', () => reject(new ServiceError('malformed_body', 'the body ended early')));
+  });
+}
+
+/** Deepest nesting of brackets outside strings; linear, and before any parser sees the text. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let isString = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (isString) {
+      if (code === 0x5c) index++;
+      else if (code === 0x22) isString = false;
+    } else if (code === 0x22) isString = true;
+    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth);
+    else if (code === 0x7d || code === 0x5d) depth--;
+  }
+  return deepest;
+}

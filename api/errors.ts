@@ -1,0 +1,55 @@
+import { type ErrorKind, isServiceError, ServiceError } from '../domain/errors.ts';
+import { PaymentError } from '../services/settlement/outcome.ts';
+import type { Answer, ErrorShape } from './route.ts';
+
+/** The status of every kind of error at this door (specification, Errors). */
+const STATUS_BY_KIND = {
+  invalid: 400,
+  unauthenticated: 401,
+  payment: 402,
+  forbidden: 403,
+  plan: 403,
+  missing: 404,
+  conflict: 409,
+  throttled: 429,
+  defect: 500,
+  unavailable: 503,
+} as const satisfies Record<ErrorKind, number>;
+
+/** Seconds to wait where an error that needs `Retry-After` names none. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** Anything thrown as an error of the closed list; what is not on it is a defect whose text stays inside. */
+export function asServiceError(error: unknown): ServiceError {
+  return isServiceError(error) ? error : new ServiceError('internal', 'something went wrong on our side');
+}
+
+/** The answer for an error: status, headers and body in the shape of the route; as a problem (RFC 9457) when asked for. */
+export function errorAnswer(error: ServiceError, shape: ErrorShape, wantsProblem: boolean): Answer {
+  const status = STATUS_BY_KIND[error.kind];
+  const body = {
+    ...(shape === 'ok' ? { ok: false } : {}),
+    error: error.text,
+    ...(error.kind === 'plan' ? { upgrade: true } : {}),
+  };
+  const headers: Record<string, string> = { 'cache-control': 'no-store', 'x-svc-error-code': error.code };
+  if (status === 401) headers['www-authenticate'] = 'Bearer';
+  const mustSayWhen = status === 429 || status === 503 || error.code === 'settlement_pending';
+  if (mustSayWhen || error.details.retryAfterSeconds !== undefined) {
+    headers['retry-after'] = String(error.details.retryAfterSeconds ?? RETRY_AFTER_SECONDS);
+  }
+  if (error instanceof PaymentError && error.paymentResponse !== null) {
+    headers['payment-response'] = error.paymentResponse;
+    headers['x-payment-response'] = error.paymentResponse;
+    headers['cache-control'] = 'private, no-store';
+  }
+  return wantsProblem ? problemAnswer(error, { status, headers, body }) : { status, headers, body };
+}
+
+/** The same error as problem details; the ordinary members stay as extensions (RFC 9457 §3.2). */
+function problemAnswer(error: ServiceError, answer: Answer & { readonly body: object }): Answer {
+  const { status, headers, body } = answer;
+  const { parameter } = error.details;
+  const problem = { type: 'about:blank', title: error.code, status, detail: error.message, ...(parameter === undefined ? {} : { parameter }) };
+  return { status, headers: { ...headers, 'content-type': 'application/problem+json' }, body: { ...problem, ...body } };
+}

@@ -1,0 +1,56 @@
+import { ServiceError } from '../../domain/errors.ts';
+import type { SettleReceipt } from '../../services/settlement/outcome.ts';
+import { verifyPayment } from '../../services/verify.ts';
+import type { KeyRoute } from '../route.ts';
+import { parseWith } from '../schemas/parse.ts';
+import { VerifyError, VerifyReceipt, VerifyRequest } from '../schemas/verify.ts';
+import { jsonResponse, keyErrors } from './responses.ts';
+
+/** POST /_svc/verify: settles a buyer's payment to the authors and returns the re-read licence. */
+export const verifyRoute: KeyRoute = {
+  method: 'post',
+  path: '/_svc/verify',
+  access: { scope: 'tenant.read', freshness: 'now' },
+  errorShape: 'ok',
+  bodyLimitBytes: 65_536,
+  operation: {
+    operationId: 'verifyPayment',
+    tags: ['Enforce'],
+    summary: 'Settle a payment',
+    security: [{ publisherKey: [] }],
+    requestBody: { required: true, content: { 'application/json': { schema: VerifyRequest } } },
+    responses: {
+      '200': jsonResponse('Settled', VerifyReceipt),
+      '402': jsonResponse('Not settled; `error` says why', VerifyError),
+      ...keyErrors(VerifyError),
+    },
+  },
+  handle: async ({ deps, caller, body, header }) => {
+    const { agent = {}, legs, ...rest } = parseWith(VerifyRequest, body);
+    const idempotencyKey = readIdempotencyKey(header('idempotency-key'));
+    const request = {
+      ...rest,
+      agent,
+      legs: legs.map(({ toAddress, amountMicro }) => ({ toAddress, amountMicro: BigInt(amountMicro) })),
+      ...(idempotencyKey === null ? {} : { idempotencyKey }),
+    };
+    return receiptAnswer(await verifyPayment(deps, caller, request));
+  },
+};
+
+function receiptAnswer(receipt: SettleReceipt) {
+  const { settlementRef, payer, responseHeader, licenseJws, chargedMicro } = receipt;
+  const headers = {
+    'cache-control': 'private, no-store',
+    'payment-response': responseHeader,
+    'x-payment-response': responseHeader,
+  };
+  const reference = settlementRef === null ? {} : { settlementRef };
+  const body = { ok: true, ...reference, payer, responseHeader, licenseJws, chargedMicro: chargedMicro.toString() };
+  return { status: 200, headers, body };
+}
+
+function readIdempotencyKey(value: string | null): string | null {
+  if (value === null || /^[\x20-\x7e]{1,255}$/.test(value)) return value;
+  throw new ServiceError('invalid_parameter', 'Idempotency-Key is 1 to 255 printable characters', { parameter: 'Idempotency-Key' });
+}

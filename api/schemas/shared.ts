@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/** Schemas that several endpoints share; each stands in the API description under its id. */
+
+/** An http(s) URL; who may name it is decided after its shape. */
+export const resource = z.string('must be a URL').min(1, 'must be a URL').max(2048, 'is too long').meta({ format: 'uri' });
+
+/** `read` or `citation`. */
+export const kind = z.enum(['read', 'citation'], 'must be read or citation');
+
+/** A whole amount of micro-USDC. */
+export const micro = z.int('must be a whole number of micro-USDC').min(0, 'must not be negative');
+
+/** A 20-byte address. */
+export const address = z.string('must be an address').regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits');
+
+const text = z.string('must be text');
+
+/** Telemetry of the publisher's own classifier; never used for authorization. */
+export const ObservedAgent = z
+  .object(
+    {
+      ua: z.exactOptional(text),
+      classifyReason: z.exactOptional(text),
+      verified: z.exactOptional(z.boolean('must be true or false')),
+      verifiedAgent: z.exactOptional(text),
+      sigInvalid: z.exactOptional(z.boolean('must be true or false')),
+    },
+    'must be an object',
+  )
+  .meta({ id: 'ObservedAgent', description: "Telemetry from the publisher's own classifier; never used for authorization." });
+
+/** `{error}`. */
+export const ErrorBody = z.object({ error: z.string() }).meta({ id: 'Error' });
+
+/** `{error, upgrade: true}`. */
+export const PlanGateError = z.object({ error: z.string(), upgrade: z.literal(true) }).meta({ id: 'PlanGateError' });

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { address, kind, micro, ObservedAgent, resource } from './shared.ts';
+
+/** A leg as sent: only address and amount count, the rest is ours to know. */
+const SentLeg = z.looseObject({ toAddress: address, amountMicro: micro }, 'must be a leg');
+
+/** A quote as sent back: the object of GET quote, or a bare price. */
+const SentQuote = z
+  .looseObject(
+    {
+      price: micro,
+      kind: z.exactOptional(kind),
+      host: z.exactOptional(z.string('must be text')),
+      resource: z.exactOptional(resource),
+      quoteToken: z.exactOptional(z.string('must be text')),
+    },
+    'must be a quote',
+  )
+  .meta({ id: 'SentQuote', description: 'The object of GET quote, verbatim, or a bare price of the resource.' });
+
+/** Body of POST /_svc/verify. */
+export const VerifyRequest = z
+  .object(
+    {
+      payment: z.string('must be text').min(1, 'must not be empty').meta({ description: "The buyer's x402 payment payload." }),
+      legs: z.array(SentLeg, 'must be a list').max(500, 'is too long'),
+      quote: SentQuote,
+      resource: z.exactOptional(resource),
+      agent: z.exactOptional(ObservedAgent),
+    },
+    'must be an object',
+  )
+  .meta({ id: 'VerifyRequest' });
+
+/** Success of POST /_svc/verify. */
+export const VerifyReceipt = z
+  .object({
+    ok: z.literal(true),
+    settlementRef: z.exactOptional(z.string()),
+    payer: z.string(),
+    responseHeader: z.string(),
+    licenseJws: z.string(),
+    chargedMicro: z.string().regex(/^\d+$/),
+  })
+  .meta({ id: 'VerifyReceipt' });
+
+/** Any error of POST /_svc/verify. */
+export const VerifyError = z
+  .object({ ok: z.literal(false), error: z.string(), upgrade: z.exactOptional(z.literal(true)) })
+  .meta({ id: 'VerifyError' });

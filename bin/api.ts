@@ -1,0 +1,25 @@
+import { createLog } from '../adapters/log.ts';
+import { startApi } from './api/start.ts';
+import { readApiConfig } from './config.ts';
+
+/** The API process: reads its environment, serves until SIGTERM or SIGINT, drains, and ends with status 0. */
+const config = readApiConfig();
+const log = createLog({ level: config.logLevel, name: 'api' });
+try {
+  const api = await startApi(config, log);
+  log.info({ url: api.url }, 'the API listens');
+  const stop = (signal: string): void => {
+    log.info({ signal }, 'the API drains');
+    api.close().then(
+      () => log.info({}, 'the API has ended'),
+      (error: unknown) => {
+        log.error({ err: error }, 'the API did not end cleanly');
+        process.exitCode = 1;
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
+} catch (error) {
+  log.fatal({ err: error }, 'the API could not start');
+  process.exitCode = 1;
+}

@@ -1,0 +1,121 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import { createApi } from '../../api/app.ts';
+import { Networks, verifyNetwork } from '../../chain/network.ts';
+import { createRpc, type Rpc } from '../../chain/rpc.ts';
+import { openDatabase } from '../../db/database.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { issuerOf } from '../../services/licenceCheck.ts';
+import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
+import type { PublisherDeps } from '../../services/publisher.ts';
+import type { Log } from '../../services/settlement/deps.ts';
+import { openSnapshots } from '../../services/snapshots.ts';
+import type { ApiConfig } from '../config.ts';
+import { openSettlement } from './settlement.ts';
+
+/** A running API process. */
+export interface RunningApi {
+  /** Where it listens; with `PUBLIC_BASE_URL` others reach it elsewhere. */
+  readonly url: string;
+  /** Stops taking calls, lets those on their way end (25 s at most), and closes everything. Again: the same end. */
+  close(): Promise<void>;
+}
+
+const KEYRING_REFRESH_MS = 30_000;
+const DRAIN_MS = 25_000;
+/** A payment of 16 KiB in a header fits, besides everything else. */
+const MAX_HEADER_BYTES = 32_768;
+
+/**
+ * Starts the API: database, Temporal, networks (compared with their chain), signing keys, copies in memory, then the door.
+ * Rejects, with everything closed again, when a part cannot be reached or does not fit the configuration.
+ */
+export async function startApi(config: ApiConfig, log: Log): Promise<RunningApi> {
+  const closers: (() => Promise<unknown> | unknown)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    return await open(config, log, closers, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function open(
+  config: ApiConfig,
+  log: Log,
+  closers: (() => Promise<unknown> | unknown)[],
+  closeAll: () => Promise<void>,
+): Promise<RunningApi> {
+  const clock = Date.now;
+  const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize, applicationName: 'svc api' });
+  closers.push(() => database.close());
+  const connection = await Connection.connect({ address: config.temporalAddress });
+  closers.push(() => connection.close());
+  const networks = new Networks(config.networks);
+  const rpcs = new Map(config.networks.map((network) => [network.id, createRpc(network)]));
+  for (const rpc of rpcs.values()) closers.push(() => rpc.close());
+  const rpcOf = (id: string): Rpc => {
+    const rpc = rpcs.get(id);
+    if (!rpc) throw new ServiceError('network_unsupported', 'payments on this network are not accepted');
+    return rpc;
+  };
+  for (const network of networks.list) await verifyNetwork(network, rpcOf(network.id));
+  const network = networks.get(config.networks[0]?.id ?? '');
+
+  const keyring = await openKeyring(database, { privateKeys: config.licenceKeys ?? [], clock });
+  const refresh = setInterval(() => {
+    refreshKeyring(database, keyring).catch((error: unknown) => log.warn({ error: String(error) }, 'signing keys were not read again'));
+  }, KEYRING_REFRESH_MS);
+  closers.push(() => clearInterval(refresh));
+  const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
+  const { priceFloorMicro } = config;
+  const snapshots = await openSnapshots({ database, directUrl, networkId: network.id, priceFloorMicro, clock, log });
+  closers.push(() => snapshots.close());
+
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 30_000 });
+  const url = await listen(server, config.listenHost, config.port);
+  const baseUrl = config.publicBaseUrl ?? url;
+  const deps: PublisherDeps = {
+    ...{ database, snapshots, keyring, network, clock, priceFloorMicro, baseUrl },
+    pepper: config.apiKeyPepper,
+    quoteTokenSecrets: config.quoteTokenSecrets,
+    testKeysEnabled: config.testKeysEnabled,
+  };
+  const issuer = async (tenantId: string): Promise<string> => {
+    return issuerOf(deps, (await snapshots.tenant(tenantId)) ?? { licenseIssuer: null });
+  };
+  const client = new Client({ connection, namespace: config.temporalNamespace });
+  const settlement = openSettlement({ config, client, database, networks, rpcOf, keyring, issuerOf: issuer, directUrl, log });
+  closers.push(settlement.close, () => drain(server));
+  const readiness = {
+    database: async () => void (await database.query('select 1')),
+    temporal: async () => void (await connection.workflowService.getSystemInfo({})),
+    chain: async () => void (await Promise.all([...rpcs.values()].map((rpc) => rpc.request('eth_blockNumber', [])))),
+  };
+  server.on('request', createApi({ ...deps, log, settle: settlement.settle, readiness }));
+
+  let closing: Promise<void> | null = null;
+  return { url, close: () => (closing ??= closeAll()) };
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const { address, family, port: taken } = server.address() as AddressInfo;
+      resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`);
+    });
+  });
+}
+
+/** Takes no more calls and waits for those on their way; cuts what is left after the limit. */
+async function drain(server: Server): Promise<void> {
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await new Promise((resolve) => server.close(resolve));
+  clearTimeout(cut);
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+
+/** Readers of one variable's text. Every message is a constant of ours: none repeats the text, which may be a secret. */
+
+/** Text of at least one character, surrounding white space removed. */
+export const text = z.string().trim().min(1, 'is empty');
+
+/** A whole number between `min` and `max`, both allowed. */
+export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER): z.ZodType<number, string> {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return text
+    .regex(/^\d{1,16}$/, message)
+    .transform(Number)
+    .pipe(z.number().min(min, message).max(max, message));
+}
+
+/** A whole number without an upper bound that a JavaScript number would set: wei. */
+export const wei = text.regex(/^\d{1,30}$/, 'must be a whole number of wei').transform(BigInt);
+
+/** The lowest price: at least 1 micro, since nothing can be paid with less, and at most 1,000 USDC. */
+export const priceFloor = wholeNumber(1, 1_000_000_000).transform(BigInt);
+
+/** `true` or `false`, nothing else: a flag that opens something must not be opened by a typing error. */
+export const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
+
+/** A URL with one of the schemes; returned as written, without a trailing slash. */
+export function url(...schemes: readonly string[]): z.ZodType<string, string> {
+  const message = `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  return text
+    .refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), message)
+    .transform((value) => value.replace(/\/+$/, ''));
+}
+
+/** The address of this service as others see it: https, or http on a loopback host. */
+export const publicUrl = url('https', 'http').refine(
+  (value) => value.startsWith('https:') || /^http:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/.test(value),
+  'must be https, or http on a loopback host',
+);
+
+/** Comma-separated secrets, newest first, each at least 32 bytes: the first signs, all verify. */
+export const secretList = text
+  .transform((value) => value.split(',').map((part) => part.trim()))
+  .refine((parts) => parts.every((part) => Buffer.byteLength(part) >= 32), 'every secret must be at least 32 bytes long');
+
+/** One secret of at least 32 bytes. */
+export const secret = text.refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes long');
+
+/** Exactly 32 bytes in base64url. */
+export const key32 = text
+  .regex(/^[A-Za-z0-9_-]{43}=?$/, 'must be 32 bytes in base64url (43 characters)')
+  .transform((value): Uint8Array => Buffer.from(value, 'base64url'));
+
+/** JSON text handed on to `schema`; a syntax error says only that it is not JSON. */
+export function json<T>(schema: z.ZodType<T>): z.ZodType<T, string> {
+  return text
+    .transform((value, context): unknown => {
+      try {
+        return JSON.parse(value);
+      } catch {
+        context.addIssue({ code: 'custom', message: 'is not valid JSON' });
+        return z.NEVER;
+      }
+    })
+    .pipe(schema as z.ZodType<T, unknown>);
+}

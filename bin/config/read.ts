@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import type { Problem, Variable } from './variable.ts';
+import { ConfigError } from './variable.ts';
+import { VARIABLES } from './variables.ts';
+
+type Variables = typeof VARIABLES;
+type Value<V> = V extends { readonly fallback: string } & Variable<infer T>
+  ? T
+  : V extends Variable<infer T>
+    ? T | undefined
+    : never;
+
+/** The environment, read and typed; a variable without a default and without a value is `undefined`. */
+export type Config = { readonly [K in keyof Variables]: Value<Variables[K]> };
+
+/** A config in which the named values are present. */
+export type ConfigWith<N extends keyof Config> = Config & { readonly [K in N]-?: NonNullable<Config[K]> };
+
+/** The environment as the operating system hands it over. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads and checks the whole environment at once. `needs` names what this process cannot run without; a variable that may come
+ * from a file is read from `<name>_FILE` when that is set. Empty text counts as not set. The result is frozen; a second call with
+ * the same environment gives an equal one.
+ *
+ * @throws ConfigError that lists every problem, never a value.
+ */
+export function readConfig<const N extends keyof Config>(environment: Environment, needs: readonly N[]): ConfigWith<N> {
+  const problems: Problem[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [key, variable] of Object.entries(VARIABLES) as [keyof Config, Variable<unknown>][]) {
+    const read = readVariable(variable, environment);
+    if (read.problem !== undefined) problems.push({ name: variable.name, problem: read.problem, example: variable.example });
+    else if (read.value === undefined && (needs as readonly string[]).includes(key)) {
+      problems.push({ name: variable.name, problem: 'is not set', example: variable.example });
+    }
+    values[key] = read.value;
+  }
+  const config = { ...values, databaseDirectUrl: values['databaseDirectUrl'] ?? values['databaseUrl'] } as ConfigWith<N>;
+  problems.push(...findContradictions(config));
+  if (problems.length > 0) throw new ConfigError(problems);
+  Object.freeze(config);
+  return config;
+}
+
+type Read = { readonly value: unknown; readonly problem?: undefined } | { readonly problem: string; readonly value?: undefined };
+
+function readVariable(variable: Variable<unknown>, environment: Environment): Read {
+  const direct = environment[variable.name] || undefined;
+  const path = variable.fromFile ? environment[`${variable.name}_FILE`] || undefined : undefined;
+  if (direct !== undefined && path !== undefined) return { problem: `is set both directly and as ${variable.name}_FILE` };
+  let text = direct ?? variable.fallback;
+  if (path !== undefined) {
+    try {
+      text = readFileSync(path, 'utf8').trim();
+    } catch {
+      return { problem: `cannot be read from the file that ${variable.name}_FILE names` };
+    }
+  }
+  if (text === undefined) return { value: undefined };
+  const result = variable.schema.safeParse(text);
+  if (result.success) return { value: result.data };
+  const [first] = result.error.issues;
+  const place = first?.path.length ? `${first.path.join('.')} ` : '';
+  return { problem: `${place}${first?.message ?? 'is not valid'}` };
+}
+
+/** What is wrong with two values together; both were fine alone. */
+function findContradictions(config: Config): Problem[] {
+  const problems: Problem[] = [];
+  const refuse = (key: keyof Config, problem: string): void => {
+    problems.push({ name: VARIABLES[key].name, problem, example: VARIABLES[key].example });
+  };
+  if (config.environment === 'production') {
+    if (config.outboundAllowLoopback) refuse('outboundAllowLoopback', 'must not be true with NODE_ENV=production');
+    if (config.crashAt !== undefined) refuse('crashAt', 'must not be set with NODE_ENV=production');
+  }
+  const known = config.networks?.map((network) => network.id);
+  const unknown = Object.keys(config.relayerPrivateKeys ?? {}).filter((id) => known && !known.includes(id));
+  if (unknown.length > 0) refuse('relayerPrivateKeys', 'names a network that NETWORKS does not hold');
+  const keyless = known?.filter((id) => config.relayerPrivateKeys && !Object.hasOwn(config.relayerPrivateKeys, id));
+  if (keyless?.length) refuse('relayerPrivateKeys', `holds no key for ${keyless.join(', ')}`);
+  return problems;
+}

@@ -1,0 +1,243 @@
+import { z } from 'zod';
+import { licenceKeys, relayerKeys } from './keys.ts';
+import { networks } from './networks.ts';
+import { flag, key32, priceFloor, publicUrl, secret, secretList, text, url, wei, wholeNumber } from './parsers.ts';
+import type { Variable, WithDefault } from './variable.ts';
+
+function withDefault<T>(variable: WithDefault<T>): WithDefault<T> {
+  return variable;
+}
+function optional<T>(variable: Variable<T>): Variable<T> {
+  return variable;
+}
+
+/** What this process is and where it listens. */
+const process = {
+  environment: withDefault({
+    name: 'NODE_ENV',
+    about: 'production, development or test; production refuses whatever is meant for tests only.',
+    example: 'production',
+    fallback: 'production',
+    schema: z.enum(['production', 'development', 'test'], 'must be production, development or test'),
+  }),
+  logLevel: withDefault({
+    name: 'LOG_LEVEL',
+    about: 'The least severe line that is written.',
+    example: 'info',
+    fallback: 'info',
+    schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level'),
+  }),
+  listenHost: withDefault({
+    name: 'HOST',
+    about: 'The address the API listens on.',
+    example: '0.0.0.0',
+    fallback: '127.0.0.1',
+    schema: text,
+  }),
+  port: withDefault({
+    name: 'PORT',
+    about: 'The port the API listens on; 0 takes any free one.',
+    example: '8402',
+    fallback: '8402',
+    schema: wholeNumber(0, 65_535),
+  }),
+  publicBaseUrl: optional({
+    name: 'PUBLIC_BASE_URL',
+    about: 'The address others reach the API by; issuer and audience of what we sign. Not set: the address listened on.',
+    example: 'https://api.example.com',
+    schema: publicUrl,
+  }),
+};
+
+/** Where rows and workflows live. */
+const storage = {
+  databaseUrl: optional({
+    name: 'DATABASE_URL',
+    about: 'Postgres for ordinary work; may lead through a transaction pooler.',
+    example: 'postgres://service@db.example:5432/service',
+    fromFile: true,
+    schema: url('postgres', 'postgresql'),
+  }),
+  databaseDirectUrl: optional({
+    name: 'DATABASE_DIRECT_URL',
+    about: 'Postgres without a pooler in between, for LISTEN and advisory locks. Not set: DATABASE_URL.',
+    example: 'postgres://service@db.example:5432/service',
+    fromFile: true,
+    schema: url('postgres', 'postgresql'),
+  }),
+  databaseOwnerUrl: optional({
+    name: 'DATABASE_OWNER_URL',
+    about: 'Postgres as the role that owns the tables; only migrations need it.',
+    example: 'postgres://owner@db.example:5432/service',
+    fromFile: true,
+    schema: url('postgres', 'postgresql'),
+  }),
+  databasePoolSize: withDefault({
+    name: 'DATABASE_POOL_SIZE',
+    about: 'Connections to Postgres per process.',
+    example: '10',
+    fallback: '10',
+    schema: wholeNumber(1, 500),
+  }),
+  temporalAddress: optional({
+    name: 'TEMPORAL_ADDRESS',
+    about: 'host:port of the Temporal frontend.',
+    example: 'temporal.example:7233',
+    schema: text.regex(/^(\[[0-9a-fA-F:]+\]|[^\s:/]+):\d{1,5}$/, 'must be host:port'),
+  }),
+  temporalNamespace: withDefault({
+    name: 'TEMPORAL_NAMESPACE',
+    about: 'The Temporal namespace; its retention must be at least 30 days.',
+    example: 'default',
+    fallback: 'default',
+    schema: text,
+  }),
+  temporalUiUrl: optional({
+    name: 'TEMPORAL_UI_URL',
+    about: 'Where people read workflows; used in links only.',
+    example: 'https://temporal.example.com',
+    schema: url('https', 'http'),
+  }),
+};
+
+/** Chains, keys and secrets. */
+const keys = {
+  networks: optional({
+    name: 'NETWORKS',
+    about:
+      'The networks we settle on, a JSON list; Base (eip155:8453) and Base Sepolia (eip155:84532) need id, rpcUrls and router only.',
+    example: '[{"id":"eip155:8453","rpcUrls":["https://rpc.example"],"router":"0x…"}]',
+    fromFile: true,
+    schema: networks,
+  }),
+  relayerPrivateKeys: optional({
+    name: 'RELAYER_PRIVATE_KEYS',
+    about: 'Keys that pay gas, by network, as JSON; only the worker takes it.',
+    example: '{"eip155:8453":["0x…"]}',
+    fromFile: true,
+    schema: relayerKeys,
+  }),
+  licenceKeys: optional({
+    name: 'LICENCE_KEYS',
+    about: 'Private JWK set (Ed25519) that signs licences, newest first; its public half is served as JWKS.',
+    example: '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"…","d":"…"}]}',
+    fromFile: true,
+    schema: licenceKeys,
+  }),
+  quoteTokenSecrets: optional({
+    name: 'QUOTE_TOKEN_SECRETS',
+    about: 'Secrets of quote tokens, comma-separated, newest first, 32 bytes or more each; keep an old one for 10 minutes.',
+    example: 'newest…,previous…',
+    fromFile: true,
+    schema: secretList,
+  }),
+  apiKeyPepper: optional({
+    name: 'API_KEY_PEPPER',
+    about: 'Keys the hash of every stored API key, 32 bytes or more; changing it makes all keys unknown.',
+    example: 'openssl-rand-base64-48…',
+    fromFile: true,
+    schema: secret,
+  }),
+  secretsKey: optional({
+    name: 'SECRETS_KEY',
+    about: 'Encrypts webhook secrets at rest: 32 bytes in base64url.',
+    example: '43-characters-of-base64url…',
+    fromFile: true,
+    schema: key32,
+  }),
+};
+
+/** Money, time and load. */
+const limits = {
+  licenceLifeSeconds: withDefault({
+    name: 'LICENCE_LIFE_SECONDS',
+    about: 'Life of a re-read licence and of an access token, in seconds; at most 3600.',
+    example: '600',
+    fallback: '600',
+    schema: wholeNumber(60, 3600),
+  }),
+  priceFloorMicro: withDefault({
+    name: 'PRICE_FLOOR_MICRO',
+    about: 'The lowest price of anything that is not free, in micro-USDC.',
+    example: '1000',
+    fallback: '1000',
+    schema: priceFloor,
+  }),
+  settleWaitMs: withDefault({
+    name: 'SETTLE_WAIT_MS',
+    about: 'How long a call waits for its payment to be decided before it answers settlement_pending, in milliseconds.',
+    example: '20000',
+    fallback: '20000',
+    schema: wholeNumber(100, 60_000),
+  }),
+  eventWindowMs: withDefault({
+    name: 'EVENT_WINDOW_MS',
+    about: 'How long settled payments are gathered into one settlement.completed event, in milliseconds.',
+    example: '300000',
+    fallback: '300000',
+    schema: wholeNumber(100, 3_600_000),
+  }),
+  reconcileIntervalMs: withDefault({
+    name: 'RECONCILE_INTERVAL_MS',
+    about: 'How often the ledger is compared with the chain, in milliseconds.',
+    example: '60000',
+    fallback: '60000',
+    schema: wholeNumber(100, 3_600_000),
+  }),
+  sweepIntervalMs: withDefault({
+    name: 'SWEEP_INTERVAL_MS',
+    about: 'How often payments that no live workflow holds are picked up, in milliseconds.',
+    example: '5000',
+    fallback: '5000',
+    schema: wholeNumber(100, 600_000),
+  }),
+  relayerInFlight: withDefault({
+    name: 'RELAYER_IN_FLIGHT',
+    about: 'Unmined transactions one relayer key may have at once.',
+    example: '4',
+    fallback: '4',
+    schema: wholeNumber(1, 64),
+  }),
+  gasBudgetWeiPerDay: optional({
+    name: 'GAS_BUDGET_WEI_PER_DAY',
+    about: 'Gas one tenant may cost a day, in wei. Not set: no limit.',
+    example: '50000000000000000',
+    schema: wei,
+  }),
+};
+
+/** Doors that stay shut in production; `readConfig` refuses them there. */
+const dangerous = {
+  outboundAllowLoopback: withDefault({
+    name: 'OUTBOUND_ALLOW_LOOPBACK',
+    about: 'Lets outgoing requests reach loopback addresses over http; refused in production.',
+    example: 'false',
+    fallback: 'false',
+    schema: flag,
+  }),
+  testKeysEnabled: withDefault({
+    name: 'TEST_KEYS_ENABLED',
+    about: 'Accepts svc_test_ keys, whose settlements are mock and never count as money.',
+    example: 'false',
+    fallback: 'false',
+    schema: flag,
+  }),
+  crashAt: optional({
+    name: 'CRASH_AT',
+    about: 'Name of the fail point at which the process ends itself, for fault tests; refused in production.',
+    example: 'after_sign',
+    schema: text.regex(/^[a-z0-9_]+$/, 'must be the name of a fail point'),
+  }),
+};
+
+/** The environment by heading, in the order of `.env.example`. */
+export const GROUPS = {
+  'What this process is and where it listens': process,
+  'Where rows and workflows live': storage,
+  'Chains, keys and secrets': keys,
+  'Money, time and load': limits,
+  'For tests and development only': dangerous,
+};
+
+/** Every variable we read, by its name in `Config`. Nothing else of the environment has an effect on us. */
+export const VARIABLES = { ...process, ...storage, ...keys, ...limits, ...dangerous };

@@ -1,0 +1,63 @@
+import type { Log } from '../adapters/log.ts';
+import { Networks } from '../chain/network.ts';
+import { createRpc, type Rpc } from '../chain/rpc.ts';
+import { relayerAddress } from '../chain/transaction.ts';
+import type { Database } from '../db/database.ts';
+import type { CrashPoint, RelayerKey, SettlementDeps } from '../services/settlement/deps.ts';
+import type { Config } from './config.ts';
+
+/** What of the configuration settlement runs with; relayer keys are the worker's alone. */
+export type SettlementConfig = Pick<
+  Config,
+  'settleWaitMs' | 'licenceLifeSeconds' | 'relayerInFlight' | 'gasBudgetWeiPerDay' | 'crashAt'
+> & {
+  readonly networks: NonNullable<Config['networks']>;
+  readonly relayerPrivateKeys?: Config['relayerPrivateKeys'];
+};
+
+/** How long bytes stay unmined before their fees are raised. */
+const STUCK_AFTER_MS = 10_000;
+
+/** Composes what settlement needs from the configuration; connections to the chain are opened when first used. */
+export function createSettlementDeps(config: SettlementConfig, database: Database, log: Log): SettlementDeps {
+  const networks = new Networks(config.networks);
+  const rpcs = new Map<string, Rpc>();
+  const relayers = relayersOf(config);
+  return {
+    database,
+    networks,
+    rpcOf: (networkId) => {
+      const rpc = rpcs.get(networkId) ?? createRpc(networks.get(networkId));
+      rpcs.set(networkId, rpc);
+      return rpc;
+    },
+    relayersOf: (networkId) => relayers.get(networkId) ?? [],
+    log,
+    now: Date.now,
+    settings: {
+      waitMs: config.settleWaitMs,
+      licenceLifeSeconds: config.licenceLifeSeconds,
+      inFlightLimit: config.relayerInFlight,
+      gasBudgetWeiPerDay: config.gasBudgetWeiPerDay ?? null,
+      stuckAfterMs: STUCK_AFTER_MS,
+      groupByTenant: false,
+    },
+    crashAt: crashAt(config.crashAt),
+  };
+}
+
+function relayersOf(config: SettlementConfig): ReadonlyMap<string, readonly RelayerKey[]> {
+  return new Map(
+    Object.entries(config.relayerPrivateKeys ?? {}).map(([network, keys]) => [
+      network,
+      keys.map((privateKey) => ({ address: relayerAddress(privateKey), privateKey })),
+    ]),
+  );
+}
+
+/** Ends the process like a power cut when a test named this point; the configuration refuses it in production. */
+function crashAt(name: string | undefined): (point: CrashPoint) => void {
+  return (point) => {
+    if (point === name) process.kill(process.pid, 'SIGKILL');
+  };
+}

@@ -1,0 +1,17 @@
+import { parseArgs } from 'node:util';
+import { simulate } from '../test/simulation/simulate.ts';
+
+const { values } = parseArgs({
+  options: { schedules: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } },
+});
+const schedules = Number(values.schedules);
+const seed = Number(values.seed);
+const started = performance.now();
+const run = await simulate({ schedules, seed });
+const seconds = (performance.now() - started) / 1000;
+console.log(`seed ${seed}, ${run.schedules} schedules, ${Math.round(run.schedules / seconds)} schedules/s`);
+console.log(run.coverage.summary());
+for (const cell of run.coverage.missing()) console.log(`  not hit: ${cell}`);
+for (const cell of run.coverage.unlisted()) console.log(`  not listed: ${cell}`);
+if (run.broken) console.log(`broken: ${run.broken.broken}\nreplay: node bin/simulate.ts --schedules 1 --seed ${run.broken.seed}`);
+if (run.broken || (schedules >= 10_000 && run.coverage.missing().length > 0)) process.exitCode = 1;

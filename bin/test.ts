@@ -1,0 +1,58 @@
+/**
+ * `npm test [-- files or vitest options]`: runs the tests and ends with the line `N passed, N failed`, from the run's own
+ * result. Status 0 only if at least one test ran, none failed and no error was left unhandled.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Reporter, TestModule, TestSuite } from 'vitest/node';
+import { createVitest, parseCLI } from 'vitest/node';
+import { stopOnSignals } from '../sandbox/parts/signals.ts';
+
+interface Tally {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
+let unhandled = 0;
+
+const counter: Reporter = {
+  onTestRunEnd(modules, errors) {
+    unhandled = errors.length;
+    for (const module of modules) count(module);
+  },
+};
+
+/** A file that does not load and a suite whose hooks throw count as one failure each: their tests never ran. */
+function count(module: TestModule): void {
+  if (module.errors().length > 0) tally.failed += 1;
+  for (const suite of module.children.allSuites()) if ((suite as TestSuite).errors().length > 0) tally.failed += 1;
+  for (const test of module.children.allTests()) {
+    const { state } = test.result();
+    if (state === 'passed') tally.passed += 1;
+    else if (state === 'failed') tally.failed += 1;
+    else tally.skipped += 1;
+  }
+}
+
+const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+const vitest = await createVitest({ ...options, watch: false, reporters: ['default', counter] });
+// vitest would end the process a millisecond after a signal, with Postgres and Temporal still running.
+for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
+// A test in the middle of something is not waited for: the watchdog ends its parts, the next run removes its folder.
+stopOnSignals(() => Promise.race([vitest.close(), sleep(5_000)]), 130);
+try {
+  await vitest.start([...filter]);
+} catch (error) {
+  // No file of that name (vitest has said so), or the parts did not start: nothing ran, and that is a failure.
+  tally.failed += 1;
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+}
+await vitest.close();
+process.stdout.write(`${unhandled > 0 ? `${unhandled} unhandled errors\n` : ''}${sentence()}\n`);
+process.exit(tally.passed > 0 && tally.failed === 0 && unhandled === 0 && process.exitCode !== 1 ? 0 : 1);
+
+function sentence(): string {
+  const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : '';
+  return `${tally.passed} passed, ${tally.failed} failed${skipped}`;
+}

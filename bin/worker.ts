@@ -1,0 +1,104 @@
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createSettlementActivities } from '../activities/settlement.ts';
+import { createWebhookActivities } from '../activities/webhooks.ts';
+import { createLog } from '../adapters/log.ts';
+import { createOutbound } from '../adapters/outbound.ts';
+import { createSecretBox } from '../adapters/secretBox.ts';
+import { verifyNetwork } from '../chain/network.ts';
+import { openDatabase } from '../db/database.ts';
+import { DELIVERY_CHANNEL } from '../db/webhooks/events.ts';
+import { listen } from '../db/listen.ts';
+import { prepareRelayers, startSweepers } from '../services/settlement/start.ts';
+import { WEBHOOK_LIMITS } from '../services/webhooks/deps.ts';
+import { createRetryStarter, ensureWebhookWorkflows } from '../services/webhooks/start.ts';
+import { createWake } from '../services/webhooks/wake.ts';
+import { readWorkerConfig } from './config.ts';
+import { createSettlementDeps } from './settlement.ts';
+import { TASK_QUEUE } from './taskQueue.ts';
+
+const WEBHOOK_SHARDS = 4;
+const SHUTDOWN_GRACE = '25s';
+
+/** The worker process: carries out workflows and activities until SIGTERM, then lets what is in flight end (safety 20). */
+async function main(): Promise<void> {
+  const config = readWorkerConfig();
+  const log = createLog({ level: config.logLevel, name: 'worker' });
+  Runtime.install({ shutdownSignals: [], logger: temporalLogger(log) });
+  const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize, applicationName: 'worker' });
+  const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
+  const settlement = createSettlementDeps(config, database, log);
+  for (const network of settlement.networks.list) await verifyNetwork(network, settlement.rpcOf(network.id));
+  await prepareRelayers(settlement);
+  await database.query('select ensure_observation_partitions(35)');
+
+  const clientConnection = await Connection.connect({ address: config.temporalAddress });
+  const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
+  const wake = createWake();
+  const listener = listen(directUrl, DELIVERY_CHANNEL, wake.wake);
+  const outbound = createOutbound({ allowLoopback: config.outboundAllowLoopback });
+  const stopping = new AbortController();
+  const connection = await NativeConnection.connect({ address: config.temporalAddress });
+  const worker = await Worker.create({
+    connection,
+    namespace: config.temporalNamespace,
+    taskQueue: TASK_QUEUE,
+    workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
+    activities: {
+      ...createSettlementActivities(settlement),
+      ...createWebhookActivities({
+        database,
+        outbound,
+        secretBox: createSecretBox(config.secretsKey),
+        retries: createRetryStarter(client, TASK_QUEUE),
+        wake,
+        shards: WEBHOOK_SHARDS,
+        windowMs: config.eventWindowMs,
+        limits: WEBHOOK_LIMITS,
+        stopping: stopping.signal,
+        warn: (message, fields) => log.warn(fields, message),
+      }),
+    },
+    maxCachedWorkflows: 500,
+    maxConcurrentActivityTaskExecutions: 60 + WEBHOOK_SHARDS,
+    stickyQueueScheduleToStartTimeout: '2s',
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownForceTime: '30s',
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping.signal.aborted) return;
+      log.info({ signal }, 'the worker is stopping');
+      stopping.abort();
+      worker.shutdown();
+    });
+  }
+  const running = worker.run();
+  await ensureWebhookWorkflows(client, { shards: WEBHOOK_SHARDS, taskQueue: TASK_QUEUE });
+  await startSweepers(client, { networks: settlement.networks.ids, taskQueue: TASK_QUEUE, intervalMs: config.sweepIntervalMs });
+  log.info({ taskQueue: TASK_QUEUE }, 'the worker is running');
+  await running;
+  await listener.close();
+  await outbound.close();
+  await clientConnection.close();
+  await connection.close();
+  await database.close();
+}
+
+/** Temporal's own lines, as lines of our log. */
+function temporalLogger(log: ReturnType<typeof createLog>) {
+  const at = (level: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, meta?: Record<string, unknown>) =>
+    log[level](meta ?? {}, message);
+  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
+  return {
+    log: (level: keyof typeof levels, message: string, meta?: Record<string, unknown>) => at(levels[level])(message, meta),
+    trace: at('trace'),
+    debug: at('debug'),
+    info: at('debug'),
+    warn: at('warn'),
+    error: at('error'),
+  };
+}
+
+await main();

@@ -1,0 +1,141 @@
+/** The networks we settle on: configuration, defaults, and the check at boot that chain and configuration agree. */
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { ServiceError } from '../domain/errors.ts';
+import type { Address } from '../domain/legs.ts';
+import type { Hex, ParsedPayment } from '../domain/payload.ts';
+import { tokenAbi } from './abi.ts';
+import type { Rpc } from './rpc.ts';
+
+/** One network. `maxFeePerGasWei` is the most we ever offer for gas, replacements included. */
+export interface Network {
+  /** CAIP-2 id, such as `eip155:8453`. */
+  readonly id: string;
+  readonly chainId: number;
+  /** Name in x402 v1; null where it has none. */
+  readonly v1Name: string | null;
+  /** At least one; later ones are used when earlier ones do not answer. */
+  readonly rpcUrls: readonly string[];
+  readonly asset: Address;
+  /** EIP-712 domain of the asset. */
+  readonly assetName: string;
+  readonly assetVersion: string;
+  readonly router: Address;
+  readonly blockTimeMs: number;
+  /** First row whose `belowMicro` is above the amount (null: any amount) says how many blocks a grant needs. */
+  readonly confirmations: readonly { readonly belowMicro: bigint | null; readonly blocks: number }[];
+  readonly maxFeePerGasWei: bigint;
+  readonly priorityFeePerGasWei: bigint;
+}
+
+/** What a deployment must say of a network, and may change of the defaults. */
+export type NetworkSettings = Pick<Network, 'rpcUrls' | 'router'> & Partial<Network>;
+
+/** Grant at 1 confirmation below 1 USDC, 2 above (decisions: finality). */
+const CONFIRMATIONS: Network['confirmations'] = [
+  { belowMicro: 1_000_000n, blocks: 1 },
+  { belowMicro: null, blocks: 2 },
+];
+const GWEI = 1_000_000_000n;
+
+/** Base mainnet with Circle's USDC. */
+export function baseNetwork(settings: NetworkSettings): Network {
+  return {
+    id: 'eip155:8453',
+    chainId: 8453,
+    v1Name: 'base',
+    asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+    assetName: 'USD Coin',
+    assetVersion: '2',
+    blockTimeMs: 2_000,
+    confirmations: CONFIRMATIONS,
+    maxFeePerGasWei: 5n * GWEI,
+    priorityFeePerGasWei: GWEI / 1_000n,
+    ...settings,
+  };
+}
+
+/** Base Sepolia with Circle's USDC, whose name there is `USDC`; also the network of the sandbox. */
+export function baseSepoliaNetwork(settings: NetworkSettings): Network {
+  return {
+    ...baseNetwork(settings),
+    id: 'eip155:84532',
+    chainId: 84532,
+    v1Name: 'base-sepolia',
+    asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
+    assetName: 'USDC',
+    ...settings,
+  };
+}
+
+/** Blocks a payment of this amount must be deep before anything is granted; 1 means: mined. */
+export function confirmationsFor(network: Pick<Network, 'confirmations'>, amountMicro: bigint): number {
+  const row = network.confirmations.find(({ belowMicro }) => belowMicro === null || amountMicro < belowMicro);
+  return row?.blocks ?? network.confirmations.at(-1)?.blocks ?? 1;
+}
+
+/** The networks of this deployment, by CAIP-2 id and by v1 name. Throws RangeError when two share one. */
+export class Networks {
+  readonly list: readonly Network[];
+  readonly #byId = new Map<string, Network>();
+  readonly #byV1Name = new Map<string, Network>();
+
+  constructor(list: readonly Network[]) {
+    this.list = list;
+    for (const network of list) {
+      if (this.#byId.has(network.id)) throw new RangeError(`two networks have the id ${network.id}`);
+      this.#byId.set(network.id, network);
+      if (network.v1Name === null) continue;
+      if (this.#byV1Name.has(network.v1Name)) throw new RangeError(`two networks have the v1 name ${network.v1Name}`);
+      this.#byV1Name.set(network.v1Name, network);
+    }
+  }
+
+  /** CAIP-2 ids, as listed in `chainsEnabled`. */
+  get ids(): readonly string[] {
+    return this.list.map(({ id }) => id);
+  }
+
+  /** The network of a CAIP-2 id, or null. */
+  find(id: string): Network | null {
+    return this.#byId.get(id) ?? null;
+  }
+
+  /** The network of a CAIP-2 id; throws ServiceError `network_unsupported`. */
+  get(id: string): Network {
+    const network = this.find(id);
+    if (!network) throw new ServiceError('network_unsupported', 'payments on this network are not accepted');
+    return network;
+  }
+
+  /** The network of an x402 v1 name, or null. */
+  findByV1Name(name: string): Network | null {
+    return this.#byV1Name.get(name) ?? null;
+  }
+
+  /** The network a payment names, by the rule of its x402 version, or null. */
+  findForPayment(payment: Pick<ParsedPayment, 'x402Version' | 'network'>): Network | null {
+    return payment.x402Version === 2 ? this.find(payment.network) : this.findByV1Name(payment.network);
+  }
+}
+
+/**
+ * Compares configuration and chain, at every RPC URL: chain id, code of asset and router, EIP-712 name and version. Throws
+ * an Error that names what differs (never an address with credentials); an unreachable node is `chain_unavailable`.
+ */
+export async function verifyNetwork(network: Network, rpc: Rpc): Promise<void> {
+  const wrong = (what: string) => new Error(`network ${network.id}: ${what}`);
+  for (const { index, result } of await rpc.each<Hex>('eth_chainId', [])) {
+    if (Number(result) !== network.chainId) throw wrong(`RPC URL ${index + 1} answers for chain ${Number(result)}`);
+  }
+  if (`eip155:${network.chainId}` !== network.id) throw wrong(`its chain id is ${network.chainId}`);
+  for (const [what, address] of [['asset', network.asset] as const, ['router', network.router] as const]) {
+    const code = await rpc.request<Hex>('eth_getCode', [address, 'latest']);
+    if (code === '0x') throw wrong(`there is no contract at the ${what} address ${address}`);
+  }
+  for (const [what, functionName] of [['assetName', 'name'] as const, ['assetVersion', 'version'] as const]) {
+    const call = { to: network.asset, data: encodeFunctionData({ abi: tokenAbi, functionName }) };
+    const data = await rpc.request<Hex>('eth_call', [call, 'latest']);
+    const onChain = decodeFunctionResult({ abi: tokenAbi, functionName, data });
+    if (onChain !== network[what]) throw wrong(`the asset's ${functionName} is "${onChain}", configured is "${network[what]}"`);
+  }
+}

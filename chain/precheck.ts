@@ -1,0 +1,152 @@
+/**
+ * Would these payments go through now? One `eth_call` for a whole batch: block number and all reads first, then every
+ * transfer simulated on the state the ones before it left, so that two payments of one payer with money for one are told
+ * apart as they would be on chain. Payers with code run alone, under their gas cap.
+ */
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import type { FailureReason } from '../domain/errors.ts';
+import { diagnoseRevert } from '../domain/failure.ts';
+import type { Authorization, Hex } from '../domain/payload.ts';
+import { multicall3Abi, tokenAbi } from './abi.ts';
+import { transferCall } from './calldata.ts';
+import { findAccountsWithCode } from './code-size.ts';
+import type { Lane } from './contract-wallet.ts';
+import { CONTRACT_AUTH_GAS, transferGas } from './gas.ts';
+import type { Call, CallResult } from './multicall.ts';
+import { aggregate, blockNumberCall, readCall } from './multicall.ts';
+import type { Network } from './network.ts';
+import type { Rpc } from './rpc.ts';
+import { chainUnavailable, isEvmRefusal, quantity } from './rpc.ts';
+
+/** One payment to look at. */
+export interface PrecheckItem {
+  readonly paymentId: string;
+  readonly authorization: Authorization;
+  readonly signature: Hex;
+  readonly lane: Lane;
+}
+
+/** What the chain says of a payment that has not been sent. `nonce_used` decides nothing: look for its evidence. */
+export type PrecheckOutcome =
+  | { readonly kind: 'passed' }
+  | { readonly kind: 'nonce_used' }
+  | { readonly kind: 'refused'; readonly reason: FailureReason; readonly raw: string };
+
+/** The result for one payment, on the state of `blockNumber`. `lane` is `contract` where the payer has code. */
+export interface Prechecked {
+  readonly paymentId: string;
+  readonly lane: Lane;
+  readonly blockNumber: bigint;
+  readonly nonceUsed: boolean;
+  readonly balance: bigint;
+  readonly outcome: PrecheckOutcome;
+}
+
+/** Reverted with this data, or passed (null). */
+type Simulation = { readonly revert: Hex | null };
+
+/**
+ * Checks a batch (at most 100 payments), results in the order given. Reads only; a second call may answer otherwise. Sends
+ * signatures to the node: the payment rows must stand before (safety 2). Throws ServiceError `chain_unavailable`.
+ */
+export async function precheck(rpc: Rpc, network: Network, items: readonly PrecheckItem[]): Promise<readonly Prechecked[]> {
+  if (items.length === 0) return [];
+  const declared = new Set(items.filter(({ lane }) => lane === 'plain'));
+  const [withCode, early] = await Promise.all([
+    findAccountsWithCode(
+      rpc,
+      items.map(({ authorization }) => authorization.from),
+    ),
+    readBatch(rpc, network, items, declared),
+  ]);
+  const plain = new Set([...declared].filter(({ authorization }) => !withCode.has(authorization.from)));
+  // A payer with code inside the shared call may have burnt the others' gas: that call is not worth anything then.
+  const [batch, alone] = await Promise.all([
+    plain.size === declared.size ? early : readBatch(rpc, network, items, plain),
+    Promise.all(items.map((item) => (plain.has(item) ? null : simulateAlone(rpc, network, item)))),
+  ]);
+  if (batch === null) throw chainUnavailable(rpc.networkId);
+  return items.map((item, at) => {
+    const { nonceUsed, balance, simulation } = batch.of(item);
+    const lane: Lane = plain.has(item) ? 'plain' : 'contract';
+    const outcome = judge(item, lane, nonceUsed, balance, alone[at] ?? simulation);
+    return { paymentId: item.paymentId, lane, blockNumber: batch.blockNumber, nonceUsed, balance, outcome };
+  });
+}
+
+function judge(item: PrecheckItem, lane: Lane, nonceUsed: boolean, balance: bigint, simulation: Simulation): PrecheckOutcome {
+  if (nonceUsed) return { kind: 'nonce_used' };
+  if (simulation.revert === null) return { kind: 'passed' };
+  if (balance < item.authorization.value) {
+    return { kind: 'refused', reason: 'insufficient_funds', raw: 'invalid_exact_evm_insufficient_balance' };
+  }
+  const { reason, raw } = diagnoseRevert(simulation.revert);
+  // Nothing but a wallet's own code, or its appetite for gas, reverts without data here.
+  if (lane === 'contract' && simulation.revert === '0x') return { kind: 'refused', reason: 'authorization_invalid', raw };
+  return { kind: 'refused', reason, raw };
+}
+
+interface BatchReads {
+  readonly blockNumber: bigint;
+  of(item: PrecheckItem): { readonly nonceUsed: boolean; readonly balance: bigint; readonly simulation: Simulation };
+}
+
+/** All reads, then the simulations of `simulated`; null when the call as a whole ran out of gas. */
+async function readBatch(
+  rpc: Rpc,
+  network: Network,
+  items: readonly PrecheckItem[],
+  simulated: ReadonlySet<PrecheckItem>,
+): Promise<BatchReads | null> {
+  const order = items.filter((item) => simulated.has(item));
+  const reads = items.flatMap((item) => readsOf(network, item));
+  const simulations = order.map((item): Call => ({ target: network.asset, callData: transferCall(item) }));
+  const results = await aggregate(rpc, [blockNumberCall, ...reads, ...simulations]);
+  if (results === null) return null;
+  const at = (index: number): CallResult => {
+    const result = results[index];
+    if (!result) throw chainUnavailable(rpc.networkId);
+    return result;
+  };
+  const position = new Map(items.map((item, index) => [item, 1 + 2 * index]));
+  const simulationAt = new Map(order.map((item, index) => [item, 1 + 2 * items.length + index]));
+  return {
+    blockNumber: decodeFunctionResult({ abi: multicall3Abi, functionName: 'getBlockNumber', data: read(rpc, at(0)) }),
+    of(item) {
+      const first = position.get(item) ?? 0;
+      const simulation = simulationAt.get(item);
+      const result = simulation === undefined ? null : at(simulation);
+      return {
+        nonceUsed: decodeFunctionResult({ abi: tokenAbi, functionName: 'authorizationState', data: read(rpc, at(first)) }),
+        balance: decodeFunctionResult({ abi: tokenAbi, functionName: 'balanceOf', data: read(rpc, at(first + 1)) }),
+        simulation: { revert: result === null || result.success ? null : result.returnData },
+      };
+    },
+  };
+}
+
+function readsOf(network: Network, { authorization: { from, nonce } }: PrecheckItem): readonly Call[] {
+  const state = encodeFunctionData({ abi: tokenAbi, functionName: 'authorizationState', args: [from, nonce] });
+  const balance = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [from] });
+  return [
+    { target: network.asset, callData: state },
+    { target: network.asset, callData: balance },
+  ];
+}
+
+/** Data of a read that cannot fail on a chain that is there. */
+function read(rpc: Rpc, result: CallResult): Hex {
+  if (!result.success || result.returnData === '0x') throw chainUnavailable(rpc.networkId);
+  return result.returnData;
+}
+
+async function simulateAlone(rpc: Rpc, network: Network, item: PrecheckItem): Promise<Simulation> {
+  const data = transferCall(item);
+  try {
+    await readCall(rpc, { to: network.asset, data, gas: quantity(transferGas(CONTRACT_AUTH_GAS, data)) });
+    return { revert: null };
+  } catch (error) {
+    if (isEvmRefusal(error)) return { revert: error.data ?? '0x' };
+    throw error;
+  }
+}

@@ -1,0 +1,220 @@
+/** Reads of what happened: receipts, blocks, logs, the state of a nonce. An outage is always `chain_unavailable`. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData } from 'viem';
+import type { Address } from '../domain/legs.ts';
+import type { Hex } from '../domain/payload.ts';
+import { tokenAbi } from './abi.ts';
+import type { AuthorizationEvidence, ChainLog, NonceEvidence } from './evidence.ts';
+import { evidenceFromLogs, TOPICS } from './evidence.ts';
+import { readCall } from './multicall.ts';
+import type { Network } from './network.ts';
+import type { Rpc } from './rpc.ts';
+import { askNode, chainUnavailable, isEvmRefusal, quantity } from './rpc.ts';
+
+/** A mined transaction, with all its logs in order. */
+export interface Receipt {
+  readonly hash: Hex;
+  readonly status: 'success' | 'reverted';
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly gasUsed: bigint;
+  readonly effectiveGasPriceWei: bigint;
+  readonly logs: readonly ChainLog[];
+}
+
+interface RawLog {
+  readonly address: Hex;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+  readonly transactionHash: Hex;
+  readonly logIndex: Hex;
+  readonly blockNumber: Hex;
+  readonly blockHash: Hex;
+  readonly removed?: boolean;
+}
+
+interface RawReceipt {
+  readonly transactionHash: Hex;
+  readonly status: Hex;
+  readonly blockNumber: Hex | null;
+  readonly blockHash: Hex | null;
+  readonly gasUsed: Hex;
+  readonly effectiveGasPrice?: Hex;
+  readonly logs: readonly RawLog[];
+}
+
+/** The receipt of a transaction, or null: not mined, not mined yet, or not known to this node. Null proves nothing. */
+export async function receiptOf(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
+  const raw = await askNode<RawReceipt | null>(rpc, 'eth_getTransactionReceipt', [hash]);
+  if (raw === null || raw.blockNumber === null || raw.blockHash === null) return null;
+  return {
+    hash: raw.transactionHash,
+    status: BigInt(raw.status) === 1n ? 'success' : 'reverted',
+    blockNumber: BigInt(raw.blockNumber),
+    blockHash: raw.blockHash,
+    gasUsed: BigInt(raw.gasUsed),
+    effectiveGasPriceWei: BigInt(raw.effectiveGasPrice ?? 0),
+    logs: raw.logs.map(logOf),
+  };
+}
+
+/**
+ * Waits until one of the hashes of a nonce is mined: any replacement may be the one. Null when `timeoutMs` is over, or
+ * `signal` aborted: never a failure. An outage while waiting is waited out; only the last look's is thrown.
+ */
+export async function waitForReceipt(
+  rpc: Rpc,
+  hashes: readonly Hex[],
+  { timeoutMs, pollMs = 40, signal }: { readonly timeoutMs: number; readonly pollMs?: number; readonly signal?: AbortSignal },
+): Promise<Receipt | null> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const last = performance.now() >= deadline || signal?.aborted === true;
+    try {
+      const receipts = await Promise.all(hashes.map((hash) => receiptOf(rpc, hash)));
+      const mined = receipts.find((receipt) => receipt !== null);
+      if (mined) return mined;
+    } catch (error) {
+      if (last) throw error;
+    }
+    if (last) return null;
+    await sleep(Math.min(pollMs, Math.max(1, deadline - performance.now())));
+  }
+}
+
+/** Numbers of the newest and of the safe block. */
+export async function blockNumbers(rpc: Rpc): Promise<{ readonly latest: bigint; readonly safe: bigint }> {
+  const [latest, safe] = await Promise.all([askNode<Hex>(rpc, 'eth_blockNumber', []), blockAt(rpc, 'safe')]);
+  return { latest: BigInt(latest), safe: safe.number };
+}
+
+/** Time of a block in epoch seconds; `chain_unavailable` when the node does not have it. */
+export async function blockTimeSeconds(rpc: Rpc, block: bigint | 'latest' | 'safe'): Promise<bigint> {
+  return (await blockAt(rpc, block)).timestamp;
+}
+
+/** Hash of the block at this height now, or null when there is none: another hash than the evidence's means a reorg. */
+export async function blockHashAt(rpc: Rpc, blockNumber: bigint): Promise<Hex | null> {
+  return (await askNode<{ hash: Hex } | null>(rpc, 'eth_getBlockByNumber', [quantity(blockNumber), false]))?.hash ?? null;
+}
+
+async function blockAt(rpc: Rpc, block: bigint | 'latest' | 'safe'): Promise<{ number: bigint; timestamp: bigint }> {
+  const tag = typeof block === 'bigint' ? quantity(block) : block;
+  const raw = await askNode<{ number: Hex; timestamp: Hex } | null>(rpc, 'eth_getBlockByNumber', [tag, false]);
+  if (raw === null) throw chainUnavailable(rpc.networkId);
+  return { number: BigInt(raw.number), timestamp: BigInt(raw.timestamp) };
+}
+
+/** Blocks one `eth_getLogs` spans at most; public nodes refuse wide ranges. */
+const MAX_LOG_RANGE = 2_000n;
+
+/** Transfer logs of the asset in a range of blocks, both ends included, to or from any of the given addresses. */
+export function listTransfers(
+  rpc: Rpc,
+  network: Pick<Network, 'asset'>,
+  range: {
+    readonly fromBlock: bigint;
+    readonly toBlock: bigint;
+    readonly from?: readonly Address[];
+    readonly to?: readonly Address[];
+  },
+): Promise<readonly ChainLog[]> {
+  const topics = [TOPICS.transfer, range.from?.map(topicOf) ?? null, range.to?.map(topicOf) ?? null];
+  return listLogs(rpc, network.asset, topics, range.fromBlock, range.toBlock);
+}
+
+async function listLogs(
+  rpc: Rpc,
+  address: Address,
+  topics: readonly unknown[],
+  fromBlock: bigint,
+  toBlock: bigint,
+): Promise<readonly ChainLog[]> {
+  const found: ChainLog[] = [];
+  for (let from = fromBlock; from <= toBlock; from += MAX_LOG_RANGE) {
+    const to = from + MAX_LOG_RANGE - 1n < toBlock ? from + MAX_LOG_RANGE - 1n : toBlock;
+    const filter = { address, topics, fromBlock: quantity(from), toBlock: quantity(to) };
+    const logs = await askNode<readonly RawLog[]>(rpc, 'eth_getLogs', [filter]);
+    found.push(...logs.filter(({ removed }) => removed !== true).map(logOf));
+  }
+  return found;
+}
+
+/** What became of one authorization. Each may still be undone by a reorg until its block is safe. */
+export type AuthorizationFinding =
+  | { readonly kind: 'used'; readonly evidence: AuthorizationEvidence; readonly receipt: Receipt }
+  | { readonly kind: 'used_without_transfer'; readonly at: NonceEvidence }
+  | { readonly kind: 'cancelled'; readonly at: NonceEvidence }
+  | { readonly kind: 'none' };
+
+/**
+ * Looks for what happened to (payer, nonce) from a block on, whoever sent it: by log, then by the whole receipt of that
+ * transaction, because the neighbouring log is the proof (safety 1). `none` proves nothing by itself: see
+ * `authorizationStateAtSafe`.
+ */
+export async function findAuthorization(
+  rpc: Rpc,
+  network: Pick<Network, 'asset' | 'router'>,
+  payer: Address,
+  nonce: Hex,
+  fromBlock: bigint,
+): Promise<AuthorizationFinding> {
+  const latest = BigInt(await askNode<Hex>(rpc, 'eth_blockNumber', []));
+  const topics = [[TOPICS.authorizationUsed, TOPICS.authorizationCanceled], topicOf(payer), nonce];
+  const [log] = await listLogs(rpc, network.asset, topics, fromBlock, latest);
+  if (!log) return { kind: 'none' };
+  const receipt = await receiptOf(rpc, log.transactionHash);
+  // The log is gone again, or this node has not the receipt yet: ask once more later.
+  if (receipt === null || receipt.blockHash !== log.blockHash) throw chainUnavailable(rpc.networkId);
+  const is = (one: { readonly payer: Address; readonly nonce: Hex }) => one.payer === payer && one.nonce === nonce;
+  const { authorizations, cancelled, unpaired } = evidenceFromLogs(receipt.logs, network);
+  const evidence = authorizations.find(is);
+  if (evidence) return { kind: 'used', evidence, receipt };
+  const cancellation = cancelled.find(is);
+  if (cancellation) return { kind: 'cancelled', at: cancellation };
+  const at = unpaired.find(is);
+  if (at) return { kind: 'used_without_transfer', at };
+  throw chainUnavailable(rpc.networkId);
+}
+
+/**
+ * Whether a nonce is used at the safe block, and that block's time: unused there with a time past `validBefore` means that the
+ * authorization can never be used any more. Both are read of the same block.
+ */
+export async function authorizationStateAtSafe(
+  rpc: Rpc,
+  network: Pick<Network, 'asset'>,
+  payer: Address,
+  nonce: Hex,
+): Promise<{ readonly used: boolean; readonly safeBlockNumber: bigint; readonly safeBlockTimeSeconds: bigint }> {
+  const safe = await blockAt(rpc, 'safe');
+  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'authorizationState', args: [payer, nonce] });
+  const answer = await readAt(rpc, network.asset, data, safe.number);
+  return { used: BigInt(answer) === 1n, safeBlockNumber: safe.number, safeBlockTimeSeconds: safe.timestamp };
+}
+
+async function readAt(rpc: Rpc, to: Address, data: Hex, block: bigint): Promise<Hex> {
+  try {
+    const answer = await readCall(rpc, { to, data }, quantity(block));
+    if (answer.length === 66) return answer;
+  } catch (error) {
+    if (!isEvmRefusal(error)) throw error;
+  }
+  throw chainUnavailable(rpc.networkId);
+}
+
+function topicOf(address: Address): Hex {
+  return `0x${address.slice(2).padStart(64, '0')}`;
+}
+
+function logOf(raw: RawLog): ChainLog {
+  return {
+    address: raw.address.toLowerCase() as Address,
+    topics: raw.topics.map((topic) => topic.toLowerCase() as Hex),
+    data: raw.data,
+    transactionHash: raw.transactionHash,
+    logIndex: Number(raw.logIndex),
+    blockNumber: BigInt(raw.blockNumber),
+    blockHash: raw.blockHash,
+  };
+}

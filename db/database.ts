@@ -1,0 +1,122 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM } from '@mikro-orm/postgresql';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import pg from 'pg';
+import { entities } from './entities/index.ts';
+import { listMigrations } from './migrations.ts';
+
+/** Anything SQL can be sent through: the pool itself, or one client inside a database transaction. */
+export interface Sql {
+  /** Rows of one statement; values are parameters, never text in the statement. */
+  query<Row extends QueryResultRow>(statement: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** One open database: entities through MikroORM, hot paths as SQL through the same pool (DESIGN §5). */
+export interface Database extends Sql {
+  readonly orm: MikroORM;
+  readonly pool: Pool;
+  /**
+   * Runs `work` in one database transaction, READ COMMITTED unless said otherwise; commits when it returns, rolls back
+   * when it throws. No network call belongs inside. Deadlocks and serialization failures are run again, four times.
+   */
+  transaction<T>(work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Isolation levels in use: claims READ COMMITTED, reports REPEATABLE READ (safety 23). */
+export type Isolation = 'read committed' | 'repeatable read read only';
+
+/** How to open a database. */
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly poolSize?: number;
+  readonly statementTimeoutMs?: number;
+  readonly applicationName?: string;
+}
+
+const RETRIES = 4;
+
+/** Opens the database; nothing is created or changed. Throws when it cannot be reached. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const orm = await MikroORM.init({
+    clientUrl: options.url,
+    entities: [...entities],
+    extensions: [Migrator],
+    migrations: { migrationsList: listMigrations(), snapshot: false, tableName: 'schema_migration', disableForeignKeys: false },
+    pool: { min: 0, max: options.poolSize ?? 10 },
+    driverOptions: {
+      application_name: options.applicationName ?? 'content-settlement',
+      statement_timeout: options.statementTimeoutMs ?? 30_000,
+      connectionTimeoutMillis: 5_000,
+    },
+    forceUtcTimezone: true,
+    discovery: { warnWhenNoEntities: false },
+  });
+  const pool = (await orm.em.getDriver().getConnection().getNativeClient()) as Pool;
+  return {
+    orm,
+    pool,
+    query: (statement, values) => run(pool, statement, values),
+    transaction: (work, isolation) => transact(pool, work, isolation),
+    close: () => orm.close(true),
+  };
+}
+
+async function run<Row extends QueryResultRow>(
+  target: Pool | PoolClient,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  // MikroORM gives its connections text for timestamps; statements of ours get what pg gives: Date, and text for bigint.
+  const result = await target.query<Row>({ text: statement, values: [...values], types: pg.types });
+  return result.rows;
+}
+
+async function transact<T>(pool: Pool, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await attemptTransaction(pool, work, isolation);
+    } catch (error) {
+      if (attempt > RETRIES || !isConflict(error)) throw error;
+    }
+  }
+}
+
+async function attemptTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query(isolation ? `begin isolation level ${isolation}` : 'begin');
+    const value = await work({ query: (statement, values) => run(client, statement, values) });
+    await client.query('commit');
+    return value;
+  } catch (error) {
+    await client.query('rollback').catch((cause: Error) => {
+      broken = cause;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Deadlock detected, or serialization failure: the database transaction did nothing and may run again. */
+function isConflict(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === '40P01' || code === '40001';
+}
+
+/** True when the database could not be reached or gave up the connection: an outage, never a decision (safety 15). */
+export function isDatabaseOutage(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code === 'string') {
+    if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)/.test(code)) return true;
+    if (/^(08|57P|53)/.test(code)) return true;
+  }
+  return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);
+}
+
+/** True for what may pass by itself, an outage or a lost conflict: the caller tries again later, nothing is decided. */
+export function isTransientError(error: unknown): boolean {
+  return isConflict(error) || isDatabaseOutage(error);
+}

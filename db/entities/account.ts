@@ -1,0 +1,40 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+/** Whom licences belong to; payer and account may differ (decisions §2). */
+export const BuyerAccount = defineEntity({
+  name: 'BuyerAccount',
+  tableName: 'buyer_account',
+  properties: {
+    accountId: p.uuid().primary(),
+    name: p.text().nullable(),
+    wallet: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+});
+
+/** A long-lived `svc_buyer_` credential of an account, as its HMAC. */
+export const BuyerKey = defineEntity({
+  name: 'BuyerKey',
+  tableName: 'buyer_key',
+  properties: {
+    keyHash: p.blob().primary(),
+    accountId: p.uuid(),
+    last4: p.text(),
+    revokedAt: p.datetime(3).nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+});
+
+/** A token of a tenant's owner, as its HMAC. */
+export const OwnerToken = defineEntity({
+  name: 'OwnerToken',
+  tableName: 'owner_token',
+  properties: {
+    tokenHash: p.blob().primary(),
+    tenantId: p.uuid(),
+    userId: p.text(),
+    expiresAt: p.datetime(3).nullable(),
+    revokedAt: p.datetime(3).nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+});

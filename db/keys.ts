@@ -1,0 +1,129 @@
+import type { KeyState, Plan, Scope, TenantStatus } from '../domain/access.ts';
+import type { Database, Sql } from './database.ts';
+import { ApiKey, ApiKeyHash, BuyerAccount, BuyerKey, OwnerToken } from './entities/index.ts';
+import { notifyTenant } from './tenants.ts';
+
+/** A publisher key to store; the secret itself is never among its members. */
+export interface NewKey {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly name: string;
+  readonly prefix: 'svc_live_' | 'svc_test_';
+  readonly last4: string;
+  readonly hash: Buffer;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+}
+
+/**
+ * The state of the key with this hash and of its site, as Postgres has it now (safety 24); null when no such key was ever
+ * stored. Expired and revoked keys are returned: the caller decides.
+ */
+export async function findKeyByHash(sql: Sql, hash: Buffer): Promise<KeyState | null> {
+  const rows = await sql.query<KeyRow>(
+    `select key.tenant_id, key.key_id, key.prefix, key.scopes, key.expires_at, key.revoked_at, tenant.plan, tenant.status,
+       tenant.version
+     from api_key_hash as hash
+     join api_key as key on key.tenant_id = hash.tenant_id and key.key_id = hash.key_id
+     join tenant on tenant.tenant_id = key.tenant_id
+     where hash.key_hash = $1`,
+    [hash],
+  );
+  return rows[0] ? keyStateOf(rows[0]) : null;
+}
+
+/** The present state of several keys at once, by their ids, for refreshing what is held in memory. */
+export async function listKeyStates(sql: Sql, keys: readonly Pick<KeyState, 'tenantId' | 'keyId'>[]): Promise<KeyState[]> {
+  const rows = await sql.query<KeyRow>(
+    `select key.tenant_id, key.key_id, key.prefix, key.scopes, key.expires_at, key.revoked_at, tenant.plan, tenant.status,
+       tenant.version
+     from unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, key_id)
+     join api_key as key using (tenant_id, key_id)
+     join tenant using (tenant_id)`,
+    [keys.map(({ tenantId }) => tenantId), keys.map(({ keyId }) => keyId)],
+  );
+  return rows.map(keyStateOf);
+}
+
+/**
+ * Stores a key unless its site already has `limit` active ones; false then. The site's row is locked, so that two calls at
+ * once cannot both take the last place.
+ */
+export async function insertKey(database: Database, key: NewKey, limit: number): Promise<boolean> {
+  return database.orm.em.fork().transactional(async (em) => {
+    await em.execute('select 1 from tenant where tenant_id = ? for update', [key.tenantId]);
+    const active = await em.execute<{ count: string }[]>(
+      `select count(*) from api_key where tenant_id = ? and revoked_at is null and (expires_at is null or expires_at > now())`,
+      [key.tenantId],
+    );
+    if (Number(active[0]?.count) >= limit) return false;
+    const { hash, scopes, ...row } = key;
+    em.create(ApiKey, { ...row, scopes: [...scopes] });
+    await em.flush();
+    em.create(ApiKeyHash, { keyHash: hash, tenantId: key.tenantId, keyId: key.keyId });
+    await em.flush();
+    await em.execute('select pg_notify(?, ?)', ['svc_tenant', key.tenantId]);
+    return true;
+  });
+}
+
+/** Revokes a key of a tenant from the next call on; false when the tenant has no such key. Again: keeps the first time. */
+export async function markKeyRevoked(database: Database, key: { tenantId: string; keyId: string }, at: Date): Promise<boolean> {
+  return database.transaction(async (sql) => {
+    const rows = await sql.query(
+      `update api_key set revoked_at = coalesce(revoked_at, $3) where tenant_id = $1 and key_id = $2 returning 1`,
+      [key.tenantId, key.keyId, at],
+    );
+    await notifyTenant(sql, key.tenantId);
+    return rows.length > 0;
+  });
+}
+
+/** Stores a token of a tenant's owner, as its hash. */
+export async function insertOwnerToken(
+  database: Database,
+  token: { tenantId: string; userId: string; tokenHash: Buffer; expiresAt: Date | null },
+): Promise<void> {
+  const em = database.orm.em.fork();
+  em.create(OwnerToken, token);
+  await em.flush();
+}
+
+/** Stores a buyer account and its first long-lived credential, as its hash. */
+export async function insertBuyerAccount(
+  database: Database,
+  account: { accountId: string; name: string | null; wallet: string | null },
+  key: { keyHash: Buffer; last4: string },
+): Promise<void> {
+  await database.orm.em.fork().transactional(async (em) => {
+    em.create(BuyerAccount, account);
+    await em.flush();
+    em.create(BuyerKey, { ...key, accountId: account.accountId });
+  });
+}
+
+interface KeyRow {
+  readonly tenant_id: string;
+  readonly key_id: string;
+  readonly prefix: string;
+  readonly scopes: Scope[];
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly plan: Plan | null;
+  readonly status: TenantStatus;
+  readonly version: number;
+}
+
+function keyStateOf(row: KeyRow): KeyState {
+  return {
+    tenantId: row.tenant_id,
+    keyId: row.key_id,
+    mode: row.prefix === 'svc_test_' ? 'mock' : 'live',
+    scopes: row.scopes,
+    expiresAtMs: row.expires_at?.getTime() ?? null,
+    revokedAtMs: row.revoked_at?.getTime() ?? null,
+    plan: row.plan,
+    status: row.status,
+    version: row.version,
+  };
+}

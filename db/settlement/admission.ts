@@ -1,0 +1,87 @@
+import type { Sql } from '../database.ts';
+
+/** What speaks against taking a payment before it has a row. */
+export interface AdmissionFacts {
+  readonly strikes: number;
+  readonly blockedPayee: boolean;
+  readonly gasWeiToday: bigint;
+  /** Payments of the network that wait for a batch; stops counting at 20,000. */
+  readonly waiting: number;
+  /** Batches of the network in flight. */
+  readonly openBatches: number;
+}
+
+/** Reads all of it in one round trip. */
+export async function readAdmission(
+  sql: Sql,
+  about: { readonly tenantId: string; readonly network: string; readonly payer: string; readonly payTo: string },
+): Promise<AdmissionFacts> {
+  const rows = await sql.query<{ strikes: string; blocked: boolean; gas: string; waiting: string; open: string }>(
+    `select coalesce((select strikes from payer_strike where network = $2 and payer = $3
+               and last_at > now() - interval '1 hour'), 0) as strikes,
+            exists (select 1 from blocked_payee where network = $2 and pay_to = $4) as blocked,
+            coalesce((select gas_wei from gas_usage where tenant_id = $1 and day = current_date), 0) as gas,
+            (select count(*) from (select 1 from payment where network = $2 and state = 'accepted' limit 20000) few) as waiting,
+            (select count(*) from settlement_batch where network = $2 and state = 'open') as open`,
+    [about.tenantId, about.network, about.payer, about.payTo],
+  );
+  const row = rows[0];
+  return {
+    strikes: Number(row?.strikes ?? 0),
+    blockedPayee: row?.blocked ?? false,
+    gasWeiToday: BigInt(row?.gas ?? 0),
+    waiting: Number(row?.waiting ?? 0),
+    openBatches: Number(row?.open ?? 0),
+  };
+}
+
+/** Counts an item that failed on chain against its payer (safety 19). */
+export async function addStrike(sql: Sql, network: string, payer: string): Promise<void> {
+  await sql.query(
+    `insert into payer_strike (network, payer) values ($1, $2)
+     on conflict (network, payer) do update set
+       strikes = case when payer_strike.last_at < now() - interval '1 hour' then 1 else payer_strike.strikes + 1 end,
+       last_at = now()`,
+    [network, payer],
+  );
+}
+
+/** Marks a recipient that a transfer reverted for; quotes answer 503 until the background check lifts it (safety 18). */
+export async function blockPayee(sql: Sql, network: string, payTo: string, detail: string): Promise<boolean> {
+  const rows = await sql.query(
+    `insert into blocked_payee (network, pay_to, detail) values ($1, $2, $3)
+     on conflict (network, pay_to) do update set checked_at = now() returning (xmax = 0) as fresh`,
+    [network, payTo, detail],
+  );
+  return (rows[0] as { fresh?: boolean } | undefined)?.fresh ?? false;
+}
+
+/** Adds gas to the tenants' day, in key order. */
+export async function addGasUsage(sql: Sql, usage: ReadonlyMap<string, bigint>): Promise<void> {
+  const entries = [...usage].sort(([a], [b]) => (a < b ? -1 : 1));
+  if (entries.length === 0) return;
+  await sql.query(
+    `insert into gas_usage (tenant_id, day, gas_wei)
+     select tenant_id, current_date, wei from unnest($1::uuid[], $2::numeric[]) as used (tenant_id, wei)
+     on conflict (tenant_id, day) do update set gas_wei = gas_usage.gas_wei + excluded.gas_wei`,
+    [entries.map(([tenantId]) => tenantId), entries.map(([, wei]) => wei.toString())],
+  );
+}
+
+/** Raises an operator alert. */
+export async function raiseAlert(sql: Sql, kind: string, detail: string, tenantId: string | null = null): Promise<void> {
+  await sql.query('insert into operator_alert (alert_id, tenant_id, kind, detail) values (uuidv7(), $1, $2, $3)', [
+    tenantId,
+    kind,
+    detail,
+  ]);
+}
+
+/** Which of these recipients are marked as unpayable. */
+export async function listBlockedPayees(sql: Sql, network: string, payTos: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ pay_to: string }>(
+    'select pay_to from blocked_payee where network = $1 and pay_to = any ($2::text[])',
+    [network, [...new Set(payTos)]],
+  );
+  return new Set(rows.map((row) => row.pay_to));
+}

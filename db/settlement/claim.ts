@@ -1,0 +1,68 @@
+import { decide } from '../../domain/payment/machine.ts';
+import type { Database, Sql } from '../database.ts';
+import { listPayments, type Payment, type PaymentRef } from './payment.ts';
+import { insertBatch, type Lane, lockLane, type RelayerRef, type SignedBatch } from './relayer.ts';
+
+/** What a claim did with the proposals it was given. */
+export type ClaimResult =
+  | { readonly kind: 'claimed'; readonly batch: SignedBatch; readonly payments: readonly Payment[] }
+  | { readonly kind: 'busy' | 'paused' | 'nothing' };
+
+/**
+ * Claims what is still `accepted` of the proposals, takes the relayer's nonce and stores the signed bytes, all in one
+ * database transaction (safety 7). `sign` is local and gets exactly the locked rows; null means nothing of them can be
+ * sent. Called again, or by two processes at once, each payment ends in one batch.
+ */
+export async function claimBatch(
+  database: Database,
+  lane: RelayerRef,
+  proposals: readonly PaymentRef[],
+  sign: (payments: readonly Payment[], nonce: bigint) => Promise<{ batch: SignedBatch; taken: ReadonlySet<string> } | null>,
+): Promise<ClaimResult> {
+  return database.transaction(async (sql) => {
+    const found: Lane = await lockLane(sql, lane);
+    if (found.kind !== 'free') return { kind: found.kind };
+    const rows = await listPayments(sql, proposals, true);
+    const open = rows.filter((row) => row.facts.state === 'accepted' && row.facts.batchId === null);
+    if (open.length === 0) return { kind: 'nothing' };
+    const signed = await sign(open, found.nonce);
+    if (!signed) return { kind: 'nothing' };
+    await insertBatch(sql, signed.batch);
+    const payments = open.filter((payment) => signed.taken.has(payment.paymentId));
+    await markClaimed(sql, payments, signed.batch.batchId);
+    return { kind: 'claimed', batch: signed.batch, payments };
+  });
+}
+
+async function markClaimed(sql: Sql, payments: readonly Payment[], batchId: string): Promise<void> {
+  const moved = payments.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
+  const rows = await sql.query(
+    `update payment set state = 'broadcast', batch_id = $3
+       from unnest($1::uuid[], $2::uuid[]) as taken (tenant_id, payment_id)
+      where payment.tenant_id = taken.tenant_id and payment.payment_id = taken.payment_id
+        and payment.state = 'accepted' and payment.batch_id is null
+      returning payment.payment_id`,
+    [moved.map((p) => p.tenantId), moved.map((p) => p.paymentId), batchId],
+  );
+  if (rows.length !== payments.length) throw new Error('a claimed payment was not open any more');
+}
+
+/** Notes at which block our own check saw each nonce unused, once (safety 2), and the lane the payer turned out to need. */
+export async function recordPrecheck(
+  sql: Sql,
+  checks: readonly (PaymentRef & { readonly unusedAtBlock: bigint | null; readonly lane: 'plain' | 'contract' })[],
+): Promise<void> {
+  if (checks.length === 0) return;
+  await sql.query(
+    `update payment set unused_at_block = coalesce(payment.unused_at_block, seen.block), lane = seen.lane
+       from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[]) as seen (tenant_id, payment_id, block, lane)
+      where payment.tenant_id = seen.tenant_id and payment.payment_id = seen.payment_id
+        and (payment.unused_at_block is null or payment.lane <> seen.lane)`,
+    [
+      checks.map((check) => check.tenantId),
+      checks.map((check) => check.paymentId),
+      checks.map((check) => check.unusedAtBlock?.toString() ?? null),
+      checks.map((check) => check.lane),
+    ],
+  );
+}

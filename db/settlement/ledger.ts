@@ -1,0 +1,125 @@
+import type { PaymentEffect } from '../../domain/payment/machine.ts';
+import type { Sql } from '../database.ts';
+import type { Change } from './outcome.ts';
+import type { StoredAgent } from './payment.ts';
+
+/**
+ * Appends crossings with their legs and their announcement (outbox) for the decisions that ask for it: a crossing of the
+ * price, or a negative correction of one (safety 5). Rows are built from the payment row alone (safety 11).
+ */
+export async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<void> {
+  const entries = changes.flatMap((change) =>
+    change.effects.flatMap((effect) => {
+      if (effect.type === 'recordCrossing') return [{ change, negative: false }];
+      return effect.type === 'correctCrossing' ? [{ change, negative: true }] : [];
+    }),
+  );
+  if (entries.length === 0) return;
+  await sql.query(
+    `with wanted as (
+       select * from unnest($1::uuid[], $2::uuid[], $3::bool[]) as entry (tenant_id, payment_id, negative)
+     ), made as (
+       insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at)
+       select payment.tenant_id, uuidv7(), payment.payment_id,
+         (select coalesce(max(sequence) + 1, 0) from crossing
+           where crossing.tenant_id = payment.tenant_id and crossing.payment_id = payment.payment_id),
+         payment.host, payment.slug, payment.kind,
+         case when wanted.negative then -payment.amount_micro else payment.amount_micro end,
+         case when wanted.negative then (
+           select jsonb_agg(jsonb_set(leg, '{amountMicro}', to_jsonb((-(leg ->> 'amountMicro')::numeric)::text)) order by n)
+             from jsonb_array_elements(payment.legs) with ordinality as list (leg, n)
+         ) else payment.legs end,
+         payment.payer, payment.agent ->> 'label', payment.at
+       from wanted join payment using (tenant_id, payment_id)
+       where payment.mode = 'live'
+       returning *
+     ), made_legs as (
+       insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share,
+         host, slug, kind, at)
+       select made.tenant_id, made.crossing_id, n - 1, made.payment_id, leg ->> 'toAddress',
+         (leg ->> 'amountMicro')::bigint, leg ->> 'role', leg ->> 'authorId', (leg ->> 'share')::double precision,
+         made.host, made.slug, made.kind, made.at
+       from made, jsonb_array_elements(made.legs) with ordinality as list (leg, n)
+     )
+     insert into unannounced_crossing (tenant_id, crossing_id, host) select tenant_id, crossing_id, host from made`,
+    [
+      entries.map((entry) => entry.change.payment.tenantId),
+      entries.map((entry) => entry.change.payment.paymentId),
+      entries.map((entry) => entry.negative),
+    ],
+  );
+}
+
+/** One observation of a payment: its verdict, and 1 or -1 where it takes an earlier one back (safety 3). */
+function observationOf(effect: PaymentEffect): { verdict: string; count: number; reason: string | null } | null {
+  switch (effect.type) {
+    case 'observePaid':
+      return { verdict: 'paid', count: 1, reason: null };
+    case 'correctPaid':
+      return { verdict: 'paid', count: -1, reason: null };
+    case 'observeFailed':
+      return { verdict: 'payment-failed', count: 1, reason: effect.reason };
+    case 'correctFailed':
+      return { verdict: 'payment-failed', count: -1, reason: null };
+    default:
+      return null;
+  }
+}
+
+/** Appends the observations that decisions ask for: one for each decided failure and settlement, and their corrections. */
+export async function recordObservations(sql: Sql, changes: readonly Change[]): Promise<void> {
+  const rows = changes.flatMap((change) =>
+    change.effects.flatMap((effect) => {
+      const entry = observationOf(effect);
+      if (!entry) return [];
+      const reason = entry.reason ?? (entry.verdict === 'payment-failed' ? change.payment.facts.reason : null);
+      return [{ payment: change.payment, ...entry, reason }];
+    }),
+  );
+  if (rows.length === 0) return;
+  await sql.query(
+    `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, reason, count,
+       payment_id, agent, agent_ua, classify_reason, verified, verified_agent, sig_invalid, at)
+     select payment.tenant_id, uuidv7(), payment.host, payment.slug, entry.verdict, 'agent', payment.kind,
+       payment.amount_micro, entry.reason, entry.count, payment.payment_id, payment.agent ->> 'label',
+       payment.agent ->> 'ua', payment.agent ->> 'classifyReason', (payment.agent ->> 'verified')::boolean,
+       payment.agent ->> 'verifiedAgent', (payment.agent ->> 'sigInvalid')::boolean, payment.at
+     from unnest($1::uuid[], $2::uuid[], $3::text[], $4::smallint[], $5::text[])
+       as entry (tenant_id, payment_id, verdict, count, reason)
+     join payment using (tenant_id, payment_id)
+     where payment.mode = 'live'`,
+    [
+      rows.map((row) => row.payment.tenantId),
+      rows.map((row) => row.payment.paymentId),
+      rows.map((row) => row.verdict),
+      rows.map((row) => row.count),
+      rows.map((row) => row.reason),
+    ],
+  );
+}
+
+/** A refusal before any payment row: what the audit keeps of it. */
+export interface Refusal {
+  readonly tenantId: string;
+  readonly host: string;
+  readonly slug: string;
+  readonly kind: string;
+  readonly micro: bigint | null;
+  readonly reason: string;
+  readonly agent: StoredAgent;
+}
+
+/** Appends the one `payment-failed` observation of a refused attempt (decisions: failed attempts). */
+export async function recordRefusalRow(sql: Sql, refusal: Refusal): Promise<void> {
+  const { agent } = refusal;
+  await sql.query(
+    `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, reason, agent,
+       agent_ua, classify_reason, verified, verified_agent, sig_invalid, at)
+     values ($1, uuidv7(), $2, $3, 'payment-failed', 'agent', $4, $5, $6, $7, $8, $9, $10, $11, $12, now())`,
+    [
+      ...[refusal.tenantId, refusal.host, refusal.slug, refusal.kind, refusal.micro?.toString() ?? null, refusal.reason],
+      ...[agent.label, agent.ua ?? null, agent.classifyReason ?? null, agent.verified ?? null],
+      ...[agent.verifiedAgent ?? null, agent.sigInvalid ?? null],
+    ],
+  );
+}

@@ -1,0 +1,239 @@
+import type { FailureReason } from '../../domain/errors.ts';
+import type { Address, Leg } from '../../domain/legs.ts';
+import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
+import type { CrossingKind, ObservedAgent } from '../../domain/terms.ts';
+import type { Sql } from '../database.ts';
+
+/** A `0x` hex string. */
+type Hex = `0x${string}`;
+
+/** Names one payment; every statement about it carries the tenant. */
+export interface PaymentRef {
+  readonly tenantId: string;
+  readonly paymentId: string;
+}
+
+/** A leg as stored with a payment: with its share of the price, 0 … 1. */
+export interface StoredLeg extends Leg {
+  readonly share: number;
+}
+
+/** What the observations of a payment say of the agent. */
+export interface StoredAgent extends ObservedAgent {
+  /** The normalised label reports group by. */
+  readonly label: string;
+}
+
+/** One payment as stored: its authorization, what it buys, its state, its evidence and its licence. */
+export interface Payment extends PaymentRef {
+  readonly mode: 'live' | 'mock';
+  readonly network: string;
+  readonly asset: Address;
+  readonly payer: Address;
+  readonly payTo: Address;
+  readonly nonce: Hex;
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+  readonly signature: Hex;
+  readonly lane: 'plain' | 'contract';
+  readonly x402Version: 1 | 2;
+  readonly host: string;
+  readonly slug: string;
+  readonly resource: string;
+  readonly resourceKey: string;
+  readonly kind: CrossingKind;
+  readonly amountMicro: bigint;
+  readonly legs: readonly StoredLeg[];
+  readonly legWords: readonly Hex[] | null;
+  readonly router: Address;
+  readonly binding: string;
+  readonly agent: StoredAgent;
+  readonly facts: PaymentFacts;
+  readonly rawReason: string | null;
+  readonly sentence: string | null;
+  readonly successorId: string | null;
+  readonly repeatsLicence: boolean;
+  readonly unusedAtBlock: bigint | null;
+  readonly acceptedAt: Date;
+  readonly at: Date;
+  readonly decidedAt: Date | null;
+  readonly licence: StoredLicence | null;
+}
+
+/** The licence of a payment, fixed when success was first answered (safety 13). Seconds. */
+export interface StoredLicence {
+  readonly jti: string;
+  readonly issuedAtSeconds: number;
+  readonly expiresAtSeconds: number;
+  readonly kid: string;
+}
+
+/** The row as pg gives it. */
+export interface PaymentRow {
+  tenant_id: string;
+  payment_id: string;
+  mode: 'live' | 'mock';
+  network: string;
+  asset: string;
+  payer: string;
+  pay_to: string;
+  nonce: string;
+  valid_after: string;
+  valid_before: string;
+  signature: string;
+  lane: 'plain' | 'contract';
+  x402_version: number;
+  host: string;
+  slug: string;
+  resource: string;
+  resource_key: string;
+  kind: CrossingKind;
+  amount_micro: string;
+  legs: { toAddress: string; amountMicro: string; role: Leg['role']; authorId?: string; share: number }[];
+  leg_words: string[] | null;
+  router: string;
+  binding: string;
+  agent: StoredAgent;
+  state: PaymentState;
+  batch_id: string | null;
+  attempts: number;
+  reason: FailureReason | null;
+  raw_reason: string | null;
+  sentence: string | null;
+  recorded: boolean;
+  failure_observed: boolean;
+  watched: boolean;
+  successor_id: string | null;
+  repeats_licence: boolean;
+  unused_at_block: string | null;
+  tx_hash: string | null;
+  log_position: number | null;
+  block_number: string | null;
+  accepted_at: Date;
+  at: Date;
+  decided_at: Date | null;
+  licence_jti: string | null;
+  licence_issued_at: string | null;
+  licence_expires_at: string | null;
+  licence_kid: string | null;
+}
+
+/** The stored form of legs: amounts as text, since JSON numbers are not exact. */
+export function legsToJson(legs: readonly StoredLeg[]): string {
+  return JSON.stringify(legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() })));
+}
+
+/** A payment from its row. */
+export function paymentFromRow(row: PaymentRow): Payment {
+  return {
+    tenantId: row.tenant_id,
+    paymentId: row.payment_id,
+    mode: row.mode,
+    network: row.network,
+    asset: row.asset as Address,
+    payer: row.payer as Address,
+    payTo: row.pay_to as Address,
+    nonce: row.nonce as Hex,
+    validAfter: BigInt(row.valid_after),
+    validBefore: BigInt(row.valid_before),
+    signature: row.signature as Hex,
+    lane: row.lane,
+    x402Version: row.x402_version === 1 ? 1 : 2,
+    host: row.host,
+    slug: row.slug,
+    resource: row.resource,
+    resourceKey: row.resource_key,
+    kind: row.kind,
+    amountMicro: BigInt(row.amount_micro),
+    legs: row.legs.map((leg) => ({ ...leg, toAddress: leg.toAddress as Address, amountMicro: BigInt(leg.amountMicro) })),
+    legWords: row.leg_words as Hex[] | null,
+    router: row.router as Address,
+    binding: row.binding,
+    agent: row.agent,
+    facts: factsFromRow(row),
+    rawReason: row.raw_reason,
+    sentence: row.sentence,
+    successorId: row.successor_id,
+    repeatsLicence: row.repeats_licence,
+    unusedAtBlock: row.unused_at_block === null ? null : BigInt(row.unused_at_block),
+    acceptedAt: row.accepted_at,
+    at: row.at,
+    decidedAt: row.decided_at,
+    licence: licenceFromRow(row),
+  };
+}
+
+function factsFromRow(row: PaymentRow): PaymentFacts {
+  const proven = row.tx_hash !== null && row.log_position !== null && row.block_number !== null;
+  return {
+    state: row.state,
+    batchId: row.batch_id,
+    attempts: row.attempts,
+    reason: row.reason,
+    recorded: row.recorded,
+    failureObserved: row.failure_observed,
+    watched: row.watched,
+    evidence: proven
+      ? { txHash: row.tx_hash as string, logIndex: row.log_position as number, blockNumber: BigInt(row.block_number as string) }
+      : null,
+  };
+}
+
+function licenceFromRow(row: PaymentRow): StoredLicence | null {
+  if (row.licence_jti === null || row.licence_kid === null) return null;
+  return {
+    jti: row.licence_jti,
+    issuedAtSeconds: Number(row.licence_issued_at),
+    expiresAtSeconds: Number(row.licence_expires_at),
+    kid: row.licence_kid,
+  };
+}
+
+/** One payment of a tenant; null when there is none. */
+export async function findPayment(sql: Sql, ref: PaymentRef): Promise<Payment | null> {
+  const rows = await sql.query<PaymentRow & Record<string, unknown>>(
+    'select * from payment where tenant_id = $1 and payment_id = $2',
+    [ref.tenantId, ref.paymentId],
+  );
+  return rows[0] ? paymentFromRow(rows[0]) : null;
+}
+
+/** The payments of a list that exist, in key order; with `lock` their rows are held until the database transaction ends. */
+export async function listPayments(sql: Sql, refs: readonly PaymentRef[], lock = false): Promise<Payment[]> {
+  if (refs.length === 0) return [];
+  const rows = await sql.query<PaymentRow & Record<string, unknown>>(
+    `select payment.* from payment
+       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)
+      order by payment.tenant_id, payment.payment_id ${lock ? 'for update of payment' : ''}`,
+    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/** The payments that a batch carries or carried last. */
+export async function listBatchPayments(sql: Sql, batchId: string): Promise<Payment[]> {
+  const rows = await sql.query<PaymentRow & Record<string, unknown>>(
+    'select * from payment where batch_id = $1 order by tenant_id, payment_id',
+    [batchId],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/**
+ * Fixes the licence of a payment if none is fixed yet, and returns the one that stands: the first caller's, for every
+ * caller (compare and set, safety 13).
+ */
+export async function fixLicence(sql: Sql, ref: PaymentRef, licence: StoredLicence): Promise<StoredLicence> {
+  const rows = await sql.query<PaymentRow & Record<string, unknown>>(
+    `update payment set
+       licence_issued_at = case when licence_jti is null then $4 else licence_issued_at end,
+       licence_expires_at = case when licence_jti is null then $5 else licence_expires_at end,
+       licence_kid = case when licence_jti is null then $6 else licence_kid end,
+       licence_jti = coalesce(licence_jti, $3)
+     where tenant_id = $1 and payment_id = $2 returning *`,
+    [ref.tenantId, ref.paymentId, licence.jti, licence.issuedAtSeconds, licence.expiresAtSeconds, licence.kid],
+  );
+  const fixed = rows[0] ? licenceFromRow(rows[0]) : null;
+  if (!fixed) throw new Error('a settled payment has no row');
+  return fixed;
+}

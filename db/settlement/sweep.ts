@@ -1,0 +1,91 @@
+import type { Sql } from '../database.ts';
+import { paymentFromRow, type Payment, type PaymentRef, type PaymentRow } from './payment.ts';
+
+type Row = PaymentRow & Record<string, unknown>;
+
+/** Accepted payments that nothing has picked up for a while, oldest first (safety 7). */
+export async function listStaleAccepted(sql: Sql, network: string, olderThanMs: number, limit: number): Promise<Payment[]> {
+  const rows = await sql.query<Row>(
+    `select * from payment where network = $1 and state = 'accepted' and batch_id is null
+        and accepted_at < now() - make_interval(secs => $2::double precision / 1000)
+      order by accepted_at limit $3`,
+    [network, olderThanMs, limit],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/** Settled payments whose evidence is not final yet, those looked at longest ago first. */
+export async function listUnfinal(sql: Sql, network: string, limit: number): Promise<Payment[]> {
+  const rows = await sql.query<Row>(
+    `select * from payment where network = $1 and state = 'settled' and mode = 'live'
+      order by checked_at nulls first limit $2`,
+    [network, limit],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/**
+ * Payments whose money may still move although nothing of ours carries them: failed, superseded, expired and reviewed ones
+ * that are watched, held ones, and ones that a reorg took back without bytes of ours (safety 3).
+ */
+export async function listWatched(sql: Sql, network: string, limit: number): Promise<Payment[]> {
+  const rows = await sql.query<Row>(
+    `select * from payment where network = $1 and mode = 'live' and watched
+        and (state in ('failed', 'superseded', 'expired', 'review', 'held') or state = 'broadcast')
+      order by checked_at nulls first limit $2`,
+    [network, limit],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/** Notes that payments were looked at now. */
+export async function touchChecked(sql: Sql, refs: readonly PaymentRef[]): Promise<void> {
+  if (refs.length === 0) return;
+  await sql.query(
+    `update payment set checked_at = now() from unnest($1::uuid[], $2::uuid[]) as seen (tenant_id, payment_id)
+      where payment.tenant_id = seen.tenant_id and payment.payment_id = seen.payment_id`,
+    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
+  );
+}
+
+/** A split that payments were addressed to. */
+export interface KnownSplit {
+  readonly router: `0x${string}`;
+  readonly payTo: `0x${string}`;
+  readonly legWords: readonly `0x${string}`[];
+}
+
+/** Splits that no undecided payment is on its way to, those looked at longest ago first; marks them as looked at. */
+export async function takeSplitsToCheck(sql: Sql, network: string, limit: number): Promise<KnownSplit[]> {
+  const rows = await sql.query<{ router: string; pay_to: string; leg_words: string[] }>(
+    `update split set checked_at = now() from (
+       select router, pay_to from split s where network = $1 and not exists (
+         select 1 from payment where payment.network = $1 and payment.pay_to = s.pay_to and payment.state = 'broadcast')
+       order by checked_at nulls first limit $2) as chosen
+      where split.network = $1 and split.router = chosen.router and split.pay_to = chosen.pay_to
+      returning split.router, split.pay_to, split.leg_words`,
+    [network, limit],
+  );
+  return rows.map((row) => ({
+    router: row.router as `0x${string}`,
+    payTo: row.pay_to as `0x${string}`,
+    legWords: row.leg_words as `0x${string}`[],
+  }));
+}
+
+/** Recipients marked as unpayable, those checked longest ago first, with the legs of a split. */
+export async function listBlocked(sql: Sql, network: string, limit: number): Promise<{ payTo: `0x${string}`; legWords: string[] | null }[]> {
+  const rows = await sql.query<{ pay_to: string; leg_words: string[] | null }>(
+    `select blocked_payee.pay_to, max(split.leg_words) as leg_words from blocked_payee
+       left join split on split.network = blocked_payee.network and split.pay_to = blocked_payee.pay_to
+      where blocked_payee.network = $1 group by blocked_payee.pay_to, blocked_payee.checked_at
+      order by blocked_payee.checked_at limit $2`,
+    [network, limit],
+  );
+  return rows.map((row) => ({ payTo: row.pay_to as `0x${string}`, legWords: row.leg_words }));
+}
+
+/** Lifts the mark of a recipient that can be paid again. */
+export async function unblockPayee(sql: Sql, network: string, payTo: string): Promise<void> {
+  await sql.query('delete from blocked_payee where network = $1 and pay_to = $2', [network, payTo]);
+}

@@ -1,0 +1,20 @@
+import type { Sql } from '../database.ts';
+import { paymentFromRow, type Payment, type PaymentRef, type PaymentRow } from './payment.ts';
+
+/**
+ * Those of the given payments that are decided, in one query (safety 6). A superseded payment counts only once its
+ * successor is decided, too.
+ */
+export async function listDecided(sql: Sql, refs: readonly PaymentRef[]): Promise<Payment[]> {
+  if (refs.length === 0) return [];
+  const rows = await sql.query<PaymentRow & Record<string, unknown>>(
+    `select payment.* from payment
+       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)
+       left join payment successor
+         on successor.tenant_id = payment.tenant_id and successor.payment_id = payment.successor_id
+      where payment.state in ('settled', 'final', 'failed', 'expired')
+         or (payment.state = 'superseded' and successor.state in ('settled', 'final', 'failed', 'expired'))`,
+    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
+  );
+  return rows.map(paymentFromRow);
+}

@@ -1,0 +1,186 @@
+import type { StoredEvent } from '../../domain/webhook/envelope.ts';
+import type { EventType, Profile } from '../../domain/webhook/event.ts';
+import type { Sql } from '../database.ts';
+
+/** A delivery we may send now: leased together with one of its endpoint's slots until `leased_until`. */
+export interface LeasedDelivery {
+  readonly tenantId: string;
+  readonly deliveryId: string;
+  readonly endpointId: string;
+  readonly leaseId: string;
+  readonly slot: number;
+  /** The number of this attempt, from 1. */
+  readonly attempt: number;
+  readonly url: string;
+  readonly enabled: boolean;
+  readonly profile: Profile;
+  readonly event: StoredEvent;
+  /** The frozen bytes; null before the first attempt. */
+  readonly body: string | null;
+  /** Valid secrets, sealed, the newest first. */
+  readonly sealedSecrets: readonly Uint8Array[];
+}
+
+const LEASED_COLUMNS = `
+  d.tenant_id, d.delivery_id, d.endpoint_id, d.lease_id, d.attempts, d.body, e.url, e.enabled, e.profile,
+  ev.event_id, ev.type, ev.detailed, ev.summary, ev.created_at,
+  array(select s.sealed from webhook_secret s where s.tenant_id = d.tenant_id and s.endpoint_id = d.endpoint_id
+    and (s.expires_at is null or s.expires_at > now()) order by s.created_at desc, s.secret_id) as secrets`;
+
+/**
+ * Leases up to `limit` deliveries of the buckets [from, to) for their first attempt, the oldest first, each with a free slot of
+ * its endpoint. Endpoints are found by a loose index scan, so that a long queue of a slow one costs one probe; an endpoint
+ * without a free slot, or one that cools, keeps its rows and uses no attempt. Run it in a database transaction.
+ */
+export async function leaseFirstAttempts(
+  sql: Sql,
+  range: { readonly from: number; readonly to: number },
+  limit: number,
+  leaseMs: number,
+): Promise<LeasedDelivery[]> {
+  const rows = await sql.query<LeasedRow>(
+    `with recursive waiting as (
+       (select bucket, tenant_id, endpoint_id from delivery
+        where state = 'pending' and not retrying and bucket >= $1 and bucket < $2 order by 1, 2, 3 limit 1)
+       union all
+       select next.bucket, next.tenant_id, next.endpoint_id from waiting w, lateral (
+         select d.bucket, d.tenant_id, d.endpoint_id from delivery d
+         where d.state = 'pending' and not d.retrying and d.bucket < $2
+           and (d.bucket, d.tenant_id, d.endpoint_id) > (w.bucket, w.tenant_id, w.endpoint_id)
+         order by 1, 2, 3 limit 1) next
+     ), free as (
+       select w.bucket, l.tenant_id, l.endpoint_id, l.slot
+       from waiting w join webhook_endpoint e using (tenant_id, endpoint_id) join endpoint_lease l using (tenant_id, endpoint_id)
+       where l.leased_until <= clock_timestamp() and (e.cooled_until is null or e.cooled_until <= clock_timestamp())
+       for update of l skip locked
+     ), numbered as (
+       select *, row_number() over (partition by tenant_id, endpoint_id order by slot) as place from free
+     ), pair as (
+       select n.tenant_id, n.endpoint_id, n.slot, d.delivery_id from numbered n cross join lateral (
+         select delivery_id from delivery
+         where bucket = n.bucket and tenant_id = n.tenant_id and endpoint_id = n.endpoint_id
+           and state = 'pending' and not retrying and leased_until <= clock_timestamp()
+         order by delivery_id offset n.place - 1 limit 1) d
+       order by d.delivery_id limit $3
+     ), leased as (
+       update delivery d set leased_until = clock_timestamp() + $4 * interval '1 millisecond', lease_id = gen_random_uuid()
+       from pair p where d.tenant_id = p.tenant_id and d.delivery_id = p.delivery_id
+         and d.state = 'pending' and not d.retrying and d.leased_until <= clock_timestamp()
+       returning d.*, p.slot
+     ), slotted as (
+       update endpoint_lease l set leased_until = d.leased_until, lease_id = d.lease_id
+       from leased d where l.tenant_id = d.tenant_id and l.endpoint_id = d.endpoint_id and l.slot = d.slot
+     )
+     select d.slot, ${LEASED_COLUMNS}
+     from leased d
+     join webhook_endpoint e on e.tenant_id = d.tenant_id and e.endpoint_id = d.endpoint_id
+     join webhook_event ev on ev.tenant_id = d.tenant_id and ev.event_id = d.event_id
+     order by d.delivery_id`,
+    [range.from, range.to, limit, leaseMs],
+  );
+  return rows.map(toLeased);
+}
+
+/** What leasing one delivery for a later attempt came to. */
+export type RetryLease =
+  | { readonly kind: 'leased'; readonly delivery: LeasedDelivery }
+  /** Nothing to do any more, or no such delivery. */
+  | { readonly kind: 'ended'; readonly state: string }
+  /** This attempt is recorded already; the next one is due then. */
+  | { readonly kind: 'recorded'; readonly attempts: number; readonly dueAtMs: number }
+  /** No free slot, or an earlier attempt's lease still runs. */
+  | { readonly kind: 'busy' };
+
+/** Leases one delivery, that its own workflow drives, for attempt number `attempt`. Run it in a database transaction. */
+export async function leaseRetry(
+  sql: Sql,
+  key: { readonly tenantId: string; readonly deliveryId: string; readonly attempt: number },
+  leaseMs: number,
+): Promise<RetryLease> {
+  const [row] = await sql.query<{ state: string; attempts: number; due_at: Date; endpoint_id: string; leased: boolean }>(
+    `select state, attempts, due_at, endpoint_id, leased_until > clock_timestamp() as leased
+     from delivery where tenant_id = $1 and delivery_id = $2 for update`,
+    [key.tenantId, key.deliveryId],
+  );
+  if (row === undefined) return { kind: 'ended', state: 'missing' };
+  if (row.state !== 'pending') return { kind: 'ended', state: row.state };
+  if (row.attempts >= key.attempt) return { kind: 'recorded', attempts: row.attempts, dueAtMs: row.due_at.getTime() };
+  if (row.leased) return { kind: 'busy' };
+  const [slot] = await sql.query<{ slot: number; lease_id: string }>(
+    `update endpoint_lease l set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = gen_random_uuid()
+     where l.tenant_id = $1 and l.endpoint_id = $2 and l.slot = (
+       select slot from endpoint_lease where tenant_id = $1 and endpoint_id = $2 and leased_until <= clock_timestamp()
+       order by slot limit 1 for update skip locked)
+     returning l.slot, l.lease_id`,
+    [key.tenantId, row.endpoint_id, leaseMs],
+  );
+  if (slot === undefined) return { kind: 'busy' };
+  const [leased] = await sql.query<LeasedRow>(
+    `with d as (
+       update delivery set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = $4
+       where tenant_id = $1 and delivery_id = $2 returning *
+     )
+     select $5::smallint as slot, ${LEASED_COLUMNS}
+     from d
+     join webhook_endpoint e on e.tenant_id = d.tenant_id and e.endpoint_id = d.endpoint_id
+     join webhook_event ev on ev.tenant_id = d.tenant_id and ev.event_id = d.event_id`,
+    [key.tenantId, key.deliveryId, leaseMs, slot.lease_id, slot.slot],
+  );
+  return leased === undefined ? { kind: 'ended', state: 'missing' } : { kind: 'leased', delivery: toLeased(leased) };
+}
+
+/** Stores the bytes of deliveries that had none; bytes that are stored never change. */
+export async function freezeBodies(
+  sql: Sql,
+  bodies: readonly { readonly tenantId: string; readonly deliveryId: string; readonly body: string }[],
+): Promise<void> {
+  if (bodies.length === 0) return;
+  await sql.query(
+    `update delivery d set body = b.body
+     from unnest($1::uuid[], $2::text[], $3::text[]) as b (tenant_id, delivery_id, body)
+     where d.tenant_id = b.tenant_id and d.delivery_id = b.delivery_id and d.body is null`,
+    [bodies.map(({ tenantId }) => tenantId), bodies.map(({ deliveryId }) => deliveryId), bodies.map(({ body }) => body)],
+  );
+}
+
+interface LeasedRow {
+  readonly slot: number;
+  readonly tenant_id: string;
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly lease_id: string;
+  readonly attempts: number;
+  readonly body: string | null;
+  readonly url: string;
+  readonly enabled: boolean;
+  readonly profile: Profile;
+  readonly event_id: string;
+  readonly type: EventType;
+  readonly detailed: object;
+  readonly summary: object;
+  readonly created_at: Date;
+  readonly secrets: readonly Uint8Array[];
+}
+
+function toLeased(row: LeasedRow): LeasedDelivery {
+  return {
+    tenantId: row.tenant_id,
+    deliveryId: row.delivery_id,
+    endpointId: row.endpoint_id,
+    leaseId: row.lease_id,
+    slot: row.slot,
+    attempt: row.attempts + 1,
+    url: row.url,
+    enabled: row.enabled,
+    profile: row.profile,
+    event: {
+      eventId: row.event_id,
+      type: row.type,
+      createdAtMs: row.created_at.getTime(),
+      detailed: row.detailed,
+      summary: row.summary,
+    },
+    body: row.body,
+    sealedSecrets: row.secrets,
+  };
+}

@@ -1,0 +1,70 @@
+import type { EventType } from '../../domain/webhook/event.ts';
+import type { Sql } from '../database.ts';
+
+/** One try of a delivery, as the endpoint's log shows it. */
+export interface LoggedAttempt {
+  readonly attempt: number;
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+  readonly status: number | null;
+  readonly reason: string | null;
+  readonly responseStart: string;
+}
+
+/** One delivery of an endpoint's log. */
+export interface LoggedDelivery {
+  readonly deliveryId: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly type: EventType;
+  readonly state: 'pending' | 'delivered' | 'failed' | 'exhausted';
+  readonly reason: string | null;
+  readonly retrying: boolean;
+  readonly createdAtMs: number;
+  readonly dueAtMs: number;
+  readonly attempts: readonly LoggedAttempt[];
+}
+
+interface DeliveryRow {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly type: EventType;
+  readonly state: LoggedDelivery['state'];
+  readonly reason: string | null;
+  readonly retrying: boolean;
+  readonly created_at: Date;
+  readonly due_at: Date;
+  readonly attempts: readonly (Omit<LoggedAttempt, 'startedAtMs'> & { readonly startedAtMs: string })[];
+}
+
+/** Deliveries of an endpoint, newest first, older than `before` (a delivery id) when given, with their attempts in order. */
+export async function listDeliveryRows(
+  sql: Sql,
+  tenantId: string,
+  endpointId: string,
+  page: { readonly limit: number; readonly before: string | null },
+): Promise<LoggedDelivery[]> {
+  const rows = await sql.query<DeliveryRow>(
+    `select d.delivery_id, d.endpoint_id, d.event_id, ev.type, d.state, d.reason, d.retrying, d.created_at, d.due_at,
+       coalesce((select json_agg(json_build_object('attempt', a.attempt, 'startedAtMs', a.started_at, 'durationMs', a.duration_ms,
+           'status', a.status, 'reason', a.reason, 'responseStart', a.response_start) order by a.attempt)
+         from delivery_attempt a where a.tenant_id = d.tenant_id and a.delivery_id = d.delivery_id), '[]') as attempts
+     from delivery d join webhook_event ev on ev.tenant_id = d.tenant_id and ev.event_id = d.event_id
+     where d.tenant_id = $1 and d.endpoint_id = $2 and ($4::text is null or d.delivery_id < $4)
+     order by d.delivery_id desc limit $3`,
+    [tenantId, endpointId, page.limit, page.before],
+  );
+  return rows.map((row) => ({
+    deliveryId: row.delivery_id,
+    endpointId: row.endpoint_id,
+    eventId: row.event_id,
+    type: row.type,
+    state: row.state,
+    reason: row.reason,
+    retrying: row.retrying,
+    createdAtMs: row.created_at.getTime(),
+    dueAtMs: row.due_at.getTime(),
+    attempts: row.attempts.map((attempt) => ({ ...attempt, startedAtMs: Date.parse(attempt.startedAtMs) })),
+  }));
+}

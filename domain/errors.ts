@@ -1,0 +1,116 @@
+/**
+ * The closed list of errors of the service (specification, Errors). A code is what goes into `x-svc-error-code` and
+ * before the colon of an `error` text; its kind is what each door maps to its own status, once, exhaustively.
+ */
+
+/** What went wrong in general; every door (REST, GraphQL, activities) maps each kind to one answer of its own. */
+export type ErrorKind =
+  | 'invalid' // the request itself: 400
+  | 'unauthenticated' // no or unrecognised credential: 401
+  | 'forbidden' // credential not allowed here: 403
+  | 'plan' // plan lacks API access: 403 with `upgrade: true`
+  | 'missing' // 404
+  | 'conflict' // 409
+  | 'payment' // payment refused, failed or undecided: 402
+  | 'throttled' // 429 with Retry-After
+  | 'unavailable' // 503 with Retry-After; nothing counted
+  | 'defect'; // ours: 500
+
+const KIND_BY_CODE = {
+  // invalid
+  malformed_body: 'invalid',
+  body_too_large: 'invalid',
+  invalid_parameter: 'invalid',
+  invalid_resource: 'invalid',
+  money_verdict: 'invalid',
+  // unauthenticated
+  missing_credential: 'unauthenticated',
+  unknown_credential: 'unauthenticated',
+  // forbidden
+  scope_missing: 'forbidden',
+  site_suspended: 'forbidden',
+  resource_not_owned: 'forbidden',
+  // plan
+  plan_gate: 'plan',
+  // missing
+  not_found: 'missing',
+  // conflict
+  conflict: 'conflict',
+  idempotency_conflict: 'conflict',
+  // payment: the five counted reasons, and the two that are not counted
+  insufficient_funds: 'payment',
+  authorization_invalid: 'payment',
+  malformed_payment: 'payment',
+  network_unsupported: 'payment',
+  settlement_failed: 'payment',
+  settlement_pending: 'payment',
+  quote_expired: 'payment',
+  // throttled
+  throttled: 'throttled',
+  // unavailable
+  credits_unavailable: 'unavailable',
+  payee_blocked: 'unavailable',
+  chain_unavailable: 'unavailable',
+  database_unavailable: 'unavailable',
+  workflows_unavailable: 'unavailable',
+  signing_key_unavailable: 'unavailable',
+  overloaded: 'unavailable',
+  gas_budget_spent: 'unavailable',
+  // defect
+  internal: 'defect',
+} as const satisfies Record<string, ErrorKind>;
+
+/** A machine code of the closed list. */
+export type ErrorCode = keyof typeof KIND_BY_CODE;
+
+/** The five failure reasons counted in audit totals (specification, Errors). */
+export const FAILURE_REASONS = [
+  'insufficient_funds',
+  'authorization_invalid',
+  'malformed_payment',
+  'network_unsupported',
+  'settlement_failed',
+] as const;
+/** One of the five counted failure reasons of a payment. */
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+
+/** The kind of a code. */
+export function kindOf(code: ErrorCode): ErrorKind {
+  return KIND_BY_CODE[code];
+}
+
+/** What an error may carry for its door besides code and sentence. */
+export interface ErrorDetails {
+  /** Seconds a client should wait; sent as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  /** Name of the offending parameter or body path, for logs and problem details. */
+  readonly parameter?: string;
+}
+
+/** An expected error: a code of the closed list and a sentence for a person. Never carries a secret. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, sentence: string, details: ErrorDetails = {}) {
+    super(sentence);
+    this.name = 'ServiceError';
+    this.code = code;
+    this.details = details;
+  }
+
+  /** The kind that doors map to a status. */
+  get kind(): ErrorKind {
+    return kindOf(this.code);
+  }
+
+  /** The `error` text of an answer: `<code>: <sentence>` (decisions: error text). */
+  get text(): string {
+    return `${this.code}: ${this.message}`;
+  }
+}
+
+/** True for errors of the closed list; anything else that is thrown is a defect. */
+export function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof ServiceError;
+}

@@ -1,0 +1,69 @@
+/** Hosts and resource URLs: what counts as the same page, and whose it is. */
+
+/** Longest resource URL we read, in characters. */
+export const MAX_RESOURCE_CHARS = 2048;
+
+/** A resource URL taken apart. */
+export interface ResourceUrl {
+  /** The URL as a client would request it, without its fragment. */
+  readonly url: string;
+  /** ASCII host, lower case, without port and trailing dot. */
+  readonly host: string;
+  /** Decoded path, without query and without trailing slashes; `/` for the root. */
+  readonly path: string;
+}
+
+/**
+ * Takes a resource URL apart; null when it is not an http(s) URL of at most 2,048 characters, carries credentials, or its path
+ * does not decode to printable text. The same page spelled in several ways gives one `host` and `path`.
+ */
+export function parseResource(text: string): ResourceUrl | null {
+  if (text.length === 0 || text.length > MAX_RESOURCE_CHARS || hasControlCharacter(text)) return null;
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return null;
+  const path = decodePath(url.pathname);
+  const host = normaliseHost(url.hostname);
+  if (path === null || host === '') return null;
+  url.hash = '';
+  return { url: url.href, host, path };
+}
+
+/** A host in the one form we compare: lower case, no trailing dot. */
+export function normaliseHost(host: string): string {
+  return host.toLowerCase().replace(/\.$/, '');
+}
+
+/** True when `host` is one of a tenant's hosts; both in normal form. */
+export function ownsHost(hosts: readonly string[], host: string): boolean {
+  return hosts.includes(host);
+}
+
+/** The URL of a path on a host, each segment encoded. */
+export function buildResource(host: string, path: string): ResourceUrl {
+  const encoded = path.split('/').map(encodeURIComponent).join('/');
+  return { url: `https://${host}${encoded}`, host, path };
+}
+
+/** What the open-purchase guard and a licence are about: host and path as one text. */
+export function resourceKeyOf(resource: Pick<ResourceUrl, 'host' | 'path'>): string {
+  return `${resource.host}${resource.path}`;
+}
+
+/** True for text with a character no page address or label may hold (C0, DEL, C1). */
+export function hasControlCharacter(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
+  }
+  return false;
+}
+
+function decodePath(pathname: string): string | null {
+  try {
+    const path = decodeURIComponent(pathname).replace(/\/+$/, '');
+    return hasControlCharacter(path) || !path.isWellFormed() ? null : path || '/';
+  } catch {
+    return null;
+  }
+}

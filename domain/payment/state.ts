@@ -1,0 +1,88 @@
+import type { FailureReason } from '../errors.ts';
+
+/**
+ * States of a payment (decisions §5): accepted → (held) → broadcast → settled → final, or failed, superseded, expired,
+ * or review, where a person looks because ten minutes after `validBefore` the chain still gave no answer.
+ */
+export const PAYMENT_STATES = [
+  'accepted', // stored; nothing has left the process
+  'held', // stored behind an open purchase of the same payer for the same thing; never sent while held
+  'broadcast', // relayer nonce taken and signed bytes stored; may be on the wire
+  'settled', // evidence with its confirmations seen; recorded in the ledger
+  'final', // evidence is at or below the safe block
+  'failed', // decided against, with a reason; still watched until it can no longer happen
+  'superseded', // held behind a purchase that settled, or covered by a live licence; watched
+  'expired', // held until it was too late to send; watched
+  'review', // no answer from the chain long after `validBefore`
+] as const;
+/** One of the states of a payment. */
+export type PaymentState = (typeof PAYMENT_STATES)[number];
+
+/** States in which nothing is decided yet: the caller is told `settlement_pending`. */
+export function isUndecided(state: PaymentState): boolean {
+  return state === 'accepted' || state === 'held' || state === 'broadcast' || state === 'review';
+}
+
+/** States in which the payer's money has moved as far as we know: a receipt may be given. */
+export function isSettled(state: PaymentState): boolean {
+  return state === 'settled' || state === 'final';
+}
+
+/** States in which money may still move although we answered otherwise (safety 3): watched while `watched` is true. */
+export function isWatchable(state: PaymentState): boolean {
+  return state === 'failed' || state === 'superseded' || state === 'expired' || state === 'review';
+}
+
+/**
+ * A claimed Transfer on chain: the evidence of one payment (safety 1). `logIndex` is the log's place among its
+ * transaction's logs, which stays the same when a reorg moves the transaction to another block.
+ */
+export interface EvidenceRef {
+  readonly txHash: string;
+  readonly logIndex: number;
+  readonly blockNumber: bigint;
+}
+
+/** True when two references name the same log of the same block height; a log that moved to another block is not the same. */
+export function isSameEvidence(a: EvidenceRef, b: EvidenceRef): boolean {
+  return a.txHash === b.txHash && a.logIndex === b.logIndex && a.blockNumber === b.blockNumber;
+}
+
+/**
+ * What the machine knows of one payment. Everything a decision needs, nothing a decision may not depend on: no clock,
+ * no chain, no row ids.
+ */
+export interface PaymentFacts {
+  readonly state: PaymentState;
+  /** The batch whose signed bytes carry this payment; null outside `broadcast` and after. */
+  readonly batchId: string | null;
+  /** How often signed bytes carrying this payment were mined without moving it. */
+  readonly attempts: number;
+  /** Why it failed; null unless `failed`. */
+  readonly reason: FailureReason | null;
+  /** True while the net of its crossings equals its price; corrections take it back to false. */
+  readonly recorded: boolean;
+  /** True when a `payment-failed` observation stands uncorrected. */
+  readonly failureObserved: boolean;
+  /** The Transfer that proves it; null without evidence. */
+  readonly evidence: EvidenceRef | null;
+  /** True until the authorization can no longer move money unnoticed. */
+  readonly watched: boolean;
+}
+
+/** How often a payment goes out again after its bytes were mined in vain, before it is failed (safety 8). */
+export const MAX_ATTEMPTS = 5;
+
+/** The facts of a payment at its first moment: accepted, or held behind an open purchase. */
+export function newPayment(state: 'accepted' | 'held' | 'superseded'): PaymentFacts {
+  return {
+    state,
+    batchId: null,
+    attempts: 0,
+    reason: null,
+    recorded: false,
+    failureObserved: false,
+    evidence: null,
+    watched: true,
+  };
+}

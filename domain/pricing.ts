@@ -1,0 +1,97 @@
+/**
+ * What a page costs and who gets it, from one version of a tenant's pricing (decisions §1, Price and Credits). Prices are plain
+ * decimals of USD as text; the arithmetic to micro is done once, exactly.
+ */
+import { flattenCredits, type PageCredits } from './credits.ts';
+import { ServiceError } from './errors.ts';
+import { hasControlCharacter } from './host.ts';
+import { MAX_JSON_MICRO, parseDecimal, priceToMicro } from './money.ts';
+import { MAX_SLUG_CHARS, normalisePrefix } from './resource.ts';
+import type { CrossingKind } from './terms.ts';
+
+/** A citation costs this many reads unless the tenant says otherwise. */
+export const DEFAULT_CITATION_MULTIPLIER = '5';
+/** How long after its end a pricing version is still accepted without a quote token (safety rule 17). */
+export const PRICING_GRACE_MS = 600_000;
+
+/** One version of a tenant's pricing, as stored. */
+export interface Pricing {
+  /** Decimal USD a read costs. */
+  readonly priceUsdc: string;
+  readonly citationMultiplier: string | null;
+  readonly articlePrefixes: readonly string[] | null;
+  /** slug → credits; null = none. */
+  readonly creditsInline: Readonly<Record<string, unknown>> | null;
+  readonly creditsFreeSlugs: readonly string[] | null;
+  readonly creditsApiUrl: string | null;
+}
+
+/** A price found: free, so much for these authors, or to be asked at the tenant's credits API. */
+export type Price =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'priced'; readonly micro: bigint; readonly credits: PageCredits }
+  | { readonly kind: 'credits_api' };
+
+/** A pricing version made quick to ask; the credits of a page are flattened at its first quote. */
+export interface CompiledPricing {
+  readonly articlePrefixes: readonly string[] | null;
+  readonly readMicro: bigint;
+  readonly citationMicro: bigint;
+  /** Price of an article's slug; a null slug is a page that is no article. Throws invalid_parameter for broken stored credits. */
+  priceOf(slug: string | null, kind: CrossingKind): Price;
+}
+
+/** Refuses a pricing that could not be quoted: invalid_parameter with the place. `forbidden` wallets: the asset, the router. */
+export function validatePricing(pricing: Pricing, forbidden: readonly string[] = []): void {
+  const refuse = (parameter: string, sentence: string): never => {
+    throw new ServiceError('invalid_parameter', `${parameter}: ${sentence}`, { parameter });
+  };
+  const price = parseDecimal(pricing.priceUsdc);
+  if (!price || price.scale > 6) refuse('price_usdc', 'a decimal of USD with at most 6 places');
+  const multiplier = parseDecimal(pricing.citationMultiplier ?? DEFAULT_CITATION_MULTIPLIER);
+  if (!multiplier || multiplier.digits === 0n || multiplier.scale > 4) refuse('citation_multiplier', 'a positive decimal');
+  if (microOf(pricing, 'citation') > MAX_JSON_MICRO) refuse('price_usdc', 'is too large');
+  for (const prefix of pricing.articlePrefixes ?? []) {
+    const usable = prefix.startsWith('/') && prefix.length <= MAX_SLUG_CHARS && !/[?#]/.test(prefix) && !hasControlCharacter(prefix);
+    if (!usable) refuse('article_prefixes', 'each prefix is a path that begins with a slash');
+  }
+  for (const slug of pricing.creditsFreeSlugs ?? []) if (!isSlug(slug)) refuse('credits_free_slugs', 'each entry is a slug');
+  for (const [slug, entry] of Object.entries(pricing.creditsInline ?? {})) {
+    if (!isSlug(slug)) refuse('credits_inline', 'each key is a slug');
+    flattenCredits(entry, `credits_inline.${slug}`, forbidden);
+  }
+}
+
+/** Compiles a version; `floorMicro` is the lowest price of anything that is not free. A price of 0 is free. */
+export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPricing {
+  const atLeast = (micro: bigint): bigint => (micro < floorMicro ? floorMicro : micro);
+  const readMicro = atLeast(microOf(pricing, 'read'));
+  const citationMicro = atLeast(microOf(pricing, 'citation'));
+  const isFree = parseDecimal(pricing.priceUsdc)?.digits === 0n;
+  const freeSlugs = new Set(pricing.creditsFreeSlugs ?? []);
+  const inline = new Map(Object.entries(pricing.creditsInline ?? {}));
+  const flattened = new Map<string, PageCredits>();
+  const creditsOf = (slug: string): PageCredits => {
+    let credits = flattened.get(slug);
+    if (!credits) flattened.set(slug, (credits = flattenCredits(inline.get(slug), `credits_inline.${slug}`)));
+    return credits;
+  };
+  return {
+    articlePrefixes: pricing.articlePrefixes?.map(normalisePrefix) ?? null,
+    readMicro,
+    citationMicro,
+    priceOf: (slug, kind) => {
+      if (slug === null || isFree || freeSlugs.has(slug)) return { kind: 'free' };
+      if (!inline.has(slug)) return { kind: pricing.creditsApiUrl === null ? 'free' : 'credits_api' };
+      return { kind: 'priced', micro: kind === 'read' ? readMicro : citationMicro, credits: creditsOf(slug) };
+    },
+  };
+}
+
+function microOf(pricing: Pricing, kind: CrossingKind): bigint {
+  return priceToMicro(pricing.priceUsdc, kind === 'read' ? '1' : (pricing.citationMultiplier ?? DEFAULT_CITATION_MULTIPLIER));
+}
+
+function isSlug(slug: string): boolean {
+  return slug !== '' && slug.length <= MAX_SLUG_CHARS && slug.isWellFormed() && !hasControlCharacter(slug);
+}

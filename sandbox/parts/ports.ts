@@ -1,0 +1,73 @@
+import { createServer, Socket } from 'node:net';
+
+const HOST = '127.0.0.1';
+const STEPS = 100;
+/** Ports this process has given out: a part may bind its port some time after it was chosen. */
+const givenOut = new Set<number>();
+
+/**
+ * A free TCP port on 127.0.0.1 that this process has not given out before: `preferred` if nobody has it, else the next free
+ * one above. `preferred` 0 leaves the choice to the operating system.
+ * Every call gives another port. Throws `RangeError` for a number that is no port.
+ */
+export async function choosePort(preferred = 0): Promise<number> {
+  if (!Number.isInteger(preferred) || preferred < 0 || preferred > 65_535) {
+    throw new RangeError(`${preferred} is not a port: use 0 (any free one) to 65535`);
+  }
+  if (preferred > 0) {
+    for (let port = preferred; port < preferred + STEPS && port <= 65_535; port += 1) {
+      if (givenOut.has(port)) continue;
+      // Taken before it is tried, so that calls at the same time do not try the same one.
+      givenOut.add(port);
+      if (await isFree(port)) return port;
+      givenOut.delete(port);
+    }
+  }
+  for (;;) {
+    const port = await anyFreePort();
+    if (givenOut.has(port)) continue;
+    givenOut.add(port);
+    return port;
+  }
+}
+
+/** Says that a part which had this port has stopped, so that the port may be chosen again. */
+export function releasePort(port: number): void {
+  givenOut.delete(port);
+}
+
+/** Asks both ways: a listener on all addresses does not stop a bind to one address on every system. */
+async function isFree(port: number): Promise<boolean> {
+  return !(await answers(port)) && (await canListen(port)) !== null;
+}
+
+async function anyFreePort(): Promise<number> {
+  const port = await canListen(0);
+  if (port === null) throw new Error(`no free TCP port on ${HOST}`);
+  return port;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = new Socket();
+    const settle = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(500, () => settle(false));
+    socket.once('error', () => settle(false));
+    socket.connect(port, HOST, () => settle(true));
+  });
+}
+
+function canListen(port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(null));
+    server.listen({ port, host: HOST, exclusive: true }, () => {
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : null;
+      server.close(() => resolve(bound));
+    });
+  });
+}

@@ -1,0 +1,115 @@
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import type { Database } from '../db/database.ts';
+import { findKeyByHash, insertKey, markKeyRevoked } from '../db/keys.ts';
+import { type KeyState, SCOPES, type Scope } from '../domain/access.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { hasControlCharacter } from '../domain/host.ts';
+import { atDatabase } from './outage.ts';
+
+/** What hashing credentials needs: the database holds the hash, never the secret nor the pepper. */
+export interface CredentialDeps {
+  readonly database: Database;
+  readonly pepper: string;
+}
+
+/** Prefixes of publisher keys; a test key's settlements are mock and never count as money. */
+export type KeyPrefix = 'svc_live_' | 'svc_test_';
+
+/** Most active keys of one site. */
+export const MAX_ACTIVE_KEYS = 20;
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_CHARS = 43;
+const CHECKSUM_CHARS = 6;
+
+/** A fresh credential: prefix, 32 random bytes in base62, and a checksum that catches typing errors and guesses. */
+export function generateToken(prefix: string): string {
+  const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), SECRET_CHARS);
+  return `${prefix}${secret}${checksum(`${prefix}${secret}`)}`;
+}
+
+/** True for text that has a credential's prefix, alphabet, length and checksum; says nothing about whether it was issued. */
+export function isWellFormedToken(token: string, prefix: string): boolean {
+  if (!token.startsWith(prefix) || token.length !== prefix.length + SECRET_CHARS + CHECKSUM_CHARS) return false;
+  const body = token.slice(0, -CHECKSUM_CHARS);
+  return /^[0-9A-Za-z]+$/.test(token.slice(prefix.length)) && checksum(body) === token.slice(-CHECKSUM_CHARS);
+}
+
+/** What a credential is looked up by: HMAC-SHA256 under the pepper. */
+export function hashToken(pepper: string, token: string): Buffer {
+  return createHmac('sha256', pepper).update(token).digest();
+}
+
+/** The prefix of a publisher key that could have been issued, or null. Test keys only where they are enabled. */
+export function publisherPrefix(token: string, testKeysEnabled: boolean): KeyPrefix | null {
+  if (isWellFormedToken(token, 'svc_live_')) return 'svc_live_';
+  return testKeysEnabled && isWellFormedToken(token, 'svc_test_') ? 'svc_test_' : null;
+}
+
+/**
+ * The state of a publisher key, read from Postgres in this call (safety 24); null when it was never issued. Throws
+ * database_unavailable.
+ */
+export async function findKey(
+  deps: CredentialDeps & { readonly testKeysEnabled: boolean },
+  token: string,
+): Promise<KeyState | null> {
+  if (!publisherPrefix(token, deps.testKeysEnabled)) return null;
+  return atDatabase(() => findKeyByHash(deps.database, hashToken(deps.pepper, token)));
+}
+
+/**
+ * Issues a publisher key; the token is returned this once and cannot be read again. `value` fixes the whole token, for
+ * installations whose keys must be known beforehand. Throws invalid_parameter, and conflict at 20 active keys.
+ */
+export async function mintKey(
+  deps: CredentialDeps,
+  request: {
+    readonly tenantId: string;
+    readonly name: string;
+    readonly scopes: readonly Scope[];
+    readonly expiresAtMs?: number;
+    readonly prefix?: KeyPrefix;
+    readonly value?: string;
+  },
+): Promise<{ readonly keyId: string; readonly token: string }> {
+  const prefix = request.prefix ?? 'svc_live_';
+  const token = request.value ?? generateToken(prefix);
+  if (!isWellFormedToken(token, prefix)) throw new ServiceError('invalid_parameter', 'value is not a well-formed key');
+  if (request.name === '' || request.name.length > 100 || hasControlCharacter(request.name)) {
+    throw new ServiceError('invalid_parameter', 'a key has a name of 1 to 100 characters', { parameter: 'name' });
+  }
+  const scopes = SCOPES.filter((scope) => request.scopes.includes(scope));
+  if (scopes.length === 0 || scopes.length !== new Set(request.scopes).size) {
+    throw new ServiceError('invalid_parameter', 'a key has at least one scope, all of them known', { parameter: 'scopes' });
+  }
+  const keyId = randomUUID();
+  const { tenantId, name, expiresAtMs } = request;
+  const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs);
+  const hash = hashToken(deps.pepper, token);
+  const key = { tenantId, keyId, name, prefix, last4: token.slice(-4), hash, scopes, expiresAt };
+  if (!(await atDatabase(() => insertKey(deps.database, key, MAX_ACTIVE_KEYS)))) {
+    throw new ServiceError('conflict', `a site has at most ${MAX_ACTIVE_KEYS} active keys`);
+  }
+  return { keyId, token };
+}
+
+/** Revokes a key: gone in the very next call (safety 24). Throws not_found; a second call changes nothing. */
+export async function revokeKey(
+  deps: Pick<CredentialDeps, 'database'>,
+  key: { readonly tenantId: string; readonly keyId: string },
+): Promise<void> {
+  const found = await atDatabase(() => markKeyRevoked(deps.database, key, new Date()));
+  if (!found) throw new ServiceError('not_found', 'this site has no such key');
+}
+
+function checksum(text: string): string {
+  // Six base62 digits of an unkeyed HMAC; it protects against typing errors, not against anyone.
+  const digest = createHmac('sha256', 'svc-key-checksum').update(text).digest('hex').slice(0, 12);
+  return base62(BigInt(`0x${digest}`) % 62n ** BigInt(CHECKSUM_CHARS), CHECKSUM_CHARS);
+}
+
+function base62(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; rest > 0n; rest /= 62n) text = `${ALPHABET[Number(rest % 62n)]}${text}`;
+  return text.padStart(length, '0');
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { checksumAddress } from '../chain/offer.ts';
+import { payToOf } from '../chain/split.ts';
+import type { PageCredits } from '../domain/credits.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { ResourceUrl } from '../domain/host.ts';
+import type { CompiledPricing } from '../domain/pricing.ts';
+import { buildQuoteBase, buildTerms, type Quote, QUOTE_LIFE_MS, type QuoteBase, tokenBase } from '../domain/quote.ts';
+import { locatePage } from '../domain/resource.ts';
+import type { CrossingKind, Terms } from '../domain/terms.ts';
+import type { PublisherDeps } from './publisher.ts';
+import { signQuoteToken } from './quoteToken.ts';
+import type { TenantSnapshot } from './snapshots.ts';
+
+/** What quoting needs. */
+export type QuoteDeps = Pick<PublisherDeps, 'network' | 'quoteTokenSecrets' | 'clock' | 'snapshots'>;
+
+/** A quote and the terms behind it. */
+export interface QuotedPage {
+  readonly quote: Quote;
+  readonly terms: Terms;
+}
+
+/** Everything of a page's quote that stays while its price does. */
+export interface PreparedQuote {
+  readonly terms: Omit<Terms, 'quoteId'>;
+  readonly base: QuoteBase;
+  readonly tokenBase: string;
+}
+
+const PREPARED_PAGES = 5_000;
+const prepared = new WeakMap<CompiledPricing, LRUCache<string, PreparedQuote>>();
+
+/**
+ * What a page costs now, from the tenant's copy in memory alone; null when it is free (204). Throws invalid_parameter,
+ * invalid_resource (400), resource_not_owned (403), credits_unavailable, payee_blocked (503).
+ */
+export function quoteResource(
+  deps: QuoteDeps,
+  request: {
+    readonly tenant: TenantSnapshot;
+    readonly resource?: string;
+    readonly slug?: string;
+    readonly kind: CrossingKind;
+  },
+): QuotedPage | null {
+  const { tenant, kind } = request;
+  const pricing = presentPricing(tenant);
+  const page = locatePage({ hosts: tenant.hosts, articlePrefixes: pricing.articlePrefixes }, request);
+  if (page.slug === null || tenant.status === 'pending') return null;
+  const ready = prepareQuote(deps, tenant.tenantId, pricing, page.resource, page.slug, kind);
+  if (!ready) return null;
+  if (deps.snapshots.isBlocked(ready.terms.payTo)) {
+    throw new ServiceError('payee_blocked', 'an author of this page cannot be paid at present', { retryAfterSeconds: 300 });
+  }
+  const issuedAt = deps.clock();
+  const expiresAt = issuedAt + QUOTE_LIFE_MS;
+  const quoteId = randomUUID();
+  const quoteToken = signQuoteToken(deps.quoteTokenSecrets, ready.tokenBase, quoteId, expiresAt);
+  return { quote: { ...ready.base, quoteId, issuedAt, expiresAt, quoteToken }, terms: { ...ready.terms, quoteId } };
+}
+
+/**
+ * The quote of a page under one pricing version, made once a page, kind and version; null when that page is free. Throws
+ * credits_unavailable when the authors stand behind the tenant's credits API and we have no answer of it.
+ */
+export function prepareQuote(
+  deps: Pick<QuoteDeps, 'network'>,
+  tenantId: string,
+  pricing: CompiledPricing,
+  resource: ResourceUrl,
+  slug: string,
+  kind: CrossingKind,
+): PreparedQuote | null {
+  const known = prepared.get(pricing) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_PAGES });
+  prepared.set(pricing, known);
+  const name = `${deps.network.id} ${kind} ${resource.url}`;
+  const found = known.get(name);
+  if (found) return found;
+  const price = pricing.priceOf(slug, kind);
+  if (price.kind === 'free') return null;
+  if (price.kind === 'credits_api') {
+    throw new ServiceError('credits_unavailable', 'the authors of this page are not known at present', { retryAfterSeconds: 60 });
+  }
+  const made = makeQuote(deps, { tenantId, resource, slug, kind, micro: price.micro, credits: price.credits });
+  known.set(name, made);
+  return made;
+}
+
+function makeQuote(
+  { network }: Pick<QuoteDeps, 'network'>,
+  page: { tenantId: string; resource: ResourceUrl; slug: string; kind: CrossingKind; micro: bigint; credits: PageCredits },
+): PreparedQuote {
+  const { authors, title } = page.credits;
+  const { payTo, words } = payToOf(authors, network.router);
+  const facts = {
+    tenantId: page.tenantId,
+    host: page.resource.host,
+    slug: page.slug,
+    resource: page.resource.url,
+    kind: page.kind,
+    priceMicro: page.micro,
+    authors,
+    network: network.id,
+    asset: network.asset,
+    router: network.router,
+    payTo,
+  };
+  const terms = buildTerms({ ...facts, quoteId: '' }, words.length > 1 ? words : null);
+  const token = { name: network.assetName, version: network.assetVersion, ...(title === undefined ? {} : { title }) };
+  return { terms, base: buildQuoteBase(terms, token, checksumAddress), tokenBase: tokenBase(facts) };
+}
+
+/** The pricing version in force. Throws internal when a tenant has none, which its creation makes impossible. */
+export function presentPricing(tenant: TenantSnapshot): CompiledPricing {
+  const present = tenant.pricings.find(({ validUntilMs }) => validUntilMs === null);
+  if (!present) throw new ServiceError('internal', 'this site has no pricing in force');
+  return present.pricing;
+}

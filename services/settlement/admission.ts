@@ -1,0 +1,37 @@
+import type { Network } from '../../chain/network.ts';
+import { readAdmission } from '../../db/settlement/admission.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { SettleDeps, SettleRequest } from './settle.ts';
+import { BATCH_LIMIT } from './starter.ts';
+
+/** Items that fail on chain cost gas; a payer with this many within an hour is refused (safety 19). */
+export const STRIKE_LIMIT = 5;
+const LONGEST_EXPECTED_WAIT_MS = 10_000;
+
+/**
+ * Lets a payment in, or refuses before its row exists: too long a queue, a blocked recipient, the tenant's gas budget
+ * spent, a payer whose items keep failing. Each is a 503 that counts nothing (safety 10, 18, 19).
+ */
+export async function admit(deps: SettleDeps, request: SettleRequest, network: Network): Promise<void> {
+  const facts = await readAdmission(deps.database, {
+    tenantId: request.tenantId,
+    network: network.id,
+    payer: request.payment.authorization.from,
+    payTo: request.terms.payTo,
+  });
+  if (facts.blockedPayee) {
+    throw new ServiceError('payee_blocked', 'an author of this page cannot receive payments at present', { retryAfterSeconds: 600 });
+  }
+  const budget = deps.settings.gasBudgetWeiPerDay;
+  if (budget !== null && facts.gasWeiToday >= budget) {
+    throw new ServiceError('gas_budget_spent', "the site's gas budget of today is spent", { retryAfterSeconds: 3600 });
+  }
+  if (facts.strikes >= STRIKE_LIMIT) {
+    throw new ServiceError('overloaded', 'too many payments of this payer failed on chain; wait', { retryAfterSeconds: 3600 });
+  }
+  const batchesAhead = facts.openBatches + facts.waiting / BATCH_LIMIT;
+  const waitMs = (batchesAhead / deps.settings.inFlightLimit) * network.blockTimeMs;
+  if (waitMs > LONGEST_EXPECTED_WAIT_MS) {
+    throw new ServiceError('overloaded', 'more payments wait than can be settled soon; nothing was charged', { retryAfterSeconds: 10 });
+  }
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { Networks } from '../../chain/network.ts';
+import type { Database } from '../../db/database.ts';
+import { findPayment, fixLicence, type Payment, type StoredLicence } from '../../db/settlement/payment.ts';
+import { listAttempts } from '../../db/settlement/relayer.ts';
+import type { FailureReason } from '../../domain/errors.ts';
+import { isSettled } from '../../domain/payment/state.ts';
+import { type LicenceSigner, mintReReadLicence } from '../licences/mint.ts';
+import { encodeSettlementResponse, PaymentError, type SettleReceipt } from './outcome.ts';
+
+/** What turning a payment row into an answer needs. */
+export interface AnswerDeps {
+  readonly database: Database;
+  readonly networks: Networks;
+  readonly signer: LicenceSigner;
+  readonly now: () => number;
+  readonly licenceLifeSeconds: number;
+  /** The issuer of a tenant's licences (`license_issuer` or the service's address). */
+  readonly issuerOf: (tenantId: string) => Promise<string>;
+}
+
+const PENDING_RETRY_SECONDS = 5;
+
+/**
+ * The answer for a payment as its row stands: a receipt, or a PaymentError. The same row gives the same bytes until its
+ * licence's `exp`; after that 402 `authorization_invalid: already used` (safety 12).
+ */
+export async function answerPayment(deps: AnswerDeps, payment: Payment): Promise<SettleReceipt> {
+  if (isSettled(payment.facts.state)) return receiptOf(deps, payment, payment, payment.amountMicro);
+  switch (payment.facts.state) {
+    case 'superseded':
+      return answerSuperseded(deps, payment);
+    case 'failed':
+      throw refused(deps, payment, payment.facts.reason ?? 'settlement_failed', payment.sentence ?? 'the payment was not settled');
+    case 'expired':
+      throw refused(deps, payment, 'authorization_invalid', 'the authorization ran out while another purchase of yours was open');
+    default:
+      throw await pending(deps, payment);
+  }
+}
+
+/** The first purchase's receipt, unchanged; or a fresh licence under a live one, for which nothing moves (safety 14). */
+async function answerSuperseded(deps: AnswerDeps, payment: Payment): Promise<SettleReceipt> {
+  const successor = payment.successorId
+    ? await findPayment(deps.database, { tenantId: payment.tenantId, paymentId: payment.successorId })
+    : null;
+  if (!successor) throw await pending(deps, payment);
+  if (!isSettled(successor.facts.state)) return answerPayment(deps, successor);
+  if (!payment.repeatsLicence) return receiptOf(deps, successor, successor, successor.amountMicro);
+  return receiptOf(deps, payment, successor, 0n);
+}
+
+/** A receipt: `holder` keeps the licence, `paid` is what moved for it. */
+async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, chargedMicro: bigint): Promise<SettleReceipt> {
+  const licence = holder.licence ?? (await fixLicence(deps.database, holder, freshLicence(deps)));
+  if (deps.now() >= licence.expiresAtSeconds * 1000) {
+    throw refused(deps, holder, 'authorization_invalid', 'already used: this payment was settled and its licence has ended');
+  }
+  const isMock = paid.mode === 'mock';
+  const settlementRef = isMock ? `mock_${paid.paymentId}` : (paid.facts.evidence?.txHash ?? null);
+  const settlementRefKind = isMock ? 'mock' : settlementRef === null ? 'none' : 'txHash';
+  const licenseJws = await mintReReadLicence(deps.signer, {
+    issuer: await deps.issuerOf(holder.tenantId),
+    host: holder.host,
+    slug: holder.slug,
+    kind: holder.kind,
+    payer: holder.payer,
+    network: holder.network,
+    amountMicro: chargedMicro,
+    settlementRef,
+    settlementRefKind,
+    payees: paid.legs,
+    jti: licence.jti,
+    issuedAtSeconds: licence.issuedAtSeconds,
+    expiresAtSeconds: licence.expiresAtSeconds,
+    kid: licence.kid,
+  });
+  return {
+    settlementRef,
+    settlementRefKind,
+    payer: holder.payer,
+    responseHeader: encodeSettlementResponse({
+      success: true,
+      transaction: settlementRef ?? '',
+      network: networkName(deps.networks, holder),
+      payer: holder.payer,
+      ...(holder.x402Version === 2 ? { amount: chargedMicro.toString() } : {}),
+    }),
+    licenseJws,
+    chargedMicro,
+  };
+}
+
+function freshLicence(deps: AnswerDeps): StoredLicence {
+  const issuedAtSeconds = Math.floor(deps.now() / 1000);
+  const expiresAtSeconds = issuedAtSeconds + deps.licenceLifeSeconds;
+  return { jti: randomUUID(), issuedAtSeconds, expiresAtSeconds, kid: deps.signer.current().kid };
+}
+
+function refused(deps: AnswerDeps, payment: Payment, code: FailureReason, sentence: string): PaymentError {
+  return new PaymentError(code, sentence, failureResponse(deps.networks, payment, payment.rawReason ?? code));
+}
+
+/** 402 `settlement_pending`: no offer; the same payment sent again gets the outcome (decisions: undecided after 20 s). */
+async function pending(deps: AnswerDeps, payment: Payment): Promise<PaymentError> {
+  const sentence = 'the payment is on its way; send the same payment again for its outcome, and do not sign another one';
+  const sent = payment.facts.batchId ? (await listAttempts(deps.database, payment.facts.batchId)).at(-1) : undefined;
+  const response = failureResponse(deps.networks, payment, 'settlement_pending', sent?.txHash);
+  return new PaymentError('settlement_pending', sentence, response, { retryAfterSeconds: PENDING_RETRY_SECONDS });
+}
+
+/** The SettlementResponse of a payment that did not succeed, or not yet. */
+function failureResponse(networks: Networks, payment: Payment, errorReason: string, transaction = ''): string {
+  return encodeSettlementResponse({
+    success: false,
+    errorReason,
+    transaction,
+    network: networkName(networks, payment),
+    payer: payment.payer,
+  });
+}
+
+function networkName(networks: Networks, payment: { network: string; x402Version: 1 | 2 }): string {
+  const name = payment.x402Version === 1 ? networks.find(payment.network)?.v1Name : null;
+  return name ?? payment.network;
+}

@@ -1,0 +1,54 @@
+import type { Network, Networks } from '../../chain/network.ts';
+import type { Rpc } from '../../chain/rpc.ts';
+import type { Database } from '../../db/database.ts';
+
+/** A relayer key: it pays gas and broadcasts, nothing else. */
+export interface RelayerKey {
+  readonly address: `0x${string}`;
+  readonly privateKey: `0x${string}`;
+}
+
+/** Structured log; never given a secret. */
+export interface Log {
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+  error(fields: Record<string, unknown>, message: string): void;
+}
+
+/** Names of the places where a test may let the process die; each stands right after the step it is named for. */
+export type CrashPoint = 'after_intake' | 'after_insert' | 'after_sign' | 'after_broadcast' | 'after_receipt' | 'after_record';
+
+/** What carrying out settlement needs: the worker's side. */
+export interface SettlementDeps {
+  readonly database: Database;
+  readonly networks: Networks;
+  readonly rpcOf: (networkId: string) => Rpc;
+  /** The relayer keys of a network; the first with room takes a batch. */
+  readonly relayersOf: (networkId: string) => readonly RelayerKey[];
+  readonly log: Log;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly settings: SettlementSettings;
+  /** Ends the process when a test asked for it at this point; does nothing otherwise. */
+  readonly crashAt: (point: CrashPoint) => void;
+}
+
+/** Limits of settlement; all have defaults in the configuration. */
+export interface SettlementSettings {
+  /** How long a caller waits for its row to be decided. */
+  readonly waitMs: number;
+  readonly licenceLifeSeconds: number;
+  /** Open batches a relayer key may have. */
+  readonly inFlightLimit: number;
+  /** Gas a tenant may use in a day, wei; null without a limit. */
+  readonly gasBudgetWeiPerDay: bigint | null;
+  /** After this long without a receipt the fees of a batch are raised. */
+  readonly stuckAfterMs: number;
+  /** True keeps every statement within one tenant: batches are made by tenant (safety 25). */
+  readonly groupByTenant: boolean;
+}
+
+/** The network and its connection. */
+export function chainOf(deps: Pick<SettlementDeps, 'networks' | 'rpcOf'>, networkId: string): { network: Network; rpc: Rpc } {
+  return { network: deps.networks.get(networkId), rpc: deps.rpcOf(networkId) };
+}

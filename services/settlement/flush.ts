@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { encodeFlush } from '../../chain/flush.ts';
+import { chooseFees, requiredBalance } from '../../chain/fees.ts';
+import { listBalances } from '../../chain/states.ts';
+import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
+import { insertBatch, lockLane } from '../../db/settlement/relayer.ts';
+import { type KnownSplit, takeSplitsToCheck } from '../../db/settlement/sweep.ts';
+import { chainOf, type RelayerKey, type SettlementDeps } from './deps.ts';
+import { sendBatch } from './lane.ts';
+
+const LIMIT = 200;
+
+/**
+ * Pays out whatever lies at a split, however it came there: a front-run authorization, a donation, an old router's split
+ * (safety 4). One transaction a split; returns how many were sent. Splits on their way in a batch are left alone.
+ */
+export async function flushSplits(deps: SettlementDeps, networkId: string): Promise<number> {
+  const { network, rpc } = chainOf(deps, networkId);
+  const splits = await takeSplitsToCheck(deps.database, networkId, LIMIT);
+  const balances = await listBalances(rpc, network, splits.map((split) => split.payTo));
+  let sent = 0;
+  for (const [index, split] of splits.entries()) {
+    if ((balances[index] ?? 0n) === 0n) continue;
+    if (!(await flushSplit(deps, networkId, split))) return sent;
+    sent += 1;
+  }
+  return sent;
+}
+
+/** Sends one flush through a lane with room; false when there is none now. */
+async function flushSplit(deps: SettlementDeps, networkId: string, split: KnownSplit): Promise<boolean> {
+  const { network, rpc } = chainOf(deps, networkId);
+  const fees = chooseFees(network, await baseFeeOf(rpc));
+  const { to, data, gasLimit } = encodeFlush(network, split);
+  for (const relayer of deps.relayersOf(networkId)) {
+    if ((await gasBalance(rpc, relayer.address)) < requiredBalance(gasLimit, fees)) continue;
+    const batchId = randomUUID();
+    const claimed = await deps.database.transaction(async (sql) => {
+      const lane = await lockLane(sql, { network: networkId, address: relayer.address });
+      if (lane.kind !== 'free') return false;
+      const signed = await sign(relayer, { chainId: network.chainId, nonce: Number(lane.nonce), to, data, gasLimit, fees });
+      await insertBatch(sql, {
+        batchId,
+        workflowId: null,
+        kind: 'flush',
+        network: networkId,
+        relayer: relayer.address,
+        nonce: lane.nonce,
+        txHash: signed.hash,
+        raw: signed.raw,
+        gasLimit,
+        maxFeeWei: fees.maxFeePerGasWei,
+        priorityFeeWei: fees.maxPriorityFeePerGasWei,
+      });
+      return true;
+    });
+    if (!claimed) continue;
+    await sendBatch(deps, network, rpc, batchId);
+    deps.log.info({ networkId, payTo: split.payTo, batchId }, 'a split that held money is being paid out');
+    return true;
+  }
+  return false;
+}
+
+function sign(relayer: RelayerKey, transaction: Parameters<typeof signTransaction>[1]): ReturnType<typeof signTransaction> {
+  return signTransaction(relayer.privateKey, transaction);
+}

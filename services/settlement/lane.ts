@@ -1,0 +1,112 @@
+import { chooseFees, replaceFees, type Fees } from '../../chain/fees.ts';
+import type { Network } from '../../chain/network.ts';
+import { signReplacement } from '../../chain/replacement.ts';
+import type { Rpc } from '../../chain/rpc.ts';
+import { baseFeeOf, type SendOutcome, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
+import { raiseAlert } from '../../db/settlement/admission.ts';
+import {
+  type Batch,
+  findBatch,
+  insertAttempt,
+  listAttempts,
+  listUnfinishedBatches,
+  recordSend,
+  type RelayerTransaction,
+} from '../../db/settlement/relayer.ts';
+import type { RelayerKey, SettlementDeps } from './deps.ts';
+
+/**
+ * Sends a batch's stored bytes, the lower unmined nonces of its lane first (safety 8). What the node refuses for good is
+ * replaced at the same nonce by a self-transfer. Any number of calls is harmless: the bytes are the same.
+ */
+export async function sendBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<void> {
+  const batch = await findBatch(deps.database, batchId);
+  if (!batch || batch.state !== 'open') return;
+  const pending = BigInt(await transactionCount(rpc, batch.address as `0x${string}`, 'pending'));
+  if (pending < batch.nonce) {
+    const mined = BigInt(await transactionCount(rpc, batch.address as `0x${string}`, 'latest'));
+    const below = await listUnfinishedBatches(deps.database, batch, batch.nonce);
+    for (const lower of below) if (lower.nonce >= mined) await sendLast(deps, network, rpc, lower);
+  }
+  await sendLast(deps, network, rpc, batch);
+}
+
+async function sendLast(deps: SettlementDeps, network: Network, rpc: Rpc, batch: Batch): Promise<void> {
+  const last = (await listAttempts(deps.database, batch.batchId)).at(-1);
+  if (!last) throw new Error('a batch has no signed bytes');
+  const outcome = await sendAttempt(deps, network, rpc, last);
+  if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch(deps, network, rpc, batch, last);
+  if (outcome.kind === 'relayer_broke') await raiseAlert(deps.database, 'relayer_balance', `${network.id} ${batch.address}`);
+}
+
+async function sendAttempt(deps: SettlementDeps, network: Network, rpc: Rpc, attempt: RelayerTransaction): Promise<SendOutcome> {
+  const outcome = await sendRaw(rpc, attempt.raw);
+  await recordSend(deps.database, attempt.txHash, network.id, `${outcome.kind} ${outcome.detail}`.slice(0, 500));
+  const level = outcome.kind === 'accepted' || outcome.kind === 'known' ? 'info' : 'warn';
+  deps.log[level]({ batchId: attempt.batchId, txHash: attempt.txHash, outcome: outcome.kind }, 'settlement transaction sent');
+  return outcome;
+}
+
+/** Puts a self-transfer at the nonce of bytes that can never be mined; payments return when it is mined (safety 8). */
+async function voidBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batch: Batch, last: RelayerTransaction): Promise<void> {
+  const relayer = keyOf(deps, batch);
+  if (!relayer) return;
+  const fees = higher(chooseFees(network, await baseFeeOf(rpc)), replaceFees(network, feesOf(last)));
+  const signed = await signSelfTransfer(relayer.privateKey, { chainId: network.chainId, nonce: Number(batch.nonce), fees });
+  await storeAndSend(deps, network, rpc, batch, { ...last, kind: 'void', gasLimit: 21_000n }, signed, fees);
+}
+
+/**
+ * Raises the fees of a batch that stays unmined: same nonce, same calldata, all hashes stay watched (safety 8). At the
+ * network's cap it raises an alert and leaves the bytes as they are.
+ */
+export async function raiseFees(deps: SettlementDeps, network: Network, rpc: Rpc, batch: Batch): Promise<void> {
+  const last = (await listAttempts(deps.database, batch.batchId)).at(-1);
+  const relayer = keyOf(deps, batch);
+  if (!last || !relayer || deps.now() - last.signedAt.getTime() < deps.settings.stuckAfterMs) return;
+  const fees = replaceFees(network, feesOf(last));
+  if (!fees) {
+    await raiseAlert(deps.database, 'relayer_stuck', `${network.id} ${batch.address} nonce ${batch.nonce}`);
+    return;
+  }
+  await storeAndSend(deps, network, rpc, batch, last, await signReplacement(relayer.privateKey, last.raw, fees), fees);
+}
+
+/** Bytes are stored before they are sent; when another process stored this attempt first, its bytes are the ones. */
+async function storeAndSend(
+  deps: SettlementDeps,
+  network: Network,
+  rpc: Rpc,
+  batch: Batch,
+  last: RelayerTransaction,
+  signed: { readonly raw: `0x${string}`; readonly hash: `0x${string}` },
+  fees: Fees,
+): Promise<void> {
+  await insertAttempt(deps.database, {
+    batchId: batch.batchId,
+    attempt: last.attempt + 1,
+    network: network.id,
+    relayer: batch.address,
+    nonce: batch.nonce,
+    kind: last.kind,
+    txHash: signed.hash,
+    raw: signed.raw,
+    gasLimit: last.gasLimit,
+    maxFeeWei: fees.maxFeePerGasWei,
+    priorityFeeWei: fees.maxPriorityFeePerGasWei,
+  });
+  const stored = (await listAttempts(deps.database, batch.batchId)).at(-1);
+  if (stored) await sendAttempt(deps, network, rpc, stored);
+}
+
+function keyOf(deps: SettlementDeps, batch: Batch): RelayerKey | undefined {
+  return deps.relayersOf(batch.network).find((key) => key.address === batch.address);
+}
+
+function feesOf(transaction: RelayerTransaction): Fees {
+  return { maxFeePerGasWei: transaction.maxFeeWei, maxPriorityFeePerGasWei: transaction.priorityFeeWei };
+}
+
+function higher(a: Fees, b: Fees | null): Fees {
+  return b && b.maxFeePerGasWei > a.maxFeePerGasWei ? b : a;
+}

@@ -1,0 +1,46 @@
+import { type ErrorCode, type ErrorDetails, ServiceError } from '../../domain/errors.ts';
+import type { Address } from '../../domain/legs.ts';
+
+/** How a settlement reference is to be read (specification: HeldLicence). */
+export type SettlementRefKind = 'txHash' | 'transferId' | 'mock' | 'none';
+
+/** What a settled payment is answered with (specification: VerifyReceipt). */
+export interface SettleReceipt {
+  readonly settlementRef: string | null;
+  readonly settlementRefKind: SettlementRefKind;
+  readonly payer: Address;
+  /** base64 x402 SettlementResponse, for PAYMENT-RESPONSE and X-PAYMENT-RESPONSE. */
+  readonly responseHeader: string;
+  /** The re-read licence. */
+  readonly licenseJws: string;
+  /** What moved. */
+  readonly chargedMicro: bigint;
+}
+
+/** A payment refused, failed or undecided: a 402 with a settlement response of its own. */
+export class PaymentError extends ServiceError {
+  /** base64 x402 SettlementResponse; null when nothing was attempted. */
+  readonly paymentResponse: string | null;
+
+  constructor(code: ErrorCode, sentence: string, paymentResponse: string | null, details: ErrorDetails = {}) {
+    super(code, sentence, details);
+    this.name = 'PaymentError';
+    this.paymentResponse = paymentResponse;
+  }
+}
+
+/** The members of an x402 SettlementResponse; `amount` is not known to version 1 (x402 §5.3). */
+export interface SettlementResponse {
+  readonly success: boolean;
+  readonly errorReason?: string;
+  readonly transaction: string;
+  /** The network's name in the payer's version of x402. */
+  readonly network: string;
+  readonly payer: string;
+  readonly amount?: string;
+}
+
+/** The response as a header value: base64 of ASCII JSON. */
+export function encodeSettlementResponse(response: SettlementResponse): string {
+  return Buffer.from(JSON.stringify(response), 'utf8').toString('base64');
+}

@@ -1,0 +1,118 @@
+import { planBatch } from '../../chain/calldata.ts';
+import { chooseFees, requiredBalance } from '../../chain/fees.ts';
+import type { Network } from '../../chain/network.ts';
+import type { Rpc } from '../../chain/rpc.ts';
+import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
+import { raiseAlert } from '../../db/settlement/admission.ts';
+import { claimBatch } from '../../db/settlement/claim.ts';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import { listPayments, type Payment, type PaymentRef } from '../../db/settlement/payment.ts';
+import { findBatch, type SignedBatch } from '../../db/settlement/relayer.ts';
+import { chainOf, type RelayerKey, type SettlementDeps } from './deps.ts';
+import { examine } from './examine.ts';
+import { batchItem } from './items.ts';
+import { sendBatch } from './lane.ts';
+import type { BatchProposal } from './starter.ts';
+
+/** What sending a proposal came to. */
+export interface SendResult {
+  /** `sent`: the batch exists and its bytes went out. `busy`: every lane is full, try again. `idle`: nothing to send. */
+  readonly kind: 'sent' | 'busy' | 'idle';
+  /** Payments that need another batch: left out, of another lane, or released from being held. */
+  readonly rest: readonly PaymentRef[];
+}
+
+/**
+ * The first activity of a batch (safety 7): examines the proposals, claims what is still accepted, stores the signed bytes
+ * and sends them. Called again for the same batch it only sends the stored bytes once more; nothing is signed twice.
+ */
+export async function claimAndSend(deps: SettlementDeps, proposal: BatchProposal, workflowId: string | null): Promise<SendResult> {
+  const { network, rpc } = chainOf(deps, proposal.network);
+  const earlier = await findBatch(deps.database, proposal.batchId);
+  if (earlier) {
+    await sendBatch(deps, network, rpc, earlier.batchId);
+    return { kind: 'sent', rest: [] };
+  }
+  const rows = await listPayments(deps.database, proposal.payments);
+  const open = rows.filter((row) => row.facts.state === 'accepted' && row.facts.batchId === null && row.network === network.id);
+  deps.crashAt('after_insert');
+  const { sendable, occurrences } = await examine(deps, network, rpc, open);
+  const applied = await applyEvents(deps.database, occurrences);
+  const first = sendable[0];
+  const together = (payment: Payment): boolean => payment.lane === first?.lane && payment.router === first.router;
+  const chosen = sendable.filter(together);
+  const rest = [...applied.released, ...sendable.filter((payment) => !together(payment))].map(refOf);
+  if (chosen.length === 0) return { kind: 'idle', rest };
+  const claimed = await claim(deps, { ...network, router: chosen[0]?.router ?? network.router }, rpc, chosen, proposal.batchId, workflowId);
+  if (claimed === 'busy' || claimed === 'nothing') return { kind: claimed === 'busy' ? 'busy' : 'idle', rest };
+  deps.crashAt('after_sign');
+  await sendBatch(deps, network, rpc, proposal.batchId);
+  deps.crashAt('after_broadcast');
+  const taken = new Set(claimed.map((payment) => payment.paymentId));
+  return { kind: 'sent', rest: [...rest, ...chosen.filter((payment) => !taken.has(payment.paymentId)).map(refOf)] };
+}
+
+function refOf(payment: PaymentRef): PaymentRef {
+  return { tenantId: payment.tenantId, paymentId: payment.paymentId };
+}
+
+/** Claims on the first relayer key with room and gas (safety 8: the balance is checked before a nonce is taken). */
+async function claim(
+  deps: SettlementDeps,
+  network: Network,
+  rpc: Rpc,
+  payments: readonly Payment[],
+  batchId: string,
+  workflowId: string | null,
+): Promise<readonly Payment[] | 'busy' | 'nothing'> {
+  const fees = chooseFees(network, await baseFeeOf(rpc));
+  for (const relayer of deps.relayersOf(network.id)) {
+    const plan = planBatch(payments.map(batchItem), network);
+    if ((await gasBalance(rpc, relayer.address)) < requiredBalance(plan.gasLimit, fees)) {
+      await raiseAlert(deps.database, 'relayer_balance', `${network.id} ${relayer.address}`);
+      continue;
+    }
+    const result = await claimBatch(deps.database, { network: network.id, address: relayer.address }, payments, (rows, nonce) =>
+      signBatch(network, relayer, rows.map((row) => ({ ...row, lane: laneOf(payments, row) })), { nonce, fees, batchId, workflowId }),
+    );
+    if (result.kind === 'claimed') return result.payments;
+    if (result.kind === 'nothing') return 'nothing';
+  }
+  return 'busy';
+}
+
+/** The lane the examination found; the locked row may carry an older one. */
+function laneOf(examined: readonly Payment[], row: Payment): Payment['lane'] {
+  return examined.find((payment) => payment.paymentId === row.paymentId)?.lane ?? row.lane;
+}
+
+async function signBatch(
+  network: Network,
+  relayer: RelayerKey,
+  payments: readonly Payment[],
+  under: { nonce: bigint; fees: ReturnType<typeof chooseFees>; batchId: string; workflowId: string | null },
+): Promise<{ batch: SignedBatch; taken: ReadonlySet<string> }> {
+  const plan = planBatch(payments.map(batchItem), network);
+  const { raw, hash } = await signTransaction(relayer.privateKey, {
+    chainId: network.chainId,
+    nonce: Number(under.nonce),
+    to: plan.to,
+    data: plan.data,
+    gasLimit: plan.gasLimit,
+    fees: under.fees,
+  });
+  const batch: SignedBatch = {
+    batchId: under.batchId,
+    workflowId: under.workflowId,
+    kind: 'settle',
+    network: network.id,
+    relayer: relayer.address,
+    nonce: under.nonce,
+    txHash: hash,
+    raw,
+    gasLimit: plan.gasLimit,
+    maxFeeWei: under.fees.maxFeePerGasWei,
+    priorityFeeWei: under.fees.maxPriorityFeePerGasWei,
+  };
+  return { batch, taken: new Set(plan.items.map((item) => item.paymentId)) };
+}

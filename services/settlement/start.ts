@@ -1,0 +1,48 @@
+import type { Client } from '@temporalio/client';
+import { transactionCount } from '../../chain/transaction.ts';
+import { ensureRelayer } from '../../db/settlement/relayer.ts';
+import type { SettlementDeps } from './deps.ts';
+import type { BatchProposal, StartBatch } from './starter.ts';
+
+/** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
+const TASK_TIMEOUT = '5s';
+const FLUSH_EVERY = 5;
+
+/** Starts `settlePayments` as `settle:<network>:<batchId>`, with the payment ids in its memo (DESIGN §4). */
+export function createBatchStart(client: () => Client, taskQueue: string): StartBatch {
+  return async (proposal: BatchProposal) => {
+    await client().workflow.start('settlePayments', {
+      taskQueue,
+      workflowId: `settle:${proposal.network}:${proposal.batchId}`,
+      workflowTaskTimeout: TASK_TIMEOUT,
+      memo: { payments: proposal.payments.map((payment) => payment.paymentId) },
+      args: [proposal],
+    });
+  };
+}
+
+/** Sees to it that each network's sweeper runs; one that runs already stays as it is. */
+export async function startSweepers(
+  client: Client,
+  options: { readonly networks: readonly string[]; readonly taskQueue: string; readonly intervalMs: number },
+): Promise<void> {
+  for (const network of options.networks) {
+    await client.workflow.start('sweepPayments', {
+      taskQueue: options.taskQueue,
+      workflowId: `sweepPayments:${network}`,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowTaskTimeout: TASK_TIMEOUT,
+      args: [{ network, intervalMs: options.intervalMs, flushEvery: FLUSH_EVERY }],
+    });
+  }
+}
+
+/** Gives every relayer key its row; the chain's count is adopted when it is ahead of ours (safety 8). */
+export async function prepareRelayers(deps: SettlementDeps): Promise<void> {
+  for (const network of deps.networks.list) {
+    for (const { address } of deps.relayersOf(network.id)) {
+      const count = await transactionCount(deps.rpcOf(network.id), address, 'latest');
+      await ensureRelayer(deps.database, { network: network.id, address }, BigInt(count), deps.settings.inFlightLimit);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { authorizationStateAtSafe, blockNumbers, findAuthorization, receiptOf } from '../../chain/receipts.ts';
+import type { Network } from '../../chain/network.ts';
+import type { Rpc } from '../../chain/rpc.ts';
+import { listUsedNonces } from '../../chain/states.ts';
+import { applyEvents, type Occurrence } from '../../db/settlement/outcome.ts';
+import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
+import { listUnfinal, listWatched, touchChecked } from '../../db/settlement/sweep.ts';
+import { checkTimes } from '../../domain/authorization.ts';
+import { chainOf, type SettlementDeps } from './deps.ts';
+import { evidenceIn, judgeUsedNonce, storeReceipt } from './evidence.ts';
+import { batchItem } from './items.ts';
+
+const LIMIT = 200;
+const REVIEW_AFTER_SECONDS = 600n;
+
+/**
+ * Reads the evidence of settled payments again: at the safe block they become final; gone, they go back and their bytes
+ * go out again; moved to another block, the evidence moves with them (safety 3, 5). Returns payments that need a batch.
+ */
+export async function watchSettled(deps: SettlementDeps, networkId: string): Promise<readonly PaymentRef[]> {
+  const { network, rpc } = chainOf(deps, networkId);
+  const payments = await listUnfinal(deps.database, networkId, LIMIT);
+  if (payments.length === 0) return [];
+  const { safe } = await blockNumbers(rpc);
+  const receipts = new Map<string, Awaited<ReturnType<typeof receiptOf>>>();
+  const occurrences: Occurrence[] = [];
+  for (const payment of payments) {
+    const old = payment.facts.evidence;
+    if (!old) continue;
+    if (!receipts.has(old.txHash)) receipts.set(old.txHash, await receiptOf(rpc, old.txHash as `0x${string}`));
+    const receipt = receipts.get(old.txHash) ?? null;
+    const now = receipt ? evidenceIn(network, receipt, payment) : null;
+    const base = { tenantId: payment.tenantId, paymentId: payment.paymentId };
+    if (!receipt || !now) occurrences.push(...(await afterReorg(deps, network, rpc, payment)));
+    else if (now.blockNumber !== old.blockNumber) {
+      occurrences.push({ ...base, event: { type: 'evidence', transfer: now }, blockTime: await storeReceipt(deps, network, rpc, receipt) });
+    } else if (now.blockNumber <= safe) occurrences.push({ ...base, event: { type: 'safe', transfer: old } });
+  }
+  const applied = await applyEvents(deps.database, occurrences);
+  await touchChecked(deps.database, payments);
+  return applied.released;
+}
+
+/** The evidence is gone: the payment goes back, and forward again at once where another transaction proves it. */
+async function afterReorg(deps: SettlementDeps, network: Network, rpc: Rpc, payment: Payment): Promise<Occurrence[]> {
+  const { evidence } = payment.facts;
+  if (!evidence) return [];
+  const base = { tenantId: payment.tenantId, paymentId: payment.paymentId };
+  const back: Occurrence = { ...base, event: { type: 'reorged', transfer: evidence } };
+  const finding = await findAuthorization(rpc, network, payment.payer, payment.nonce, earliest(evidence.blockNumber));
+  if (finding.kind !== 'used') return [back];
+  const transfer = evidenceIn(network, finding.receipt, payment);
+  if (!transfer) return [back];
+  return [back, { ...base, event: { type: 'evidence', transfer }, blockTime: await storeReceipt(deps, network, rpc, finding.receipt) }];
+}
+
+function earliest(blockNumber: bigint): bigint {
+  return blockNumber > 64n ? blockNumber - 64n : 0n;
+}
+
+/**
+ * Watches authorizations that may still move money although we answered otherwise, until they cannot any more: used ones
+ * are judged by their log, unused ones end when a safe block is past `validBefore` (safety 3). Returns payments that
+ * need a batch.
+ */
+export async function watchAuthorizations(deps: SettlementDeps, networkId: string): Promise<readonly PaymentRef[]> {
+  const { network, rpc } = chainOf(deps, networkId);
+  const payments = await listWatched(deps.database, networkId, LIMIT);
+  if (payments.length === 0) return [];
+  const used = await listUsedNonces(rpc, network, payments);
+  const occurrences: Occurrence[] = [];
+  for (const [index, payment] of payments.entries()) {
+    const found = used[index] ? await judgeSpent(deps, network, rpc, payment) : await judgeUnused(deps, network, rpc, payment);
+    if (found) occurrences.push(found);
+  }
+  const applied = await applyEvents(deps.database, occurrences);
+  await touchChecked(deps.database, payments);
+  return applied.released;
+}
+
+/** A used nonce: ours by its log, or spent otherwise; once that is at the safe block, the watch ends. */
+async function judgeSpent(deps: SettlementDeps, network: Network, rpc: Rpc, payment: Payment): Promise<Occurrence | null> {
+  const judged = await judgeUsedNonce(deps, network, rpc, payment);
+  if (!judged || judged.event.type === 'evidence') return judged;
+  const { used } = await authorizationStateAtSafe(rpc, network, payment.payer, payment.nonce);
+  if (!used || payment.facts.state === 'broadcast' || payment.facts.state === 'held') return judged;
+  return { tenantId: payment.tenantId, paymentId: payment.paymentId, event: { type: 'unusable' } };
+}
+
+/** An unused nonce: over when the safe block is past its time; held ones lapse, sent ones are reviewed when overdue. */
+async function judgeUnused(deps: SettlementDeps, network: Network, rpc: Rpc, payment: Payment): Promise<Occurrence | null> {
+  const base = { tenantId: payment.tenantId, paymentId: payment.paymentId };
+  const nowSeconds = BigInt(Math.floor(deps.now() / 1000));
+  if (payment.facts.state === 'held' && checkTimes(batchItem(payment).authorization, Number(nowSeconds), network)) {
+    return { ...base, event: { type: 'lapsed' } };
+  }
+  if (nowSeconds <= payment.validBefore) return null;
+  const atSafe = await authorizationStateAtSafe(rpc, network, payment.payer, payment.nonce);
+  if (!atSafe.used && atSafe.safeBlockTimeSeconds > payment.validBefore) {
+    return { ...base, event: { type: 'unusable' }, rawReason: 'payment_expired', sentence: 'the authorization ran out before it was executed' };
+  }
+  const overdue = payment.facts.state === 'broadcast' && nowSeconds > payment.validBefore + REVIEW_AFTER_SECONDS;
+  return overdue ? { ...base, event: { type: 'overdue' } } : null;
+}
+

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import type { Network } from '../chain/network.ts';
+import type { Database } from '../db/database.ts';
+import { insertBuyerAccount, insertOwnerToken } from '../db/keys.ts';
+import { insertTenant, replacePricing, updateTenant } from '../db/tenants.ts';
+import type { Plan, TenantStatus } from '../domain/access.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { normaliseHost } from '../domain/host.ts';
+import type { Address } from '../domain/legs.ts';
+import { type Pricing, validatePricing } from '../domain/pricing.ts';
+import { type CredentialDeps, generateToken, hashToken } from './keys.ts';
+import { atDatabase } from './outage.ts';
+
+/** What writing tenants needs; with a network, credits that its router would refuse are refused here already. */
+export interface TenantDeps {
+  readonly database: Database;
+  readonly network?: Pick<Network, 'asset' | 'router'>;
+}
+
+/** What a tenant charges; members left out are null. Decimals as text. */
+export type PricingInput = Pick<Pricing, 'priceUsdc'> & Partial<Pricing>;
+
+/** A site to create; its hosts count as verified, the first is the default of quotes by slug. */
+export interface TenantInput {
+  readonly tenantId?: string;
+  readonly hosts: readonly string[];
+  readonly status?: TenantStatus;
+  readonly plan?: Plan | null;
+  readonly ownerUserId?: string;
+  readonly originUrl?: string;
+  readonly licenseIssuer?: string;
+  readonly pricing: PricingInput;
+}
+
+/** Creates a site. Throws invalid_parameter, and conflict when a host belongs to another site or the id is taken. */
+export async function createTenant(deps: TenantDeps, input: TenantInput): Promise<{ readonly tenantId: string }> {
+  const tenantId = input.tenantId ?? randomUUID();
+  const hosts = input.hosts.map(normaliseHost);
+  if (hosts.length === 0 || !hosts.every(isHost)) {
+    throw new ServiceError('invalid_parameter', 'a site has at least one host name', { parameter: 'hosts' });
+  }
+  const pricing = completePricing(input.pricing);
+  validatePricing(pricing, forbiddenWallets(deps));
+  const row = {
+    tenantId,
+    hosts,
+    status: input.status ?? 'active',
+    plan: input.plan ?? null,
+    ownerUserId: input.ownerUserId ?? null,
+    originUrl: input.originUrl ?? null,
+    licenseIssuer: input.licenseIssuer ?? null,
+    pricing,
+  };
+  try {
+    await atDatabase(() => insertTenant(deps.database, row, new Date()));
+  } catch (error) {
+    if ((error as { code?: unknown }).code === '23505') throw new ServiceError('conflict', 'a host or the id is taken');
+    throw error;
+  }
+  return { tenantId };
+}
+
+/**
+ * Changes what a site charges, as a new pricing version; the old one ends at that moment and is honoured 10 minutes longer
+ * (safety 17). Members left out stay. Throws invalid_parameter, and not_found.
+ */
+export async function setPricing(
+  deps: TenantDeps,
+  request: { readonly tenantId: string; readonly pricing: Partial<PricingInput> },
+): Promise<{ readonly version: number }> {
+  const result = await atDatabase(() =>
+    replacePricing(deps.database, request.tenantId, new Date(), (current) => {
+      const next = completePricing({ ...current, ...request.pricing });
+      validatePricing(next, forbiddenWallets(deps));
+      return next;
+    }),
+  );
+  if (!result) throw new ServiceError('not_found', 'there is no such site');
+  return result;
+}
+
+/** Sets a site's status; a suspended site's keys answer 403, a closed one's 401. Throws not_found. */
+export async function setTenantStatus(
+  deps: Pick<TenantDeps, 'database'>,
+  { tenantId, status }: { readonly tenantId: string; readonly status: TenantStatus },
+): Promise<void> {
+  if (await atDatabase(() => updateTenant(deps.database, tenantId, { status }, new Date()))) return;
+  throw new ServiceError('not_found', 'there is no such site');
+}
+
+/** Sets a site's plan; below Studio every key answers 403 with `upgrade`, and works again after the upgrade. Throws not_found. */
+export async function setTenantPlan(
+  deps: Pick<TenantDeps, 'database'>,
+  { tenantId, plan }: { readonly tenantId: string; readonly plan: Plan | null },
+): Promise<void> {
+  if (await atDatabase(() => updateTenant(deps.database, tenantId, { plan }, new Date()))) return;
+  throw new ServiceError('not_found', 'there is no such site');
+}
+
+/** Issues a token of a site's owner (`svc_owner_…`); it is returned this once. */
+export async function createOwnerToken(
+  deps: CredentialDeps,
+  request: { readonly tenantId: string; readonly userId: string; readonly expiresAtMs?: number },
+): Promise<{ readonly token: string }> {
+  const token = generateToken('svc_owner_');
+  const { tenantId, userId, expiresAtMs } = request;
+  const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs);
+  const tokenHash = hashToken(deps.pepper, token);
+  await atDatabase(() => insertOwnerToken(deps.database, { tenantId, userId, tokenHash, expiresAt }));
+  return { token };
+}
+
+/** Creates a buyer account with a long-lived credential (`svc_buyer_…`), returned this once. */
+export async function createBuyerAccount(
+  deps: CredentialDeps,
+  request: { readonly name?: string; readonly wallet?: Address } = {},
+): Promise<{ readonly accountId: string; readonly token: string }> {
+  const accountId = randomUUID();
+  const token = generateToken('svc_buyer_');
+  const wallet = request.wallet?.toLowerCase() ?? null;
+  const key = { keyHash: hashToken(deps.pepper, token), last4: token.slice(-4) };
+  await atDatabase(() => insertBuyerAccount(deps.database, { accountId, name: request.name ?? null, wallet }, key));
+  return { accountId, token };
+}
+
+function completePricing(input: PricingInput): Pricing {
+  return {
+    priceUsdc: input.priceUsdc,
+    citationMultiplier: input.citationMultiplier ?? null,
+    articlePrefixes: input.articlePrefixes ?? null,
+    creditsInline: input.creditsInline ?? null,
+    creditsFreeSlugs: input.creditsFreeSlugs ?? null,
+    creditsApiUrl: input.creditsApiUrl ?? null,
+  };
+}
+
+function forbiddenWallets({ network }: TenantDeps): readonly string[] {
+  return network ? [network.asset.toLowerCase(), network.router.toLowerCase()] : [];
+}
+
+/** A host name as the specification writes it (VerifyHostOpenBody): labels of letters, digits and hyphens, at least two. */
+function isHost(host: string): boolean {
+  return host.length >= 3 && host.length <= 253 && /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(host);
+}

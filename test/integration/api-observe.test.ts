@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openObserver } from '../../services/observe.ts';
+import { startTestApi } from '../support/api.ts';
+
+let api: Awaited<ReturnType<typeof startTestApi>>;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+
+const DAY_MS = 86_400_000;
+
+async function rows(tenantId: string) {
+  return api.deps.database.query('select * from observation where tenant_id = $1 order by at, slug', [tenantId]);
+}
+
+function report(host: string, changes: Record<string, unknown> = {}) {
+  return { resource: `https://${host}/articles/solo`, verdict: 'denied', classifiedAs: 'agent', ...changes };
+}
+
+test('a report is in the ledger when 202 arrives, with every member and the normalised agent', async () => {
+  const site = await api.site();
+  const at = Date.now() - 5_000;
+  const agent = { ua: 'Mozilla/5.0 (compatible; GPTBot/1.2)', classifyReason: 'ua', verified: false, sigInvalid: true };
+  const answer = await api.post('/_svc/observe', site.key, report(site.host, { kind: 'citation', priceMicro: 5000, at, agent, slug: 'solo' }));
+  expect([answer.status, answer.body]).toEqual([202, { ok: true, accepted: 1 }]);
+  expect(await rows(site.tenantId)).toMatchObject([
+    { host: site.host, slug: 'solo', verdict: 'denied', classified_as: 'agent', kind: 'citation', micro: '5000', agent: 'gptbot', agent_ua: agent.ua, sig_invalid: true, verified: false, at: new Date(at), count: 1 },
+  ]);
+});
+
+test('a list of 50 is accepted whole, and none or 51 are 400', async () => {
+  const site = await api.site();
+  const list = (count: number) => Array.from({ length: count }, () => report(site.host));
+  expect((await api.post('/_svc/observe', site.key, list(50))).body).toEqual({ ok: true, accepted: 50 });
+  for (const count of [0, 51]) expect(await api.post('/_svc/observe', site.key, list(count))).toMatchObject({ status: 400, body: { ok: false } });
+  expect(await rows(site.tenantId)).toHaveLength(50);
+});
+
+test('one wrong report refuses the whole list and is named by its index', async () => {
+  const site = await api.site();
+  const wrong = [
+    { verdict: 'paid' },
+    { verdict: 'payment-failed' },
+    { verdict: 'sold' },
+    { classifiedAs: 'robot' },
+    { resource: undefined },
+    { priceMicro: -1 },
+    { priceMicro: 1.5 },
+    { at: 0 },
+    { kind: 'look' },
+    { agent: { ua: 5 } },
+  ];
+  for (const changes of wrong) {
+    const answer = await api.post('/_svc/observe', site.key, [report(site.host), report(site.host, changes)]);
+    expect([answer.status, answer.body.ok]).toEqual([400, false]);
+    expect(answer.body.error).toContain(': 1.');
+  }
+  const foreign = await api.post('/_svc/observe', site.key, [report(site.host), report('stranger.example')]);
+  expect([foreign.status, foreign.body.ok]).toEqual([403, false]);
+  expect(await rows(site.tenantId)).toEqual([]);
+});
+
+test('a money verdict alone is 400 money_verdict', async () => {
+  const site = await api.site();
+  const answer = await api.post('/_svc/observe', site.key, report(site.host, { verdict: 'paid' }));
+  expect([answer.status, answer.headers.get('x-svc-error-code')]).toEqual([400, 'money_verdict']);
+});
+
+test('times outside the last 7 days and the next 5 minutes are clamped, a missing one is now', async () => {
+  const site = await api.site();
+  const before = Date.now();
+  const ats = [1, before - 8 * DAY_MS, before + DAY_MS, undefined, before - 6 * DAY_MS];
+  await api.post('/_svc/observe', site.key, ats.map((at, n) => report(site.host, { slug: `s${n}`, at })));
+  const bySlug = new Map((await rows(site.tenantId)).map((row) => [row['slug'], (row['at'] as Date).getTime() - before]));
+  for (const slug of ['s0', 's1']) expect(bySlug.get(slug)).toBeCloseTo(-7 * DAY_MS, -5);
+  expect(bySlug.get('s2')).toBeCloseTo(5 * 60_000, -5);
+  expect(bySlug.get('s3')).toBeCloseTo(0, -5);
+  expect(bySlug.get('s4')).toBe(-6 * DAY_MS);
+});
+
+test('200 requests at once are all written, each its own number of times', async () => {
+  const sites = await Promise.all([api.site(), api.site()]);
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, n) => {
+      const site = sites[n % 2]!;
+      return api.post('/_svc/observe', site.key, [report(site.host, { slug: `n${n}` }), report(site.host, { slug: `n${n}` })]);
+    }),
+  );
+  expect(answers.every(({ status }) => status === 202)).toBe(true);
+  for (const site of sites) {
+    const slugs = (await rows(site.tenantId)).map((row) => row['slug']);
+    expect(slugs).toHaveLength(200);
+    expect(new Set(slugs).size).toBe(100);
+  }
+});
+
+test('text with a NUL is refused with 400, and a poison report fails alone in its group', async () => {
+  const site = await api.site();
+  const tenant = await api.deps.snapshots.tenant(site.tenantId);
+  const observer = openObserver({ database: api.deps.database, clock: Date.now, flushers: 1 });
+  const one = (slug: string) =>
+    observer.record(tenant!, [{ resource: `https://${site.host}/articles/x`, slug, verdict: 'denied', classifiedAs: 'agent' }]).then(
+      () => 'written',
+      (error: { code?: string }) => error.code,
+    );
+  const outcomes = await Promise.all(['first', 'a', 'poi\u0000son', 'b', 'c'].map(one));
+  expect(outcomes).toEqual(['written', 'written', 'invalid_parameter', 'written', 'written']);
+  expect((await rows(site.tenantId)).map((row) => row['slug']).sort()).toEqual(['a', 'b', 'c', 'first']);
+  const viaDoor = await api.post('/_svc/observe', site.key, report(site.host, { agent: { ua: 'bad\u0000ua' } }));
+  expect([viaDoor.status, viaDoor.body.ok]).toEqual([400, false]);
+});
+
+test('a full queue answers overloaded with a time to wait, and writes what it took', async () => {
+  const site = await api.site();
+  const tenant = await api.deps.snapshots.tenant(site.tenantId);
+  const observer = openObserver({ database: api.deps.database, clock: Date.now, maxQueuedRows: 3 });
+  const entry = { resource: `https://${site.host}/articles/x`, verdict: 'denied', classifiedAs: 'agent' } as const;
+  const outcomes = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      observer.record(tenant!, [entry]).then(
+        () => 'written',
+        (error: { code: string; details: { retryAfterSeconds: number } }) => `${error.code} ${error.details.retryAfterSeconds}`,
+      ),
+    ),
+  );
+  const written = outcomes.filter((text) => text === 'written').length;
+  expect(new Set(outcomes)).toEqual(new Set(['written', 'overloaded 1']));
+  expect(await rows(site.tenantId)).toHaveLength(written);
+});

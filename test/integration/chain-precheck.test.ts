@@ -1,0 +1,222 @@
+import { encodeDeployData, encodeFunctionData, parseAbi } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testTokenAbi, tokenAbi } from '../../chain/abi.ts';
+import { planBatch } from '../../chain/calldata.ts';
+import { findAccountsWithCode } from '../../chain/code-size.ts';
+import { checkSignature } from '../../chain/contract-wallet.ts';
+import type { Network } from '../../chain/network.ts';
+import { findBlockedPayees, simulateGroups } from '../../chain/payees.ts';
+import { precheck } from '../../chain/precheck.ts';
+import type { Rpc } from '../../chain/rpc.ts';
+import { createRpc } from '../../chain/rpc.ts';
+import { payToOf } from '../../chain/split.ts';
+import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
+import type { Address } from '../../domain/legs.ts';
+import type { Hex } from '../../domain/payload.ts';
+import { callChain } from '../../sandbox/parts/chain.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import type { TestChain } from '../support/parts.ts';
+import { startTestChain } from '../support/parts.ts';
+import { addressOf, newAccount, newWallet, paymentFor, signPayment, testNetwork } from '../support/payments.ts';
+
+let chain: TestChain;
+let network: Network;
+let rpc: Rpc;
+const rich = newAccount();
+const author: Address = newWallet();
+const single = payToOf([{ wallet: author, weight: 1n }]);
+
+beforeAll(async () => {
+  chain = await startTestChain({ mint: [{ to: addressOf(rich), amountMicro: 50_000_000n }] });
+  network = testNetwork(chain);
+  rpc = createRpc(network);
+});
+afterAll(() => rpc.close());
+afterAll(() => chain.stop());
+
+async function send(transaction: { readonly to?: Address; readonly data: Hex; readonly from?: Address }): Promise<Address> {
+  const [from] = await callChain<Address[]>(chain.rpcUrl, 'eth_accounts', []);
+  const hash = await callChain<Hex>(chain.rpcUrl, 'eth_sendTransaction', [{ from, ...transaction }]);
+  for (;;) {
+    const receipt = await callChain<{ status: Hex; contractAddress: Address } | null>(chain.rpcUrl, 'eth_getTransactionReceipt', [
+      hash,
+    ]);
+    if (receipt?.status === '0x0') throw new Error('the transaction of a test failed');
+    if (receipt) return receipt.contractAddress;
+  }
+}
+
+const walletAbi = parseAbi(['constructor(address owner, uint256 gasToBurn)']);
+const deployWallet = (owner: Address, gasToBurn = 0n) =>
+  send({ data: encodeDeployData({ abi: walletAbi, bytecode: walletArtifact.bytecode as Hex, args: [owner, gasToBurn] }) });
+const block = (account: Address, functionName: 'blacklist' | 'unBlacklist' = 'blacklist') =>
+  send({ to: network.asset, data: encodeFunctionData({ abi: testTokenAbi, functionName, args: [account] }) });
+const asset = () => ({ to: network.asset });
+
+test('a batch is judged in one call: paid, no money, wrong signature, expired, not yet valid', async () => {
+  const poor = newAccount();
+  const good = await paymentFor(network, rich, single, 1_000n);
+  const items = [
+    good,
+    await paymentFor(network, poor, single, 1_000n),
+    { ...(await paymentFor(network, rich, single, 1_000n)), signature: good.signature, paymentId: 'wrong' },
+    await paymentFor(network, rich, single, 1_000n, { validBefore: 1n }),
+    await paymentFor(network, rich, single, 1_000n, { validAfter: 99_999_999_999n, validBefore: 99_999_999_999_999n }),
+  ];
+  const results = await precheck(rpc, network, items);
+  expect(results.map(({ paymentId }) => paymentId)).toEqual(items.map(({ paymentId }) => paymentId));
+  expect(results.map(({ outcome }) => (outcome.kind === 'refused' ? outcome.reason : outcome.kind))).toEqual([
+    'passed',
+    'insufficient_funds',
+    'authorization_invalid',
+    'authorization_invalid',
+    'authorization_invalid',
+  ]);
+  expect(results[0]).toMatchObject({ nonceUsed: false, balance: 50_000_000n, lane: 'plain' });
+  expect(results[0]?.blockNumber).toBe(BigInt(await callChain<Hex>(chain.rpcUrl, 'eth_blockNumber', [])));
+});
+
+test('of two payments of one payer with money for one, the second fails as it would on chain', async () => {
+  const payer = newAccount();
+  await mintUsdc(chain.rpcUrl, addressOf(payer), 1_500n);
+  const items = [await paymentFor(network, payer, single, 1_000n), await paymentFor(network, payer, single, 1_000n)];
+  const results = await precheck(rpc, network, items);
+  expect(results.map(({ outcome }) => outcome.kind)).toEqual(['passed', 'refused']);
+  expect(results.map(({ balance }) => balance)).toEqual([1_500n, 1_500n]);
+});
+
+test('a used and a cancelled nonce are nonce_used, which decides nothing by itself', async () => {
+  const used = await paymentFor(network, rich, single, 1_000n);
+  await send({ ...asset(), data: planBatch([used], network).data });
+  const cancelled = await paymentFor(network, rich, single, 1_000n);
+  const signature = await rich.signTypedData({
+    domain: { name: 'USDC', version: '2', chainId: network.chainId, verifyingContract: network.asset },
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: rich.address, nonce: cancelled.authorization.nonce },
+  });
+  const args = [rich.address, cancelled.authorization.nonce, signature] as const;
+  await send({ ...asset(), data: encodeFunctionData({ abi: tokenAbi, functionName: 'cancelAuthorization', args }) });
+  const results = await precheck(rpc, network, [used, cancelled]);
+  expect(results).toMatchObject([{ nonceUsed: true, outcome: { kind: 'nonce_used' } }, { outcome: { kind: 'nonce_used' } }]);
+});
+
+test('a hundred payments are judged by one request for reads and simulations and one for code', async () => {
+  const items = await Promise.all(Array.from({ length: 100 }, () => paymentFor(network, rich, single, 1_000n)));
+  let requests = 0;
+  const counted: Rpc = {
+    ...rpc,
+    request(method, params) {
+      requests += 1;
+      return rpc.request(method, params);
+    },
+  };
+  const results = await precheck(counted, network, items);
+  expect(results.every(({ outcome }) => outcome.kind === 'passed')).toBe(true);
+  expect(requests).toBe(2);
+});
+
+test('an ERC-1271 wallet is asked, and its payment passes alone under the gas cap', async () => {
+  const owner = newAccount();
+  const wallet = await deployWallet(addressOf(owner));
+  await mintUsdc(chain.rpcUrl, wallet, 5_000n);
+  const item = await paymentFor(network, owner, single, 1_000n, { from: wallet, lane: 'contract' });
+  expect(await checkSignature(rpc, network, { ...item, erc6492: false })).toEqual({ ok: true, lane: 'contract' });
+  const [other, own] = await precheck(rpc, network, [await paymentFor(network, rich, single, 1_000n), item]);
+  expect(other).toMatchObject({ lane: 'plain', outcome: { kind: 'passed' } });
+  expect(own).toMatchObject({ lane: 'contract', balance: 5_000n, outcome: { kind: 'passed' } });
+});
+
+test('a wallet that burns five million gas is refused at signature and at precheck, its neighbour passes', async () => {
+  const owner = newAccount();
+  const wallet = await deployWallet(addressOf(owner), 5_000_000n);
+  await mintUsdc(chain.rpcUrl, wallet, 5_000n);
+  const item = await paymentFor(network, owner, single, 1_000n, { from: wallet, lane: 'contract' });
+  expect(await checkSignature(rpc, network, { ...item, erc6492: false })).toMatchObject({
+    ok: false,
+    reason: 'authorization_invalid',
+  });
+  const [other, own] = await precheck(rpc, network, [await paymentFor(network, rich, single, 1_000n), item]);
+  expect(other).toMatchObject({ outcome: { kind: 'passed' } });
+  expect(own).toMatchObject({ outcome: { kind: 'refused', reason: 'authorization_invalid' } });
+});
+
+test('another key than the wallet’s owner, another key than the payer’s, and ERC-6492 are refused', async () => {
+  const wallet = await deployWallet(addressOf(newAccount()));
+  const foreign = await signPayment(network, newAccount(), { from: wallet, to: author, value: 1n });
+  const forged = await signPayment(network, newAccount(), { from: addressOf(rich), to: author, value: 1n });
+  const wrapped = await signPayment(network, rich, { to: author, value: 1n });
+  expect(await checkSignature(rpc, network, { ...foreign, erc6492: false })).toMatchObject({
+    ok: false,
+    raw: 'invalid_exact_evm_signature',
+  });
+  expect(await checkSignature(rpc, network, { ...forged, erc6492: false })).toMatchObject({
+    ok: false,
+    raw: 'invalid_exact_evm_signature',
+  });
+  expect(await checkSignature(rpc, network, { ...wrapped, erc6492: true })).toMatchObject({
+    ok: false,
+    raw: 'eip6492_factory_not_allowed',
+  });
+});
+
+test('a key’s own signature needs no node at all', async () => {
+  const dead = createRpc({ id: network.id, rpcUrls: ['http://127.0.0.1:1'] });
+  const signed = await signPayment(network, rich, { to: author, value: 1n });
+  expect(await checkSignature(dead, network, { ...signed, erc6492: false })).toEqual({ ok: true, lane: 'plain' });
+  const forged = await signPayment(network, newAccount(), { from: addressOf(rich), to: author, value: 1n });
+  await expect(checkSignature(dead, network, { ...forged, erc6492: false })).rejects.toMatchObject({ code: 'chain_unavailable' });
+  await dead.close();
+});
+
+test('an EIP-7702 account that signed with its key has code: it gets the contract lane and its delegate decides', async () => {
+  const delegate = await deployWallet(addressOf(newAccount()));
+  const payer = privateKeyToAccount(generatePrivateKey());
+  await mintUsdc(chain.rpcUrl, addressOf(payer), 5_000n);
+  await callChain(chain.rpcUrl, 'anvil_setCode', [addressOf(payer), `0xef0100${delegate.slice(2)}`]);
+  const item = await paymentFor(network, payer, single, 1_000n);
+  expect(await findAccountsWithCode(rpc, [addressOf(payer), addressOf(rich), addressOf(payer)])).toEqual(
+    new Set([addressOf(payer)]),
+  );
+  expect(await checkSignature(rpc, network, { ...item, erc6492: false })).toEqual({ ok: true, lane: 'plain' });
+  const [other, own] = await precheck(rpc, network, [await paymentFor(network, rich, single, 1_000n), item]);
+  expect(other).toMatchObject({ lane: 'plain', outcome: { kind: 'passed' } });
+  expect(own).toMatchObject({ lane: 'contract', outcome: { kind: 'refused', reason: 'authorization_invalid' } });
+});
+
+test('a group whose author is blocked is found, the other groups are fine, and the blocked wallet is named', async () => {
+  const blocked = newWallet();
+  await block(blocked);
+  const bad = payToOf([
+    { wallet: author, weight: 2n },
+    { wallet: blocked, weight: 1n },
+  ]);
+  const good = payToOf([
+    { wallet: author, weight: 3n },
+    { wallet: newWallet(), weight: 1n },
+  ]);
+  const poor = payToOf([
+    { wallet: author, weight: 5n },
+    { wallet: newWallet(), weight: 1n },
+  ]);
+  const items = [
+    await paymentFor(network, rich, bad, 1_000n),
+    await paymentFor(network, rich, good, 1_000n),
+    await paymentFor(network, newAccount(), poor, 1_000n),
+  ];
+  const simulated = await simulateGroups(rpc, network, planBatch(items, network).groups);
+  expect(simulated.map(({ payTo, kind }) => [payTo, kind])).toEqual([
+    [bad.payTo, 'payee_reverts'],
+    [good.payTo, 'ok'],
+    [poor.payTo, 'nothing_pulled'],
+  ]);
+  expect(await findBlockedPayees(rpc, network, [author, blocked, newWallet()])).toEqual([blocked]);
+  await block(blocked, 'unBlacklist');
+  expect(await findBlockedPayees(rpc, network, [author, blocked])).toEqual([]);
+});

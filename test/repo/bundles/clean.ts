@@ -1,0 +1,8 @@
+import { sleep } from '@temporalio/workflow';
+import { ServiceError } from '../../../domain/errors.ts';
+
+/** What a workflow may look like: the SDK and the domain. */
+export async function waitThenFail(): Promise<void> {
+  await sleep(1);
+  throw new ServiceError('internal', 'Nothing was there to wait for.');
+}

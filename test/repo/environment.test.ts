@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { checkEnvironmentNames, findStrayReaders, listKnownNames, listNamesIn } from '../../bin/check/env-names.ts';
+import { renderEnvExample } from '../../bin/config/env-example.ts';
+
+const committed = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+
+test('.env.example is what the schema renders', () => {
+  expect(committed).toBe(renderEnvExample());
+});
+
+test('.env.example and the schema hold the same names, both ways', () => {
+  expect(listNamesIn(committed).sort()).toEqual(listKnownNames().sort());
+});
+
+test('only bin/ reads process.env', async () => {
+  expect(await checkEnvironmentNames()).toBeNull();
+});
+
+test.each([
+  'const port = process.env.PORT;',
+  "const port = process['env'].PORT;",
+  'const { env } = process;',
+  "import { env } from 'node:process';",
+])('a file outside bin/ that says `%s` is found', (text) => {
+  expect(findStrayReaders([{ path: 'services/quotes.ts', text }])).toHaveLength(1);
+  expect(findStrayReaders([{ path: 'bin/api.ts', text }])).toEqual([]);
+});

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { readSources } from '../../bin/check/sources.ts';
+
+/**
+ * Where requests leave us: `adapters/outbound` (with its connector) for every address that comes from users (DESIGN §6), `chain/rpc` and
+ * `chain/facilitator` for nodes and facilitators the operator configured. Programs that stand outside the service are free.
+ */
+const MAY_SEND =
+  /^(adapters\/(outbound|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(test|bench|examples|sandbox)\/|^bin\/bootstrap\.mjs$/;
+
+const SENDS = [
+  /(?<![.\w])fetch\(/,
+  /\bhttps?\.(request|get)\(/,
+  /import\s*\{[^}]*\b(request|get)\b[^}]*\}\s*from\s*'node:https?'/,
+  /from\s*'undici'/,
+  /\b(tls|net)\.connect\(/,
+  /\bcreateRemoteJWKSet\b/,
+  /new\s+(WebSocket|EventSource|XMLHttpRequest)\(/,
+];
+
+test('only the outbound adapter and the chain connection send requests', () => {
+  const senders = readSources(/\.(ts|mjs|js)$/)
+    .filter(({ path }) => !MAY_SEND.test(path))
+    .filter(({ text }) => SENDS.some((pattern) => pattern.test(text)))
+    .map(({ path }) => path);
+  expect(senders).toEqual([]);
+});

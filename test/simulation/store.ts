@@ -1,0 +1,110 @@
+import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.ts';
+import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
+import type { Authorization } from './token.ts';
+import type { ChainTx } from './transactions.ts';
+
+/** What a request brings: one authorization for one thing, its price and legs. Amounts in micro. */
+export interface NewPayment {
+  readonly id: string;
+  readonly auth: Authorization;
+  readonly resource: string;
+  readonly kind: 'read' | 'citation';
+  readonly legs: readonly { readonly toAddress: string; readonly amountMicro: bigint }[];
+  /** The head read before the insert: evidence of others counts only from a later block (safety 2). */
+  readonly seenBlock: number;
+}
+
+/** A payment row. */
+export interface PaymentRow extends NewPayment {
+  readonly facts: PaymentFacts;
+}
+
+/** Bytes the relayer signed; `attempt` counts the byte strings of one batch, all under its one nonce. */
+export interface SignedTx {
+  readonly batchId: string;
+  readonly attempt: number;
+  readonly kind: 'settle' | 'void';
+  readonly raw: ChainTx;
+}
+
+/** A batch holds one relayer nonce for good. */
+export interface BatchRow {
+  readonly id: string;
+  readonly nonce: number;
+  readonly items: readonly string[];
+  readonly attempts: readonly SignedTx[];
+  readonly closed: boolean;
+}
+
+/** A state change of one payment inside a database transaction; `inserted` is its first. */
+export interface Change {
+  readonly paymentId: string;
+  readonly event: PaymentEvent['type'] | 'inserted';
+  readonly before: PaymentFacts;
+  readonly after: PaymentFacts;
+}
+
+/** Called with everything the transaction changed, right before its commit; throwing rolls all of it back. */
+export type BeforeCommit = (changes: readonly Change[]) => void;
+
+/** Signs bytes for a nonce and the rows that were claimed; pure, called inside the database transaction. */
+export type Sign = (nonce: number, rows: readonly PaymentRow[]) => ChainTx;
+
+/** What became of an event: `conflict` when its transfer proves another payment (safety 1). */
+export interface Applied {
+  readonly outcome: 'changed' | 'unchanged' | 'conflict';
+  readonly effects: readonly PaymentEffect[];
+}
+
+/** A payment with everything the ledger holds of it, for the invariants. */
+export interface AuditedPayment extends PaymentRow {
+  readonly crossings: readonly {
+    readonly amountMicro: bigint;
+    readonly legs: readonly { readonly amountMicro: bigint }[];
+    readonly announced: number;
+  }[];
+  readonly observations: readonly { readonly verdict: 'paid' | 'payment-failed'; readonly count: 1 | -1 }[];
+  /** Keys `tx:logIndex` of the transfers it claims. */
+  readonly claims: readonly string[];
+}
+
+/** A value now or later: the fake answers at once, Postgres with a promise. */
+export type Maybe<T> = T | Promise<T>;
+
+/**
+ * The database as the money path sees it. Each method that takes `beforeCommit` is one database transaction that decides
+ * with `domain/payment/machine.decide` and writes every effect with the new state, or nothing. Reads return copies.
+ */
+export interface Store {
+  /** Inserts a payment, held when an undecided one for the same thing exists (safety 14), or returns the stored one. */
+  intake(payment: NewPayment, beforeCommit: BeforeCommit): Maybe<PaymentRow>;
+  /**
+   * Claims up to `limit` of the proposed rows that are accepted and in no batch, takes a nonce and stores signed bytes
+   * (safety 7). Null when there is nothing to claim. The same batch id again returns the stored batch.
+   */
+  claim(
+    batchId: string,
+    proposed: readonly string[],
+    limit: number,
+    sign: Sign,
+    beforeCommit: BeforeCommit,
+  ): Maybe<BatchRow | null>;
+  /** Feeds one event to one payment. `seen` are the facts the caller read; only a broken store uses them. */
+  apply(id: string, event: PaymentEvent, seen: PaymentFacts, beforeCommit: BeforeCommit): Maybe<Applied>;
+  /** Stores replacement bytes for a batch unless that attempt exists; returns the stored ones. */
+  addAttempt(signed: SignedTx, beforeCommit: BeforeCommit): Maybe<SignedTx>;
+  /** Marks a batch whose nonce is mined at or below the safe block. A second call changes nothing. */
+  closeBatch(id: string, beforeCommit: BeforeCommit): Maybe<void>;
+  /** Releases or supersedes what is held behind nothing undecided; the same rule as in deciding (safety 14). */
+  sweepHeld(beforeCommit: BeforeCommit): Maybe<void>;
+  /** A payment, or null. */
+  find(id: string): Maybe<PaymentRow | null>;
+  /** A batch, or null. */
+  findBatch(id: string): Maybe<BatchRow | null>;
+  /** Payments in one of the states, oldest first; `watchedOnly` leaves out what can never change. */
+  list(states: readonly PaymentState[], watchedOnly: boolean): Maybe<readonly PaymentRow[]>;
+  /** The named payments with their ledger rows. */
+  audit(ids: readonly string[]): Maybe<readonly AuditedPayment[]>;
+  /** Batches that are open or hold a nonce from `fromNonce` on, in order of nonce. */
+  listBatches(fromNonce: number): Maybe<readonly BatchRow[]>;
+}

@@ -1,0 +1,150 @@
+import type { PaymentEvent } from '../../domain/payment/machine.ts';
+import type { PaymentFacts } from '../../domain/payment/state.ts';
+import type { Process } from './actor.ts';
+import { Actor, Crash, RpcDown } from './actor.ts';
+import { FakeChain } from './chain.ts';
+import { Coverage } from './coverage.ts';
+import { checkBatch, checkChange, checkLedger, checkSend, History } from './invariants.ts';
+import type { Mutant } from './mutants.ts';
+import type { Random } from './random.ts';
+import type { Faults } from './scenario.ts';
+import type { Applied, BatchRow, BeforeCommit, Change, Maybe, SignedTx, Store } from './store.ts';
+import type { ChainTx } from './transactions.ts';
+
+/** Everything a schedule consists of. Processes reach chain and store only through it, so that it can break them. */
+export class World {
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly chain: FakeChain;
+  readonly store: Store;
+  readonly coverage: Coverage;
+  readonly mutant: Mutant | null;
+  readonly history = new History();
+  readonly queue: string[] = [];
+  actors: Actor[] = [];
+  nowMs = 1_000_000;
+  down = false;
+  gasEmpty = false;
+  calm = false; // all faults have stopped
+  deepReorged = false;
+  private serial = 0;
+
+  constructor(parts: Pick<World, 'random' | 'faults' | 'coverage' | 'mutant'>, openStore: (nowMs: () => number) => Store) {
+    this.random = parts.random;
+    this.faults = parts.faults;
+    this.coverage = parts.coverage;
+    this.mutant = parts.mutant;
+    const purse = () => this.random.pick([90, 300, 600, 2000]) ?? 0;
+    this.chain = new FakeChain(
+      this.random,
+      new Map([
+        ['p1', purse()],
+        ['p2', purse()],
+        ['stranger', 10_000],
+      ]),
+    );
+    this.store = openStore(() => this.nowMs);
+  }
+
+  /** The clock in seconds, whole. */
+  get nowSeconds(): number {
+    return Math.floor(this.nowMs / 1000);
+  }
+
+  /** A name nobody has had in this schedule. */
+  name(prefix: string): string {
+    this.serial += 1;
+    return `${prefix}${this.serial}`;
+  }
+
+  /** Starts a process; with `durable` the same one runs again after a crash. */
+  spawn(make: () => Process, durable: boolean): void {
+    this.actors.push(new Actor(make(), durable ? make : null, this.nowMs + this.random.between(0, 400)));
+  }
+
+  /** Reads from the node; throws RpcDown during an outage. */
+  rpc<T>(read: () => T): T {
+    if (this.down) throw new RpcDown();
+    return read();
+  }
+
+  /** Sends bytes; the process may die before or after, the answer may be lost although the node took them. */
+  send(raw: ChainTx, step: string): ReturnType<FakeChain['send']> {
+    if (this.down) throw new RpcDown();
+    const crash = this.drawCrash([step]);
+    if (crash === 'before') this.die([step], 'before call');
+    checkSend(this, raw);
+    const answer = this.chain.send(raw);
+    if (crash === 'after') this.die([step], 'after call, before reply');
+    if (!this.calm && this.random.chance(this.faults.lostReply)) throw new RpcDown();
+    this.coverage.hit(step, 'no crash');
+    return answer;
+  }
+
+  /** One database transaction, with its crash points and the invariants after its commit. */
+  write<T>(
+    label: string | null,
+    transaction: (beforeCommit: BeforeCommit) => Maybe<T>,
+    committed?: (value: T) => void,
+  ): Maybe<T> {
+    let changes: readonly Change[] = [];
+    let steps: string[] = [];
+    let crash: 'before' | 'after' | null = null;
+    const result = transaction((list) => {
+      changes = list;
+      steps = list.map((change) => `${change.event}:${change.before.state}`);
+      if (label !== null) steps.push(label);
+      crash = steps.length === 0 ? null : this.drawCrash(steps);
+      if (crash === 'before') this.die(steps, 'before commit');
+    });
+    const finish = (value: T): T => {
+      committed?.(value);
+      if (crash === 'after') this.die(steps, 'after commit');
+      for (const step of steps) this.coverage.hit(step, 'no crash');
+      return value;
+    };
+    if (result instanceof Promise)
+      return result.then(async (value) => this.check(changes, await this.audit(changes)) ?? finish(value));
+    this.check(changes, this.audit(changes) as readonly never[]);
+    return finish(result);
+  }
+
+  /** Feeds one event to one payment; `reorgs` are those the caller had seen when it read the chain. */
+  apply(id: string, event: PaymentEvent, seen: PaymentFacts, reorgs = this.chain.reorgs): Maybe<Applied> {
+    this.history.judgedAt = reorgs;
+    return this.write(null, (beforeCommit) => this.store.apply(id, event, seen, beforeCommit));
+  }
+
+  /** Notes bytes that are stored from now on, and that their batch holds one nonce. */
+  stored(batch: BatchRow | null): void {
+    if (batch) checkBatch(this, batch);
+    for (const attempt of batch?.attempts ?? []) this.history.bytes.set(attempt.raw.hash, attempt);
+  }
+
+  /** The same for one attempt. */
+  storedAttempt(signed: SignedTx): void {
+    this.history.bytes.set(signed.raw.hash, signed);
+  }
+
+  private audit(changes: readonly Change[]) {
+    return this.store.audit([...new Set(changes.map((change) => change.paymentId))]);
+  }
+
+  private check(changes: readonly Change[], audited: Awaited<ReturnType<Store['audit']>>): undefined {
+    for (const row of audited) this.history.see(row);
+    for (const change of changes) checkChange(this, change);
+    for (const row of audited) checkLedger(row);
+  }
+
+  private drawCrash(steps: readonly string[]): 'before' | 'after' | null {
+    if (this.calm || this.faults.crash === 0) return null;
+    const weight = Math.max(...steps.map(Coverage.weight));
+    if (!this.random.chance(Math.min(0.6, this.faults.crash * weight))) return null;
+    return this.random.chance(0.5) ? 'before' : 'after';
+  }
+
+  private die(steps: readonly string[], point: string): never {
+    for (const step of steps) this.coverage.hit(step, point);
+    throw new Crash();
+  }
+}

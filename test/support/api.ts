@@ -1,0 +1,124 @@
+/** The REST door on a real Postgres, with two sites; settling itself is the caller's, since it is tested end to end elsewhere. */
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PrivateJwk } from '../../adapters/jws.ts';
+import { createApi } from '../../api/app.ts';
+import type { ApiDeps } from '../../api/route.ts';
+import { baseSepoliaNetwork } from '../../chain/network.ts';
+import { routerAddress } from '../../chain/split.ts';
+import { openDatabase } from '../../db/database.ts';
+import { SCOPES, type Scope } from '../../domain/access.ts';
+import { mintKey } from '../../services/keys.ts';
+import { openKeyring } from '../../services/licences/keyring.ts';
+import { openSnapshots } from '../../services/snapshots.ts';
+import { createTenant, type TenantInput } from '../../services/tenants.ts';
+import { createDatabase } from './parts.ts';
+
+/** Wallets of the sites' authors. */
+export const WALLETS = ['a', 'b', 'c', 'd'].map((digit) => `0x${digit.repeat(40)}` as const);
+const [A, B, C, D] = WALLETS as [string, string, string, string];
+
+/** What alpha charges: one author, three, a composite, a free page. */
+export const ALPHA_PRICING = {
+  priceUsdc: '0.001',
+  articlePrefixes: ['/articles/'],
+  creditsFreeSlugs: ['free'],
+  creditsInline: {
+    solo: { title: 'Alone', contributors: [{ authorId: 'ann', wallet: A }] },
+    trio: {
+      contributors: [
+        { authorId: 'ann', wallet: A, weight: 5 },
+        { authorId: 'bob', wallet: B, weight: 3 },
+        { authorId: 'cyd', wallet: C, weight: 2 },
+      ],
+    },
+    duo: {
+      contributors: [
+        { authorId: 'desk', weight: 1, members: [{ authorId: 'bob', wallet: B }, { authorId: 'cyd', wallet: C }] },
+        { authorId: 'dan', wallet: D, weight: 1 },
+      ],
+    },
+    free: { contributors: [{ authorId: 'ann', wallet: A }] },
+  },
+} as const;
+
+/** An answer, its body parsed when it is JSON. */
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of many shapes
+  readonly body: any;
+}
+
+/** A private signing key. */
+export function newSigningKey(): PrivateJwk {
+  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  return { kty: 'OKP', crv: 'Ed25519', x: String(jwk.x), d: String(jwk.d) };
+}
+
+/** Starts the door on a free port. `clock` may be moved; `settle` stands for the settlement service. */
+export async function startTestApi(
+  options: { readonly settle?: ApiDeps['settle']; readonly signingKey?: PrivateJwk | null; readonly floorMicro?: bigint } = {},
+) {
+  const urls = await createDatabase();
+  const database = await openDatabase({ url: urls.appUrl });
+  const time = { offsetMs: 0 };
+  const clock = (): number => Date.now() + time.offsetMs;
+  const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => problems.push(fields) };
+  const problems: object[] = [];
+  const network = baseSepoliaNetwork({ rpcUrls: ['http://127.0.0.1:1'], router: routerAddress });
+  const priceFloorMicro = options.floorMicro ?? 1_000n;
+  const snapshots = await openSnapshots({ database, directUrl: urls.appUrl, networkId: network.id, priceFloorMicro, clock, log });
+  const signingKey = options.signingKey === undefined ? newSigningKey() : options.signingKey;
+  const keyring = await openKeyring(database, { privateKeys: signingKey ? [signingKey] : [], clock });
+  const failing = new Set<string>();
+  const check = (name: string) => () => (failing.has(name) ? Promise.reject(new Error(name)) : Promise.resolve());
+  const deps: ApiDeps = {
+    ...{ database, snapshots, keyring, network, clock, log, priceFloorMicro },
+    pepper: randomBytes(32).toString('hex'),
+    quoteTokenSecrets: [randomBytes(32).toString('hex')],
+    baseUrl: 'https://svc.example',
+    testKeysEnabled: false,
+    settle: options.settle ?? (() => Promise.reject(new Error('nothing is settled in this test'))),
+    readiness: { database: check('database'), temporal: check('temporal'), chain: check('chain') },
+  };
+  const server = createServer(createApi(deps));
+  const url = await listen(server);
+  const request = async (path: string, init: RequestInit & { key?: string } = {}): Promise<TestAnswer> => {
+    const { key, ...rest } = init;
+    const headers = new Headers(rest.headers);
+    if (key !== undefined) headers.set('authorization', `Bearer ${key}`);
+    const response = await fetch(`${url}${path}`, { ...rest, headers });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+  const post = (path: string, key: string | null, body: unknown, headers: Record<string, string> = {}): Promise<TestAnswer> =>
+    request(path, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      headers,
+      ...(key === null ? {} : { key }),
+    });
+  const site = async (input: Partial<TenantInput> & { scopes?: readonly Scope[] } = {}) => {
+    const { scopes = SCOPES, ...rest } = input;
+    const hosts = rest.hosts ?? [`${randomBytes(6).toString('hex')}.example`];
+    const { tenantId } = await createTenant({ database, network }, { plan: 'studio', pricing: ALPHA_PRICING, ...rest, hosts });
+    const { token, keyId } = await mintKey(deps, { tenantId, name: 'all', scopes });
+    return { tenantId, host: hosts[0] as string, key: token, keyId };
+  };
+  const stop = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await snapshots.close();
+    await database.close();
+    await urls.drop();
+  };
+  return { url, urls, deps, time, failing, problems, request, post, site, stop };
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

@@ -1,0 +1,88 @@
+/** A real worker for the webhook workflows; run as a program, it takes its options as JSON in the first argument. */
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createWebhookActivities } from '../../activities/webhooks.ts';
+import type { Outbound } from '../../adapters/outbound.ts';
+import { createOutbound } from '../../adapters/outbound.ts';
+import type { SecretBox } from '../../adapters/secretBox.ts';
+import { createSecretBox } from '../../adapters/secretBox.ts';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { DELIVERY_CHANNEL } from '../../db/webhooks/events.ts';
+import { listen } from '../../db/listen.ts';
+import type { WebhookLimits } from '../../services/webhooks/deps.ts';
+import { WEBHOOK_LIMITS } from '../../services/webhooks/deps.ts';
+import { createRetryStarter, ensureWebhookWorkflows } from '../../services/webhooks/start.ts';
+import { createWake } from '../../services/webhooks/wake.ts';
+
+/** What a worker needs to know; plain data, so that it can be another process's argument. */
+export interface WebhookWorkerOptions {
+  readonly databaseUrl: string;
+  readonly temporal: { readonly address: string; readonly namespace: string; readonly taskQueue: string };
+  readonly windowMs: number;
+  readonly limits?: Partial<WebhookLimits>;
+}
+
+/** A running worker and what it works with. */
+export interface WebhookWorker {
+  readonly database: Database;
+  readonly client: Client;
+  readonly outbound: Outbound;
+  readonly secretBox: SecretBox;
+  /** Orderly end: what is in flight is recorded. A second call waits for the first. */
+  stop(): Promise<void>;
+}
+
+const TEST_SECRETS_KEY = Buffer.alloc(32, 7);
+
+/** Starts a worker in this process, with the workflows running; one shard. */
+export async function startWebhookWorker(options: WebhookWorkerOptions): Promise<WebhookWorker> {
+  const { address, namespace, taskQueue } = options.temporal;
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const database = await openDatabase({ url: options.databaseUrl });
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection, namespace, identity: 'test' });
+  const native = await NativeConnection.connect({ address });
+  const wake = createWake();
+  const listener = listen(options.databaseUrl, DELIVERY_CHANNEL, wake.wake);
+  const outbound = createOutbound({ allowLoopback: true });
+  const secretBox = createSecretBox(TEST_SECRETS_KEY);
+  const stopping = new AbortController();
+  const worker = await Worker.create({
+    connection: native,
+    namespace,
+    taskQueue,
+    identity: 'test',
+    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    stickyQueueScheduleToStartTimeout: '2s',
+    shutdownGraceTime: '5s',
+    activities: createWebhookActivities({
+      database,
+      outbound,
+      secretBox,
+      retries: createRetryStarter(client, taskQueue),
+      wake,
+      shards: 1,
+      windowMs: options.windowMs,
+      limits: { ...WEBHOOK_LIMITS, ...options.limits },
+      stopping: stopping.signal,
+      warn: (message, fields) => console.error(message, fields),
+    }),
+  });
+  const running = worker.run();
+  await ensureWebhookWorkflows(client, { shards: 1, taskQueue });
+  let stopped: Promise<void> | null = null;
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    worker.shutdown();
+    await running;
+    await listener.close();
+    await Promise.all([outbound.close(), database.close(), native.close(), connection.close()]);
+  };
+  return { database, client, outbound, secretBox, stop: () => (stopped ??= stop()) };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await startWebhookWorker(JSON.parse(process.argv[2] ?? '{}') as WebhookWorkerOptions);
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { bindRequest, createLog } from '../../adapters/log.ts';
+
+/** A log into memory, and what it wrote. */
+function memoryLog(): { readonly log: ReturnType<typeof createLog>; readonly lines: () => Record<string, unknown>[] } {
+  const written: string[] = [];
+  const log = createLog({ level: 'info', name: 'test', stream: { write: (line: string) => written.push(line) } });
+  return { log, lines: () => written.map((line) => JSON.parse(line) as Record<string, unknown>) };
+}
+
+test('a line is one JSON object with time, level, part, request id and message', () => {
+  const { log, lines } = memoryLog();
+  bindRequest(log, 'req-1').info({ amountMicro: 1000n }, 'settled');
+  expect(lines()).toMatchObject([{ level: 'info', name: 'test', requestId: 'req-1', amountMicro: '1000', msg: 'settled' }]);
+  expect(lines()[0]?.['time']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
+test('a line below the level is not written', () => {
+  const { log, lines } = memoryLog();
+  log.debug('quiet');
+  expect(lines()).toEqual([]);
+});
+
+test.each([
+  ['authorization'],
+  ['x-payment'],
+  ['payment-signature'],
+  ['signature'],
+  ['secret'],
+  ['token'],
+  ['privateKey'],
+  ['quoteToken'],
+  ['licenseJws'],
+  ['databaseUrl'],
+])('the value of `%s` never reaches a line, at the top or up to two levels deep', (name) => {
+  const { log, lines } = memoryLog();
+  const mark = 'geheim-7f3a';
+  log.info({ [name]: mark });
+  log.info({ request: { [name]: mark } });
+  log.info({ request: { headers: { [name]: mark } } });
+  bindRequest(log, 'req-2')
+    .child({ request: { [name]: mark } })
+    .info('bound');
+  expect(lines()).toHaveLength(4);
+  expect(JSON.stringify(lines())).not.toContain(mark);
+});

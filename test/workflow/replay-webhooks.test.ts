@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { beforeAll, expect, test } from 'vitest';
+import { parseHistory } from '../support/histories.ts';
+
+const FOLDER = new URL('../histories/', import.meta.url);
+const NAMES = ['closeEventWindows', 'dispatchWebhooks', 'deliverWebhook'];
+const files = readdirSync(FOLDER).filter((file) => NAMES.some((name) => file.startsWith(name)));
+let workflowBundle: { code: string };
+
+beforeAll(async () => {
+  const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
+  const logger = new DefaultLogger('ERROR');
+  Runtime.install({ logger });
+  workflowBundle = await bundleWorkflowCode({ workflowsPath, logger });
+});
+
+test('there is a recorded history of each webhook workflow', () => {
+  expect(files.map((file) => file.replace(/\.json$/, '')).sort()).toEqual([...NAMES].sort());
+});
+
+test.each(files)('%s replays with the code of today', async (file) => {
+  const history = parseHistory(readFileSync(new URL(file, FOLDER), 'utf8'));
+  await Worker.runReplayHistory({ workflowBundle }, history, file);
+});

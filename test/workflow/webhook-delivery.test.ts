@@ -1,0 +1,307 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { createEndpoint, listDeliveries } from '../../services/webhooks/endpoints.ts';
+import { historyText } from '../support/histories.ts';
+import { insertCrossing, insertTenant } from '../support/ledger.ts';
+import { createNamespace } from '../support/namespace.ts';
+import type { TestDatabase } from '../support/parts.ts';
+import { createDatabase } from '../support/parts.ts';
+import type { Received, Receiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
+import type { WebhookWorker, WebhookWorkerOptions } from '../support/webhook-worker.ts';
+import { startWebhookWorker } from '../support/webhook-worker.ts';
+
+const WINDOW_MS = 300;
+const LIMITS = { requestTimeoutMs: 1_500, leaseMs: 3_000, passMs: 4_000 };
+const HISTORIES = fileURLToPath(new URL('../histories/', import.meta.url));
+const LEGS = [{ toAddress: '0xa', amountMicro: 1_000, authorId: 'ann' }];
+
+let own: TestDatabase;
+let database: Database;
+let options: WebhookWorkerOptions;
+let worker: WebhookWorker;
+const receivers: Receiver[] = [];
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  own = await createDatabase();
+  database = await openDatabase({ url: own.appUrl });
+  options = { databaseUrl: own.appUrl, temporal: await createNamespace(), windowMs: WINDOW_MS, limits: LIMITS };
+  worker = await startWebhookWorker(options);
+});
+afterAll(async () => {
+  await Promise.all(receivers.map((receiver) => receiver.stop()));
+  for (const child of children) child.kill('SIGKILL');
+  await worker.stop();
+  await database.close();
+  await own.drop();
+});
+
+async function subscribe(more: object = {}) {
+  const receiver = await startReceiver();
+  receivers.push(receiver);
+  const tenantId = await insertTenant(database);
+  const { endpointId, secret } = await createEndpoint(worker, tenantId, { url: receiver.url, ...more });
+  const sell = () => insertCrossing(database, { tenantId, legs: LEGS });
+  const log = () => listDeliveries({ database }, tenantId, endpointId);
+  return { receiver, tenantId, endpointId, secret, sell, log };
+}
+
+/** Asks until `look` gives something; the test's own time limit bounds it. */
+async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const value = await look();
+    if (value !== undefined && value !== false) return value;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function verify({ headers, body }: Received, secret: string): void {
+  const [, time, digest] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['svc-signature'])) ?? [];
+  expect(createHmac('sha256', Buffer.from(secret, 'utf8')).update(`${time}.${body}`).digest('hex')).toBe(digest);
+  expect(Math.abs(Date.now() / 1_000 - Number(time))).toBeLessThan(300);
+  const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const standard = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
+    .update(text)
+    .digest('base64');
+  expect(headers['webhook-signature']).toBe(`v1,${standard}`);
+}
+
+async function saveHistory(workflowId: string, name: string, runId?: string): Promise<void> {
+  if (process.env['RECORD_HISTORIES'] !== '1') return;
+  const history = await worker.client.workflow.getHandle(workflowId, runId).fetchHistory();
+  mkdirSync(HISTORIES, { recursive: true });
+  writeFileSync(`${HISTORIES}${name}.json`, historyText(history));
+}
+
+test('a settled payment is announced once, signed, to the endpoint, and the log shows the attempt', async () => {
+  const { receiver, tenantId, secret, sell, log } = await subscribe();
+  await sell();
+  await receiver.until(1);
+  const [delivery] = await eventually(async () => {
+    const rows = await log();
+    return rows[0]?.state === 'delivered' && rows;
+  });
+  const [received] = receiver.received;
+  verify(received as Received, secret);
+  const body = JSON.parse(received?.body ?? '');
+  expect(body).toMatchObject({ id: delivery?.deliveryId, type: 'settlement.completed', eventId: delivery?.eventId });
+  expect(body.data).toMatchObject({ tenant: tenantId, host: 'alpha.example', gross: { microUsdc: 1_000, usdc: '0.001000' } });
+  expect(received?.headers['svc-id']).toBe(body.id);
+  expect(received?.headers['svc-event']).toBe('settlement.completed');
+  expect(delivery?.attempts).toMatchObject([{ attempt: 1, status: 200, reason: null, responseStart: 'ok' }]);
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('the summary profile says how many legs and nothing else', async () => {
+  const { receiver, tenantId, sell } = await subscribe({ profile: 'summary' });
+  await sell();
+  await receiver.until(1);
+  expect(JSON.parse(receiver.received[0]?.body ?? '').data).toEqual({ tenant: tenantId, announced: 1 });
+});
+
+test('a failed delivery is made again by its own workflow: same id, same bytes, new signature', async () => {
+  const { receiver, tenantId, endpointId, secret, sell, log } = await subscribe();
+  receiver.answer((response, count) => {
+    response.statusCode = count === 1 ? 500 : 204;
+    response.end();
+  });
+  await sell();
+  await receiver.until(1);
+  await database.query("update webhook_endpoint set profile = 'summary' where tenant_id = $1", [tenantId]);
+  const workflowId = `delivery:${receiver.received[0]?.headers['svc-id']}`;
+  const handle = worker.client.workflow.getHandle(workflowId);
+  await eventually(async () => (await handle.describe().catch(() => undefined)) !== undefined);
+  expect(await handle.result()).toBe('delivered');
+  const [first, second] = receiver.received;
+  expect(second?.body).toBe(first?.body);
+  expect(second?.headers['svc-id']).toBe(first?.headers['svc-id']);
+  expect(second?.headers['svc-signature']).not.toBe(first?.headers['svc-signature']);
+  verify(second as Received, secret);
+  const [delivery] = await log();
+  expect(delivery?.attempts.map(({ attempt, status, reason }) => [attempt, status, reason])).toEqual([
+    [1, 500, 'status_500'],
+    [2, 204, null],
+  ]);
+  const [health] = await database.query('select failures_in_row from webhook_endpoint where endpoint_id = $1', [endpointId]);
+  expect(health).toEqual({ failures_in_row: 0 });
+  await saveHistory(workflowId, 'deliverWebhook');
+  await saveHistory('closeEventWindows', 'closeEventWindows');
+});
+
+test('410 disables the endpoint, fails the delivery for good and raises an alert', async () => {
+  const { receiver, tenantId, endpointId, sell, log } = await subscribe();
+  receiver.answer((response) => {
+    response.statusCode = 410;
+    response.end();
+  });
+  await sell();
+  const [delivery] = await eventually(async () => {
+    const rows = await log();
+    return rows[0]?.state === 'failed' && rows;
+  });
+  expect(delivery).toMatchObject({ reason: 'status_410', retrying: false });
+  const [endpoint] = await database.query('select enabled, disabled_reason from webhook_endpoint where endpoint_id = $1', [
+    endpointId,
+  ]);
+  expect(endpoint).toEqual({ enabled: false, disabled_reason: 'gone' });
+  expect(await database.query('select kind from operator_alert where tenant_id = $1', [tenantId])).toEqual([
+    { kind: 'webhook_endpoint_disabled' },
+  ]);
+});
+
+test('a redirect is a failed attempt, and Retry-After of a 429 is the floor of the next one', async () => {
+  const redirecting = await subscribe();
+  redirecting.receiver.answer((response) => {
+    response.writeHead(302, { location: 'http://169.254.169.254/' });
+    response.end();
+  });
+  const throttling = await subscribe();
+  throttling.receiver.answer((response) => {
+    response.writeHead(429, { 'retry-after': '3600' });
+    response.end();
+  });
+  await redirecting.sell();
+  await throttling.sell();
+  for (const [{ log }, reason, leastMs] of [
+    [redirecting, 'redirect', 4_000],
+    [throttling, 'status_429', 3_590_000],
+  ] as const) {
+    const [delivery] = await eventually(async () => {
+      const rows = await log();
+      return rows[0]?.retrying === true && rows;
+    });
+    expect(delivery).toMatchObject({ state: 'pending', reason });
+    const attempt = delivery?.attempts[0];
+    expect((delivery?.dueAtMs ?? 0) - (attempt?.startedAtMs ?? 0)).toBeGreaterThan(leastMs);
+    const handle = worker.client.workflow.getHandle(`delivery:${delivery?.deliveryId}`);
+    await eventually(async () => (await handle.describe().catch(() => undefined))?.status.name === 'RUNNING');
+    await handle.terminate();
+  }
+});
+
+test('a hanging receiver has at most two requests in flight, ends each with timeout, and delays nobody else', async () => {
+  const hanging = await subscribe();
+  hanging.receiver.answer(() => {});
+  const quick = await subscribe();
+  await insertEvents(hanging.tenantId, hanging.endpointId, 5);
+  await hanging.receiver.until(2);
+  await quick.sell();
+  await quick.receiver.until(1);
+  const rows = await eventually(async () => {
+    const all = await hanging.log();
+    return all.every(({ retrying }) => retrying) && all;
+  });
+  expect(rows).toHaveLength(5);
+  expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(['timeout']));
+  expect(hanging.receiver.mostAtOnce).toBeLessThanOrEqual(2);
+  for (const { deliveryId } of rows) {
+    const handle = worker.client.workflow.getHandle(`delivery:${deliveryId}`);
+    await eventually(async () => (await handle.describe().catch(() => undefined)) !== undefined);
+    await handle.terminate().catch(() => undefined);
+  }
+});
+
+test('after ten failures in a row an endpoint cools, and its waiting deliveries use no attempt', async () => {
+  const { receiver, tenantId, endpointId, log } = await subscribe();
+  receiver.answer((response) => {
+    response.statusCode = 500;
+    response.end();
+  });
+  await insertEvents(tenantId, endpointId, 30);
+  await eventually(async () => {
+    const [row] = await database.query('select 1 from webhook_endpoint where endpoint_id = $1 and cooled_until > now()', [
+      endpointId,
+    ]);
+    return row;
+  });
+  const rows = await eventually(async () => {
+    const all = await log();
+    const inFlight = await database.query('select 1 from delivery where endpoint_id = $1 and lease_id is not null', [endpointId]);
+    return inFlight.length === 0 && all;
+  });
+  const waiting = rows.filter(({ retrying }) => !retrying);
+  expect(waiting.length).toBeGreaterThan(0);
+  expect(waiting.every(({ attempts, state }) => attempts.length === 0 && state === 'pending')).toBe(true);
+  for (const { deliveryId } of rows.filter(({ retrying }) => retrying)) {
+    const handle = worker.client.workflow.getHandle(`delivery:${deliveryId}`);
+    await eventually(async () => (await handle.describe().catch(() => undefined)) !== undefined);
+    await handle.terminate().catch(() => undefined);
+  }
+});
+
+test('a delivery whose workflow is missing gets one again', async () => {
+  const { receiver, tenantId, endpointId, log } = await subscribe();
+  const [deliveryId] = await insertEvents(tenantId, endpointId, 1, { retrying: true, attempts: 1, body: '{"frozen":true}' });
+  await worker.stop();
+  worker = await startWebhookWorker({ ...options, limits: { ...LIMITS, orphanMs: 1 } });
+  await receiver.until(1);
+  const rows = await eventually(async () => {
+    const all = await log();
+    return all[0]?.state === 'delivered' && all;
+  });
+  expect(receiver.received[0]?.body).toBe('{"frozen":true}');
+  expect(rows[0]).toMatchObject({ deliveryId, attempts: [{ attempt: 2 }] });
+  expect(await worker.client.workflow.getHandle(`delivery:${deliveryId}`).result()).toBe('delivered');
+});
+
+test.each([1, 2])(
+  'a worker killed between POST and record of attempt %i: delivered again with the same id, event and bytes, recorded once',
+  async (fatal) => {
+    const { receiver, sell, log } = await subscribe();
+    await worker.stop();
+    receiver.answer((response, count) => {
+      if (count === fatal) return void children.at(-1)?.kill('SIGKILL');
+      response.statusCode = count < fatal ? 500 : 200;
+      response.end('ok');
+    });
+    const child = spawnWorker();
+    children.push(child);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    await sell();
+    await receiver.until(fatal);
+    await ended;
+    worker = await startWebhookWorker(options);
+    const rows = await eventually(async () => {
+      const all = await log();
+      return all[0]?.state === 'delivered' && all;
+    });
+    expect(receiver.received).toHaveLength(fatal + 1);
+    expect(new Set(receiver.received.map(({ headers }) => headers['svc-id'])).size).toBe(1);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.attempts.map(({ status }) => status)).toEqual([...Array.from({ length: fatal - 1 }, () => 500), 200]);
+    await saveHistory('dispatchWebhooks:0', 'dispatchWebhooks', await firstRun('dispatchWebhooks:0'));
+  },
+  60_000,
+);
+
+async function firstRun(workflowId: string): Promise<string | undefined> {
+  const description = await worker.client.workflow.getHandle(workflowId).describe();
+  return description.raw.workflowExecutionInfo?.firstRunId ?? undefined;
+}
+
+function spawnWorker(): ChildProcess {
+  const program = fileURLToPath(new URL('../support/webhook-worker.ts', import.meta.url));
+  return spawn(process.execPath, [program, JSON.stringify(options)], { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** Events with one delivery each, as if as many windows had just been closed. */
+async function insertEvents(tenantId: string, endpointId: string, count: number, more: object = {}): Promise<string[]> {
+  const values = { retrying: false, attempts: 0, body: null, ...more };
+  const rows = await database.query<{ delivery_id: string }>(
+    `with event as (
+       insert into webhook_event (tenant_id, event_id, type, detailed, summary)
+       select $1, 'evt_' || gen_random_uuid(), 'settlement.completed', '{}', '{}' from generate_series(1, $3) returning event_id
+     ) insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket, retrying, attempts, body)
+       select $1, 'dlv_' || gen_random_uuid(), event_id, $2, $4, $5, $6, $7 from event returning delivery_id`,
+    [tenantId, endpointId, count, Number.parseInt(endpointId.slice(-2), 16), values.retrying, values.attempts, values.body],
+  );
+  return rows.map(({ delivery_id: id }) => id);
+}

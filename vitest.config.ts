@@ -1,0 +1,34 @@
+import { defineConfig } from 'vitest/config';
+
+const files = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
+
+/** Two projects, so that tests of pure rules and of contracts start neither a Postgres nor a Temporal. */
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    maxWorkers: 2,
+    fileParallelism: true,
+    passWithNoTests: false,
+    allowOnly: false,
+    retry: 0,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'rules', include: files('unit', 'property', 'repo', 'simulation', 'contract'), ...limits() },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: files('integration', 'workflow', 'replay', 'e2e', 'fault'),
+          globalSetup: ['test/support/global-setup.ts'],
+          ...limits(),
+        },
+      },
+    ],
+  },
+});
+
+function limits(): { testTimeout: number; hookTimeout: number; teardownTimeout: number } {
+  return { testTimeout: 30_000, hookTimeout: 60_000, teardownTimeout: 20_000 };
+}

@@ -1,0 +1,42 @@
+import { continueAsNew, ParentClosePolicy, proxyActivities, sleep, startChild, uuid4 } from '@temporalio/workflow';
+import type { SettlementActivities } from '../activities/settlement.ts';
+import { settlePayments } from './settlePayments.ts';
+
+const { sweepPayments: sweep, flushSplits } = proxyActivities<SettlementActivities>({
+  startToCloseTimeout: '2m',
+  heartbeatTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' },
+});
+
+/** How the sweeper of a network runs. */
+export interface SweepPaymentsInput {
+  readonly network: string;
+  readonly intervalMs: number;
+  /** Splits are looked at every so many rounds. */
+  readonly flushEvery: number;
+}
+
+const ROUNDS = 240;
+
+/**
+ * Looks after a network's payments for good, as `sweepPayments:<network>` (safety 3, 4, 7): picks up what no live workflow
+ * holds, resends, finalises, watches authorizations until they can move nothing, and pays out splits that hold money.
+ */
+export async function sweepPayments(input: SweepPaymentsInput): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { batches } = await sweep({ network: input.network });
+    for (const batch of batches) {
+      const batchId = uuid4();
+      await startChild(settlePayments, {
+        workflowId: `settle:${batch.network}:${batchId}`,
+        args: [{ ...batch, batchId }],
+        memo: { payments: batch.payments.map((payment) => payment.paymentId) },
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        workflowTaskTimeout: '5s',
+      });
+    }
+    if (round % input.flushEvery === 0) await flushSplits({ network: input.network });
+    await sleep(input.intervalMs);
+  }
+  await continueAsNew<typeof sweepPayments>(input);
+}
