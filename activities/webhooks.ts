@@ -3,7 +3,6 @@ import type { AttemptOutcome } from '../domain/webhook/retry.ts';
 import type { AttemptKey } from '../services/webhooks/attempt.ts';
 import { attemptDelivery } from '../services/webhooks/attempt.ts';
 import type { ClosedWindows } from '../services/webhooks/closeWindows.ts';
-import { closeDueWindows } from '../services/webhooks/closeWindows.ts';
 import type { WebhookDeps } from '../services/webhooks/deps.ts';
 import { createDispatcher } from '../services/webhooks/dispatch.ts';
 import { keepClosing } from '../services/webhooks/keepClosing.ts';

@@ -1,4 +1,5 @@
-import express, { type Express } from 'express';
+import type { Express } from 'express';
+import express from 'express';
 import { ServiceError } from '../domain/errors.ts';
 import { openObserver } from '../services/observe.ts';
 import { openDoor, pathOf, send, sendError, stampResponse } from './door.ts';
@@ -22,7 +23,12 @@ export function createApi(deps: ApiDeps): Express {
   const handlerDeps: HandlerDeps = { ...deps, observer: openObserver(deps) };
   const routes = [...DESCRIBED, openApiRoute(DESCRIBED), healthRoute, readyRoute];
   const app = express();
-  app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing').enable('strict routing');
+  app
+    .disable('x-powered-by')
+    .disable('etag')
+    .set('query parser', false)
+    .enable('case sensitive routing')
+    .enable('strict routing');
   app.use((request, response, next) => {
     stampResponse(request, response);
     next();
@@ -34,7 +40,13 @@ export function createApi(deps: ApiDeps): Express {
     place.all(refuseMethod(atPath));
   }
   app.use((request, response) => {
-    sendError(deps, request, response, new ServiceError('not_found', 'there is nothing at this path'), shapeOf(routes, pathOf(request)));
+    sendError(
+      deps,
+      request,
+      response,
+      new ServiceError('not_found', 'there is nothing at this path'),
+      shapeOf(routes, pathOf(request)),
+    );
   });
   app.use((error: unknown, request: express.Request, response: express.Response, _next: express.NextFunction) => {
     const isClient = (error as { status?: unknown }).status === 400;

@@ -69,7 +69,8 @@ export function sendError(
 /** Sends an answer; what is left of an unread body is taken in up to a limit, so that the client gets to read the answer. */
 export function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Answer): void {
   const text = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
-  const type = text === null ? {} : { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(text) };
+  const type =
+    text === null ? {} : { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(text) };
   response.writeHead(status, { ...type, ...headers });
   response.end(request.method === 'HEAD' || text === null ? undefined : text);
   if (request.complete) return;

@@ -1,4 +1,5 @@
-import { type ErrorKind, isServiceError, ServiceError } from '../domain/errors.ts';
+import type { ErrorKind } from '../domain/errors.ts';
+import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { PaymentError } from '../services/settlement/outcome.ts';
 import type { Answer, ErrorShape } from './route.ts';
 
@@ -50,6 +51,12 @@ export function errorAnswer(error: ServiceError, shape: ErrorShape, wantsProblem
 function problemAnswer(error: ServiceError, answer: Answer & { readonly body: object }): Answer {
   const { status, headers, body } = answer;
   const { parameter } = error.details;
-  const problem = { type: 'about:blank', title: error.code, status, detail: error.message, ...(parameter === undefined ? {} : { parameter }) };
+  const problem = {
+    type: 'about:blank',
+    title: error.code,
+    status,
+    detail: error.message,
+    ...(parameter === undefined ? {} : { parameter }),
+  };
   return { status, headers: { ...headers, 'content-type': 'application/problem+json' }, body: { ...problem, ...body } };
 }

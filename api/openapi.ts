@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createDocument, type ZodOpenApiPathItemObject } from 'zod-openapi';
+import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import { createDocument } from 'zod-openapi';
 import { API_VERSION } from './door.ts';
 import type { Call, PublicRoute, Route } from './route.ts';
 

@@ -4,7 +4,8 @@
  */
 import { ServiceError } from './errors.ts';
 import { hasControlCharacter } from './host.ts';
-import { type Address, canonicalPayees, type LegRole, MAX_LEGS } from './legs.ts';
+import type { Address, LegRole } from './legs.ts';
+import { canonicalPayees, MAX_LEGS } from './legs.ts';
 import { parseDecimal } from './money.ts';
 
 /** Deepest tree: a contributor of a page is at depth 1. */
@@ -64,17 +65,20 @@ function collect(list: unknown, place: string, depth: number, share: Fraction, l
   const members = (list as unknown[]).map((member, index) => requireObject(member, `${place}.${index}`));
   const weights = members.map((member, index) => requireWeight(member['weight'] ?? 1, `${place}.${index}.weight`));
   const total = weights.reduce(add, { numerator: 0n, denominator: 1n });
-  members.forEach((member, index) => {
+  for (const [index, member] of members.entries()) {
     const part = multiply(share, divide(weights[index] as Fraction, total));
     const here = `${place}.${index}`;
     const { authorId, wallet, members: inner } = member;
     if (!isText(authorId, MAX_AUTHOR_ID_CHARS)) refuse(`${here}.authorId`, 'an authorId is text');
     if ((wallet === undefined) === (inner === undefined)) refuse(here, 'a contributor has either a wallet or members');
-    if (inner !== undefined) return collect(inner, `${here}.members`, depth + 1, part, leaves);
+    if (inner !== undefined) {
+      collect(inner, `${here}.members`, depth + 1, part, leaves);
+      continue;
+    }
     if (leaves.length >= MAX_LEAVES) refuse(place, `at most ${MAX_LEAVES} contributors`);
     const role = depth === 1 ? 'author' : 'coauthor';
     leaves.push({ authorId: authorId as string, wallet: requireWallet(wallet, `${here}.wallet`), share: part, role });
-  });
+  }
 }
 
 /** Shares of leaves → whole weights without a common divisor; the same author at the same wallet stands once. */
@@ -120,7 +124,9 @@ function requireWeight(value: unknown, place: string): Fraction {
 }
 
 function isText(value: unknown, maxChars: number): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxChars && value.isWellFormed() && !hasControlCharacter(value);
+  return (
+    typeof value === 'string' && value !== '' && value.length <= maxChars && value.isWellFormed() && !hasControlCharacter(value)
+  );
 }
 
 function refuse(place: string, sentence: string): never {

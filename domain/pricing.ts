@@ -2,7 +2,8 @@
  * What a page costs and who gets it, from one version of a tenant's pricing (decisions §1, Price and Credits). Prices are plain
  * decimals of USD as text; the arithmetic to micro is done once, exactly.
  */
-import { flattenCredits, type PageCredits } from './credits.ts';
+import type { PageCredits } from './credits.ts';
+import { flattenCredits } from './credits.ts';
 import { ServiceError } from './errors.ts';
 import { hasControlCharacter } from './host.ts';
 import { MAX_JSON_MICRO, parseDecimal, priceToMicro } from './money.ts';
@@ -52,7 +53,8 @@ export function validatePricing(pricing: Pricing, forbidden: readonly string[] =
   if (!multiplier || multiplier.digits === 0n || multiplier.scale > 4) refuse('citation_multiplier', 'a positive decimal');
   if (microOf(pricing, 'citation') > MAX_JSON_MICRO) refuse('price_usdc', 'is too large');
   for (const prefix of pricing.articlePrefixes ?? []) {
-    const usable = prefix.startsWith('/') && prefix.length <= MAX_SLUG_CHARS && !/[?#]/.test(prefix) && !hasControlCharacter(prefix);
+    const usable =
+      prefix.startsWith('/') && prefix.length <= MAX_SLUG_CHARS && !/[?#]/.test(prefix) && !hasControlCharacter(prefix);
     if (!usable) refuse('article_prefixes', 'each prefix is a path that begins with a slash');
   }
   for (const slug of pricing.creditsFreeSlugs ?? []) if (!isSlug(slug)) refuse('credits_free_slugs', 'each entry is a slug');
@@ -72,8 +74,8 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
   const inline = new Map(Object.entries(pricing.creditsInline ?? {}));
   const flattened = new Map<string, PageCredits>();
   const creditsOf = (slug: string): PageCredits => {
-    let credits = flattened.get(slug);
-    if (!credits) flattened.set(slug, (credits = flattenCredits(inline.get(slug), `credits_inline.${slug}`)));
+    const credits = flattened.get(slug) ?? flattenCredits(inline.get(slug), `credits_inline.${slug}`);
+    flattened.set(slug, credits);
     return credits;
   };
   return {

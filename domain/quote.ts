@@ -3,8 +3,9 @@
  * network; who can pay to a split is passed in.
  */
 import type { WeightedAuthor } from './credits.ts';
-import { resourceKeyOf, parseResource } from './host.ts';
-import { type Address, canonicalPayees, type Leg, splitAmounts } from './legs.ts';
+import { parseResource, resourceKeyOf } from './host.ts';
+import type { Address, Leg } from './legs.ts';
+import { canonicalPayees, splitAmounts } from './legs.ts';
 import { microToJson } from './money.ts';
 import type { CrossingKind, Payee, Terms } from './terms.ts';
 
@@ -95,17 +96,30 @@ export function payeesOf(authors: readonly WeightedAuthor[]): readonly Payee[] {
 }
 
 /** The terms of a quote; `legWords` are those of its split, null for a single payee. */
-export function buildTerms(
-  facts: QuoteFacts & { readonly quoteId: string },
-  legWords: readonly `0x${string}`[] | null,
-): Terms {
+export function buildTerms(facts: QuoteFacts & { readonly quoteId: string }, legWords: readonly `0x${string}`[] | null): Terms {
   const { tenantId, host, slug, resource, kind, priceMicro, payTo, network, asset, router, quoteId } = facts;
   const parsed = parseResource(resource);
   if (!parsed) throw new RangeError('a quote has a resource');
   const legs = legsOf(priceMicro, facts.authors);
   const payees = payeesOf(facts.authors);
   const resourceKey = resourceKeyOf(parsed);
-  return { tenantId, host, slug, resource, resourceKey, kind, priceMicro, payees, legs, legWords, payTo, network, asset, router, quoteId };
+  return {
+    tenantId,
+    host,
+    slug,
+    resource,
+    resourceKey,
+    kind,
+    priceMicro,
+    payees,
+    legs,
+    legWords,
+    payTo,
+    network,
+    asset,
+    router,
+    quoteId,
+  };
 }
 
 /** The unchanging part of a quote's body; `checksum` writes an address as EIP-55 does. */
@@ -158,7 +172,10 @@ export function parseTokenText(text: string): IssuedQuote | null {
   const authors = (list as unknown as [string, Address, string, WeightedAuthor['role']][]).map(
     ([authorId, wallet, weight, role]) => ({ authorId, wallet, weight: BigInt(weight), role }),
   );
-  const facts = { tenantId, host, slug, resource, kind, network, asset, router, payTo } as Omit<QuoteFacts, 'authors' | 'priceMicro'>;
+  const facts = { tenantId, host, slug, resource, kind, network, asset, router, payTo } as Omit<
+    QuoteFacts,
+    'authors' | 'priceMicro'
+  >;
   return { ...facts, priceMicro: BigInt(price ?? ''), authors, quoteId, expiresAtMs: Number(expiresAt) };
 }
 

@@ -1,5 +1,6 @@
 import { ServiceError } from './errors.ts';
-import { buildResource, ownsHost, parseResource, type ResourceUrl } from './host.ts';
+import type { ResourceUrl } from './host.ts';
+import { buildResource, ownsHost, parseResource } from './host.ts';
 
 /** Longest slug, in characters. */
 export const MAX_SLUG_CHARS = 512;

@@ -1,7 +1,8 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '../db/database.ts';
 import { findKeyByHash, insertKey, markKeyRevoked } from '../db/keys.ts';
-import { type KeyState, SCOPES, type Scope } from '../domain/access.ts';
+import type { KeyState, Scope } from '../domain/access.ts';
+import { SCOPES } from '../domain/access.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { hasControlCharacter } from '../domain/host.ts';
 import { atDatabase } from './outage.ts';

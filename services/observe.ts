@@ -1,5 +1,6 @@
-import { insertObservations, type ObservationGroup, type ObservationRow } from '../db/observations.ts';
 import type { Database } from '../db/database.ts';
+import type { ObservationGroup, ObservationRow } from '../db/observations.ts';
+import { insertObservations } from '../db/observations.ts';
 import { agentLabel } from '../domain/agent.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
@@ -92,7 +93,12 @@ export function openObserver(options: {
 
 async function writeAll(database: Database, taken: readonly Waiting[]): Promise<void> {
   try {
-    await atDatabase(() => insertObservations(database, taken.map(({ group }) => group)));
+    await atDatabase(() =>
+      insertObservations(
+        database,
+        taken.map(({ group }) => group),
+      ),
+    );
     for (const { resolve } of taken) resolve();
   } catch (error) {
     const [only] = taken;

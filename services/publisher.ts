@@ -1,7 +1,8 @@
 import type { Keyring } from '../adapters/jws.ts';
 import type { Network } from '../chain/network.ts';
 import type { Database } from '../db/database.ts';
-import { type KeyState, requireAccess, type Scope } from '../domain/access.ts';
+import type { KeyState, Scope } from '../domain/access.ts';
+import { requireAccess } from '../domain/access.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { findKey, hashToken, publisherPrefix } from './keys.ts';
 import type { Snapshots, TenantSnapshot } from './snapshots.ts';

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type IssuedQuote, parseTokenText, tokenText } from '../domain/quote.ts';
+import type { IssuedQuote } from '../domain/quote.ts';
+import { parseTokenText, tokenText } from '../domain/quote.ts';
 
 /** Longest token that is looked at: 50 authors fit several times over. */
 const MAX_TOKEN_CHARS = 32_768;

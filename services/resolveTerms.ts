@@ -1,15 +1,17 @@
-import { payToOf } from '../chain/split.ts';
 import { checksumAddress } from '../chain/offer.ts';
+import { payToOf } from '../chain/split.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { parseResource, type ResourceUrl, resourceKeyOf } from '../domain/host.ts';
+import type { ResourceUrl } from '../domain/host.ts';
+import { parseResource, resourceKeyOf } from '../domain/host.ts';
 import type { ParsedPayment } from '../domain/payload.ts';
 import { PRICING_GRACE_MS } from '../domain/pricing.ts';
-import { buildQuoteBase, buildTerms, findDifference, type IssuedQuote } from '../domain/quote.ts';
+import type { IssuedQuote } from '../domain/quote.ts';
+import { buildQuoteBase, buildTerms, findDifference } from '../domain/quote.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import type { CrossingKind, Terms } from '../domain/terms.ts';
 import type { PublisherDeps } from './publisher.ts';
-import { readQuoteToken } from './quoteToken.ts';
 import { prepareQuote } from './quotes.ts';
+import { readQuoteToken } from './quoteToken.ts';
 import type { TenantSnapshot } from './snapshots.ts';
 
 /** A quote as a publisher sends it back: the object of GET quote, or a bare price. */
@@ -36,7 +38,8 @@ export interface TermsRequest {
 export function requireOwnedPage(request: Pick<TermsRequest, 'tenant' | 'quote' | 'resource'>): ResourceUrl {
   const { tenant, quote } = request;
   const named = request.resource ?? quote.resource;
-  if (named === undefined) throw new ServiceError('invalid_parameter', 'a bare price needs a resource', { parameter: 'resource' });
+  if (named === undefined)
+    throw new ServiceError('invalid_parameter', 'a bare price needs a resource', { parameter: 'resource' });
   const resource = requireResource(named);
   requireOwned(tenant.hosts, resource.host);
   if (quote.resource !== undefined) requireOwned(tenant.hosts, requireResource(quote.resource).host);

@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
 import { findKeyByHash, listKeyStates } from '../db/keys.ts';
-import { findTenant, listBlockedPayees, listTenantVersions, listenForTenants, type TenantListener } from '../db/snapshots.ts';
+import type { TenantListener } from '../db/snapshots.ts';
+import { findTenant, listBlockedPayees, listenForTenants, listTenantVersions } from '../db/snapshots.ts';
 import type { KeyState, Plan, TenantStatus } from '../domain/access.ts';
-import { type CompiledPricing, compilePricing, PRICING_GRACE_MS } from '../domain/pricing.ts';
+import type { CompiledPricing } from '../domain/pricing.ts';
+import { compilePricing, PRICING_GRACE_MS } from '../domain/pricing.ts';
 import { atDatabase } from './outage.ts';
 import type { Log } from './settlement/deps.ts';
 
@@ -146,8 +148,18 @@ class HeldSnapshots implements Snapshots {
     const tenants = [...this.#tenants.entries()];
     const [blocked, states, versions] = await Promise.all([
       listBlockedPayees(database, networkId),
-      keys.length === 0 ? [] : listKeyStates(database, keys.map(([, held]) => held.value)),
-      tenants.length === 0 ? new Map<string, number>() : listTenantVersions(database, tenants.map(([id]) => id)),
+      keys.length === 0
+        ? []
+        : listKeyStates(
+            database,
+            keys.map(([, held]) => held.value),
+          ),
+      tenants.length === 0
+        ? new Map<string, number>()
+        : listTenantVersions(
+            database,
+            tenants.map(([id]) => id),
+          ),
     ]);
     this.#blocked = new Set(blocked);
     const byId = new Map(states.map((state) => [state.keyId, state]));
@@ -183,7 +195,7 @@ class HeldSnapshots implements Snapshots {
   /** Callers that ask for the same thing at once share one read. */
   #once<T>(name: string, read: () => Promise<T>): Promise<T> {
     const running = this.#loading.get(name);
-    if (running) return running as Promise<T>;
+    if (running !== undefined) return running as Promise<T>;
     const reading = atDatabase(read).finally(() => this.#loading.delete(name));
     this.#loading.set(name, reading);
     return reading;

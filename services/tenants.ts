@@ -7,8 +7,10 @@ import type { Plan, TenantStatus } from '../domain/access.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { normaliseHost } from '../domain/host.ts';
 import type { Address } from '../domain/legs.ts';
-import { type Pricing, validatePricing } from '../domain/pricing.ts';
-import { type CredentialDeps, generateToken, hashToken } from './keys.ts';
+import type { Pricing } from '../domain/pricing.ts';
+import { validatePricing } from '../domain/pricing.ts';
+import type { CredentialDeps } from './keys.ts';
+import { generateToken, hashToken } from './keys.ts';
 import { atDatabase } from './outage.ts';
 
 /** What writing tenants needs; with a network, credits that its router would refuse are refused here already. */
@@ -140,5 +142,9 @@ function forbiddenWallets({ network }: TenantDeps): readonly string[] {
 
 /** A host name as the specification writes it (VerifyHostOpenBody): labels of letters, digits and hyphens, at least two. */
 function isHost(host: string): boolean {
-  return host.length >= 3 && host.length <= 253 && /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(host);
+  return (
+    host.length >= 3 &&
+    host.length <= 253 &&
+    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(host)
+  );
 }

@@ -2,14 +2,17 @@ import { findByAuthorization } from '../db/settlement/intake.ts';
 import type { FailureReason } from '../domain/errors.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { sameLegs } from '../domain/legs.ts';
-import { parsePayment, type ParsedPayment } from '../domain/payload.ts';
+import type { ParsedPayment } from '../domain/payload.ts';
+import { parsePayment } from '../domain/payload.ts';
 import { slugOf } from '../domain/resource.ts';
 import type { ObservedAgent, Terms } from '../domain/terms.ts';
 import { atDatabase } from './outage.ts';
 import type { Caller, PublisherDeps } from './publisher.ts';
 import { presentPricing } from './quotes.ts';
-import { requireOwnedPage, resolveTerms, type SentQuote } from './resolveTerms.ts';
-import { encodeSettlementResponse, PaymentError, type SettleReceipt } from './settlement/outcome.ts';
+import type { SentQuote } from './resolveTerms.ts';
+import { requireOwnedPage, resolveTerms } from './resolveTerms.ts';
+import type { SettleReceipt } from './settlement/outcome.ts';
+import { encodeSettlementResponse, PaymentError } from './settlement/outcome.ts';
 import { recordRefusal } from './settlement/refusal.ts';
 import type { SettleRequest } from './settlement/settle.ts';
 
@@ -27,6 +30,9 @@ export interface VerifyRequest {
   readonly agent: ObservedAgent;
   readonly idempotencyKey?: string;
 }
+
+/** The longest a payment takes from the judgement of its quote to its row; what was alive then must not look expired later. */
+const INTAKE_MS = 60_000;
 
 /**
  * Settles a buyer's payment for a page of the caller's site: whose page → payment readable → quote ours and alive → legs →
@@ -61,12 +67,24 @@ async function termsOf(
     terms = await termsAtIntake(deps, caller, request, payment);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind !== 'payment') throw error;
-    throw await refuse(deps, caller, request, { ...attempt, payer }, { code: error.code, raw: error.code, sentence: error.message });
+    throw await refuse(
+      deps,
+      caller,
+      request,
+      { ...attempt, payer },
+      { code: error.code, raw: error.code, sentence: error.message },
+    );
   }
   if (sameLegs(request.legs, terms.legs)) return terms;
   const { host, slug, kind, priceMicro: micro } = terms;
   const sentence = 'the legs are not those of the quote';
-  throw await refuse(deps, caller, request, { host, slug, kind, micro, payer }, { code: 'authorization_invalid', raw: 'legs_mismatch', sentence });
+  throw await refuse(
+    deps,
+    caller,
+    request,
+    { host, slug, kind, micro, payer },
+    { code: 'authorization_invalid', raw: 'legs_mismatch', sentence },
+  );
 }
 
 /**
@@ -82,10 +100,10 @@ async function termsAtIntake(deps: VerifyDeps, caller: Caller, request: VerifyRe
     const { id: network, asset } = deps.network;
     const known = await atDatabase(() => findByAuthorization(deps.database, { network, asset, payer, nonce }));
     if (known?.tenantId !== caller.tenant.tenantId) throw error;
-    const acceptedAtMs = known.acceptedAt.getTime();
-    const tenant = await deps.snapshots.tenantAsOf(known.tenantId, acceptedAtMs);
+    const judgedAtMs = known.acceptedAt.getTime() - INTAKE_MS;
+    const tenant = await deps.snapshots.tenantAsOf(known.tenantId, judgedAtMs);
     if (!tenant) throw error;
-    return resolveTerms({ ...deps, clock: () => acceptedAtMs }, { ...request, tenant, payment });
+    return resolveTerms({ ...deps, clock: () => judgedAtMs }, { ...request, tenant, payment });
   }
 }
 

@@ -52,5 +52,7 @@ function receiptAnswer(receipt: SettleReceipt) {
 
 function readIdempotencyKey(value: string | null): string | null {
   if (value === null || /^[\x20-\x7e]{1,255}$/.test(value)) return value;
-  throw new ServiceError('invalid_parameter', 'Idempotency-Key is 1 to 255 printable characters', { parameter: 'Idempotency-Key' });
+  throw new ServiceError('invalid_parameter', 'Idempotency-Key is 1 to 255 printable characters', {
+    parameter: 'Idempotency-Key',
+  });
 }

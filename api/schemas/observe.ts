@@ -23,7 +23,10 @@ export const ObservationReport = z
   .meta({ id: 'ObservationReport' });
 
 /** 1 to 50 reports. */
-export const ObservationReports = z.array(ObservationReport).min(1, 'must hold at least one report').max(50, 'holds at most 50 reports');
+export const ObservationReports = z
+  .array(ObservationReport)
+  .min(1, 'must hold at least one report')
+  .max(50, 'holds at most 50 reports');
 
 /** Success of POST /_svc/observe. */
 export const ObserveAccepted = z.object({ ok: z.literal(true), accepted: z.int() }).meta({ id: 'ObserveAccepted' });

@@ -1,9 +1,11 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { createApi } from '../../api/app.ts';
 import { Networks, verifyNetwork } from '../../chain/network.ts';
-import { createRpc, type Rpc } from '../../chain/rpc.ts';
+import type { Rpc } from '../../chain/rpc.ts';
+import { createRpc } from '../../chain/rpc.ts';
 import { openDatabase } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { issuerOf } from '../../services/licenceCheck.ts';
@@ -68,7 +70,9 @@ async function open(
 
   const keyring = await openKeyring(database, { privateKeys: config.licenceKeys ?? [], clock });
   const refresh = setInterval(() => {
-    refreshKeyring(database, keyring).catch((error: unknown) => log.warn({ error: String(error) }, 'signing keys were not read again'));
+    refreshKeyring(database, keyring).catch((error: unknown) =>
+      log.warn({ error: String(error) }, 'signing keys were not read again'),
+    );
   }, KEYRING_REFRESH_MS);
   closers.push(() => clearInterval(refresh));
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;

@@ -159,6 +159,14 @@ async function listPurchase(sql: Sql, payment: Payment, seen: ReadonlyMap<string
   return rows.map(paymentFromRow).map((row) => seen.get(row.paymentId) ?? row).filter((row) => purchaseText(row) === key);
 }
 
+/** Decides one held payment inside a transaction that holds its purchase's lock. */
+export async function applyHeld(sql: Sql, payment: Payment, event: PaymentEvent, successorId: string | null): Promise<void> {
+  const decision = decide(payment.facts, event);
+  const occurrence = { tenantId: payment.tenantId, paymentId: payment.paymentId, event };
+  await writeStates(sql, [{ payment: { ...payment, successorId }, next: decision.next, effects: decision.effects, occurrence }]);
+  await sql.query("select pg_notify('payment_decided', '')");
+}
+
 async function writeStates(sql: Sql, changes: readonly Change[]): Promise<void> {
   const last = [...new Map(changes.map((change) => [change.payment.paymentId, change])).values()];
   if (last.length === 0) return;

@@ -40,11 +40,6 @@ export async function insertEndpoint(database: Database, endpoint: NewEndpoint, 
   });
 }
 
-/** An endpoint as stored; null when the tenant has none of that id. */
-export async function findEndpoint(database: Database, tenantId: string, endpointId: string) {
-  return await database.orm.em.fork().findOne(WebhookEndpoint, { tenantId, endpointId });
-}
-
 /** Enables an endpoint and forgets its failures. False when there is none; a second call changes nothing. */
 export async function enableEndpointRow(sql: Sql, tenantId: string, endpointId: string): Promise<boolean> {
   const rows = await sql.query(

@@ -15,8 +15,6 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
   10 * HOUR_MS,
   10 * HOUR_MS,
 ];
-/** Most attempts of one delivery. */
-export const MAX_ATTEMPTS = ATTEMPT_DELAYS_MS.length;
 const MAX_RETRY_AFTER_MS = 10 * HOUR_MS;
 const JITTER = 0.1;
 

@@ -1,4 +1,5 @@
-import { createKeyring, type Keyring, type PrivateJwk, publicHalf } from '../../adapters/jws.ts';
+import type { Keyring, PrivateJwk } from '../../adapters/jws.ts';
+import { createKeyring, publicHalf } from '../../adapters/jws.ts';
 import type { Database } from '../../db/database.ts';
 import { listSigningKeys, publishSigningKeys } from '../../db/signingKeys.ts';
 

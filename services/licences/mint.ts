@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LicenceSigner } from '../../adapters/jws.ts';
-import { type ReReadFacts, reReadClaims } from '../../domain/licence.ts';
+import type { ReReadFacts } from '../../domain/licence.ts';
+import { reReadClaims } from '../../domain/licence.ts';
 
 export type { LicenceSigner };
 

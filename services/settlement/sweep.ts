@@ -3,6 +3,7 @@ import { safeTransactionCount } from '../../chain/states.ts';
 import { applyEvents, type Occurrence } from '../../db/settlement/outcome.ts';
 import { listBatchPayments, type PaymentRef } from '../../db/settlement/payment.ts';
 import { type Batch, listAttempts, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
+import { sweepHeld } from '../../db/settlement/held.ts';
 import { listStaleAccepted } from '../../db/settlement/sweep.ts';
 import { confirmBatch } from './confirm.ts';
 import { chainOf, type SettlementDeps } from './deps.ts';
@@ -99,6 +100,7 @@ export async function sweepNetwork(deps: SettlementDeps, networkId: string): Pro
     ['batches', () => sweepBatches(deps, networkId)],
     ['settled', () => watchSettled(deps, networkId)],
     ['authorizations', () => watchAuthorizations(deps, networkId)],
+    ['held', () => sweepHeld(deps.database, networkId, 100)],
     ['payees', () => recheckPayees(deps, networkId)],
   ];
   for (const [step, run] of steps) {

@@ -7,7 +7,7 @@ export interface Wake {
   wait(seen: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** A wake of this process; LISTEN (db/webhooks/listen) calls its `wake`. */
+/** A wake of this process; LISTEN (db/listen) calls its `wake`. */
 export function createWake(): Wake {
   const waiters = new Set<() => void>();
   let version = 0;

@@ -23,20 +23,23 @@ function call(endpoint: (typeof ENDPOINTS)[number], key?: string) {
   return api.request(endpoint.path, endpoint.method === 'POST' ? { ...init, body: '{not json' } : init);
 }
 
-test.each(ENDPOINTS)('$path answers 401 without, with a mistyped and with an unknown key, before it looks at the body', async (endpoint) => {
-  const { key } = await api.site();
-  const mistyped = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
-  const elsewhere = await startTestApi();
-  const stranger = (await elsewhere.site()).key;
-  await elsewhere.stop();
-  for (const bad of [undefined, mistyped, stranger, 'svc_live_short']) {
-    const answer = await call(endpoint, bad);
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    expect(answer.headers.get('x-svc-error-code')).toBe(bad === undefined ? 'missing_credential' : 'unknown_credential');
-    expect(Object.keys(answer.body)).toEqual(endpoint.isOkShape ? ['ok', 'error'] : ['error']);
-  }
-});
+test.each(ENDPOINTS)(
+  '$path answers 401 without, with a mistyped and with an unknown key, before it looks at the body',
+  async (endpoint) => {
+    const { key } = await api.site();
+    const mistyped = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
+    const elsewhere = await startTestApi();
+    const stranger = (await elsewhere.site()).key;
+    await elsewhere.stop();
+    for (const bad of [undefined, mistyped, stranger, 'svc_live_short']) {
+      const answer = await call(endpoint, bad);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      expect(answer.headers.get('x-svc-error-code')).toBe(bad === undefined ? 'missing_credential' : 'unknown_credential');
+      expect(Object.keys(answer.body)).toEqual(endpoint.isOkShape ? ['ok', 'error'] : ['error']);
+    }
+  },
+);
 
 test.each(ENDPOINTS)('$path asks for the plan before the scope and for both before the body', async (endpoint) => {
   const poor = await api.site({ plan: 'starter', scopes: ['audit.read'] });
@@ -106,7 +109,9 @@ test('a site holds at most 20 active keys, however many are asked for at once', 
 
 test('the database holds no key and no pepper, only a hash under the pepper', async () => {
   const site = await api.site();
-  const rows = await api.deps.database.query('select to_jsonb(k) as row from api_key k union all select to_jsonb(h) from api_key_hash h');
+  const rows = await api.deps.database.query(
+    'select to_jsonb(k) as row from api_key k union all select to_jsonb(h) from api_key_hash h',
+  );
   const dump = JSON.stringify(rows);
   expect(dump).not.toContain(site.key);
   expect(dump).not.toContain(site.key.slice(9, -4));

@@ -60,12 +60,30 @@ test('a minted licence entitles to its page and kind, on its host, and the same 
 });
 
 test('a licence has the decided header and claims and stays under 4 KB with 50 payees', async () => {
-  const licence = await mint({ payees: Array.from({ length: 50 }, (_, n) => ({ toAddress: `0x${n.toString(16).padStart(40, '0')}`, amountMicro: 20n })) });
+  const licence = await mint({
+    payees: Array.from({ length: 50 }, (_, n) => ({ toAddress: `0x${n.toString(16).padStart(40, '0')}`, amountMicro: 20n })),
+  });
   expect(licence.length).toBeLessThan(4096);
-  const [header, claims] = licence.split('.').slice(0, 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+  const [header, claims] = licence
+    .split('.')
+    .slice(0, 2)
+    .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
   expect(header).toEqual({ alg: 'EdDSA', typ: 'JWT', kid: api.deps.keyring.current().kid });
-  expect(claims).toMatchObject({ iss: api.deps.baseUrl, aud: `https://${site.host}`, sub: `eip155:84532:0x${'5'.repeat(40)}`, nbf: claims.iat });
-  expect(claims.svc).toMatchObject({ v: 1, grant: 'read', kind: 'read', slug: 'solo', amountMicro: 1000, currency: 'USDC', settlementRefKind: 'txHash' });
+  expect(claims).toMatchObject({
+    iss: api.deps.baseUrl,
+    aud: `https://${site.host}`,
+    sub: `eip155:84532:0x${'5'.repeat(40)}`,
+    nbf: claims.iat,
+  });
+  expect(claims.svc).toMatchObject({
+    v: 1,
+    grant: 'read',
+    kind: 'read',
+    slug: 'solo',
+    amountMicro: 1000,
+    currency: 'USDC',
+    settlementRefKind: 'txHash',
+  });
   expect(claims.svc.payeesHash).toMatch(/^[A-Za-z0-9_-]{43}$/);
   expect(await entitled(licence)).toBe(true);
 });
@@ -159,7 +177,14 @@ test('tokens we signed but that lack a claim, or are bound to a holder, entitle 
 test('bodies of the wrong shape are 400, a foreign resource 403', async () => {
   const license = await mint();
   const resource = `https://${site.host}/articles/solo`;
-  for (const body of [{}, { license: '', resource, slug: 'solo' }, { license, slug: 'solo' }, { license, resource, slug: '' }, { license, resource, slug: 'solo', kind: 'x' }, { license, resource: '::', slug: 'solo' }]) {
+  for (const body of [
+    {},
+    { license: '', resource, slug: 'solo' },
+    { license, slug: 'solo' },
+    { license, resource, slug: '' },
+    { license, resource, slug: 'solo', kind: 'x' },
+    { license, resource: '::', slug: 'solo' },
+  ]) {
     expect((await api.post('/_svc/license/check', site.key, body)).status).toBe(400);
   }
   const foreign = await api.post('/_svc/license/check', site.key, { license, resource: 'https://stranger.example/a', slug: 'a' });

@@ -22,10 +22,27 @@ test('a report is in the ledger when 202 arrives, with every member and the norm
   const site = await api.site();
   const at = Date.now() - 5_000;
   const agent = { ua: 'Mozilla/5.0 (compatible; GPTBot/1.2)', classifyReason: 'ua', verified: false, sigInvalid: true };
-  const answer = await api.post('/_svc/observe', site.key, report(site.host, { kind: 'citation', priceMicro: 5000, at, agent, slug: 'solo' }));
+  const answer = await api.post(
+    '/_svc/observe',
+    site.key,
+    report(site.host, { kind: 'citation', priceMicro: 5000, at, agent, slug: 'solo' }),
+  );
   expect([answer.status, answer.body]).toEqual([202, { ok: true, accepted: 1 }]);
   expect(await rows(site.tenantId)).toMatchObject([
-    { host: site.host, slug: 'solo', verdict: 'denied', classified_as: 'agent', kind: 'citation', micro: '5000', agent: 'gptbot', agent_ua: agent.ua, sig_invalid: true, verified: false, at: new Date(at), count: 1 },
+    {
+      host: site.host,
+      slug: 'solo',
+      verdict: 'denied',
+      classified_as: 'agent',
+      kind: 'citation',
+      micro: '5000',
+      agent: 'gptbot',
+      agent_ua: agent.ua,
+      sig_invalid: true,
+      verified: false,
+      at: new Date(at),
+      count: 1,
+    },
   ]);
 });
 
@@ -33,7 +50,8 @@ test('a list of 50 is accepted whole, and none or 51 are 400', async () => {
   const site = await api.site();
   const list = (count: number) => Array.from({ length: count }, () => report(site.host));
   expect((await api.post('/_svc/observe', site.key, list(50))).body).toEqual({ ok: true, accepted: 50 });
-  for (const count of [0, 51]) expect(await api.post('/_svc/observe', site.key, list(count))).toMatchObject({ status: 400, body: { ok: false } });
+  for (const count of [0, 51])
+    expect(await api.post('/_svc/observe', site.key, list(count))).toMatchObject({ status: 400, body: { ok: false } });
   expect(await rows(site.tenantId)).toHaveLength(50);
 });
 
@@ -71,7 +89,11 @@ test('times outside the last 7 days and the next 5 minutes are clamped, a missin
   const site = await api.site();
   const before = Date.now();
   const ats = [1, before - 8 * DAY_MS, before + DAY_MS, undefined, before - 6 * DAY_MS];
-  await api.post('/_svc/observe', site.key, ats.map((at, n) => report(site.host, { slug: `s${n}`, at })));
+  await api.post(
+    '/_svc/observe',
+    site.key,
+    ats.map((at, n) => report(site.host, { slug: `s${n}`, at })),
+  );
   const bySlug = new Map((await rows(site.tenantId)).map((row) => [row['slug'], (row['at'] as Date).getTime() - before]));
   for (const slug of ['s0', 's1']) expect(bySlug.get(slug)).toBeCloseTo(-7 * DAY_MS, -5);
   expect(bySlug.get('s2')).toBeCloseTo(5 * 60_000, -5);
@@ -100,10 +122,12 @@ test('text with a NUL is refused with 400, and a poison report fails alone in it
   const tenant = await api.deps.snapshots.tenant(site.tenantId);
   const observer = openObserver({ database: api.deps.database, clock: Date.now, flushers: 1 });
   const one = (slug: string) =>
-    observer.record(tenant!, [{ resource: `https://${site.host}/articles/x`, slug, verdict: 'denied', classifiedAs: 'agent' }]).then(
-      () => 'written',
-      (error: { code?: string }) => error.code,
-    );
+    observer
+      .record(tenant!, [{ resource: `https://${site.host}/articles/x`, slug, verdict: 'denied', classifiedAs: 'agent' }])
+      .then(
+        () => 'written',
+        (error: { code?: string }) => error.code,
+      );
   const outcomes = await Promise.all(['first', 'a', 'poi\u0000son', 'b', 'c'].map(one));
   expect(outcomes).toEqual(['written', 'written', 'invalid_parameter', 'written', 'written']);
   expect((await rows(site.tenantId)).map((row) => row['slug']).sort()).toEqual(['a', 'b', 'c', 'first']);

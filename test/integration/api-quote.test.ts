@@ -58,7 +58,13 @@ test('several authors are paid at the address of their split, whose legs sum to 
   ]);
   expect(trio.payTo.toLowerCase()).toBe(split.payTo);
   const duo = (await quote(site.key, { slug: 'duo' })).body;
-  expect(duo.legs.map((leg: { toAddress: string; amountMicro: number; role: string }) => [leg.toAddress.toLowerCase(), leg.amountMicro, leg.role])).toEqual([
+  expect(
+    duo.legs.map((leg: { toAddress: string; amountMicro: number; role: string }) => [
+      leg.toAddress.toLowerCase(),
+      leg.amountMicro,
+      leg.role,
+    ]),
+  ).toEqual([
     [D, 500, 'author'],
     [B, 250, 'coauthor'],
     [C, 250, 'coauthor'],
@@ -67,7 +73,12 @@ test('several authors are paid at the address of their split, whose legs sum to 
 
 test('what is free is 204 without a body: free slugs, pages without credits, paths that are no article, a pending site', async () => {
   const site = await api.site({ hosts: ['free.example'] });
-  const free = [{ slug: 'free' }, { slug: 'unknown' }, { resource: 'https://free.example/about' }, { resource: 'https://free.example/articles/' }];
+  const free = [
+    { slug: 'free' },
+    { slug: 'unknown' },
+    { resource: 'https://free.example/about' },
+    { resource: 'https://free.example/articles/' },
+  ];
   for (const query of free) expect(await quote(site.key, query)).toMatchObject({ status: 204, body: '' });
   await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'pending' });
   await expect.poll(async () => (await quote(site.key, { slug: 'solo' })).status).toBe(204);
@@ -92,7 +103,9 @@ test('parameters that are missing, wrong, repeated or disagree are 400, and a fo
   const foreign = await quote(site.key, { resource: 'https://other.example/articles/solo' });
   expect([foreign.status, foreign.headers.get('x-svc-error-code')]).toEqual([403, 'resource_not_owned']);
   expect((await quote(other.key, { resource: 'https://other.example/articles/solo' })).status).toBe(200);
-  expect((await quote(site.key, { resource: 'https://SECOND.example:443/articles/solo?utm=1#x' })).body.host).toBe('second.example');
+  expect((await quote(site.key, { resource: 'https://SECOND.example:443/articles/solo?utm=1#x' })).body.host).toBe(
+    'second.example',
+  );
 });
 
 test('a new price is quoted within moments of its edit, and a price below the floor is raised to it', async () => {
@@ -118,8 +131,14 @@ test('a recipient that cannot be paid stops its quotes with 503 until it is lift
   const creditsInline = { solo: { contributors: [{ authorId: 'eve', wallet }] } };
   const site = await api.site({ pricing: { ...ALPHA_PRICING, creditsInline } });
   const { database, network } = api.deps;
-  await database.query('insert into blocked_payee (network, pay_to, detail) values ($1, $2, $3)', [network.id, wallet, 'reverts']);
-  await expect.poll(async () => (await quote(site.key, { slug: 'solo' })).headers.get('x-svc-error-code'), { timeout: 5000 }).toBe('payee_blocked');
+  await database.query('insert into blocked_payee (network, pay_to, detail) values ($1, $2, $3)', [
+    network.id,
+    wallet,
+    'reverts',
+  ]);
+  await expect
+    .poll(async () => (await quote(site.key, { slug: 'solo' })).headers.get('x-svc-error-code'), { timeout: 5000 })
+    .toBe('payee_blocked');
   await database.query('delete from blocked_payee');
   await expect.poll(async () => (await quote(site.key, { slug: 'solo' })).status, { timeout: 5000 }).toBe(200);
 });
@@ -139,7 +158,9 @@ test('a quote asks the database nothing once its key and site are known', async 
   } finally {
     pool.query = original;
   }
-  expect(statements.filter((text) => !text.includes('blocked_payee') && !text.includes('unnest') && !text.includes('any('))).toEqual([]);
+  expect(
+    statements.filter((text) => !text.includes('blocked_payee') && !text.includes('unnest') && !text.includes('any(')),
+  ).toEqual([]);
 });
 
 test('build=402 gives an offer that the reference v2 client decodes and a v1 body, checksummed and complete', async () => {
@@ -149,13 +170,36 @@ test('build=402 gives an offer that the reference v2 client decodes and a v1 bod
   expect(v2).toMatchObject({
     x402Version: 2,
     resource: { url: body.resource, mimeType: 'text/html' },
-    accepts: [{ scheme: 'exact', network: 'eip155:84532', amount: '1000', asset: body.asset, payTo: body.payTo, maxTimeoutSeconds: 300, extra: body.extra }],
+    accepts: [
+      {
+        scheme: 'exact',
+        network: 'eip155:84532',
+        amount: '1000',
+        asset: body.asset,
+        payTo: body.payTo,
+        maxTimeoutSeconds: 300,
+        extra: body.extra,
+      },
+    ],
   });
-  const { info } = v2.extensions?.['svc-legs'] as { info: { router: string; count: number; legs: { weight: string }[] } };
-  expect([info.router.toLowerCase(), info.count, info.legs.map(({ weight }) => weight)]).toEqual([routerAddress, 3, ['5', '3', '2']]);
+  const { info } = v2.extensions!['svc-legs'] as { info: { router: string; count: number; legs: { weight: string }[] } };
+  expect([info.router.toLowerCase(), info.count, info.legs.map(({ weight }) => weight)]).toEqual([
+    routerAddress,
+    3,
+    ['5', '3', '2'],
+  ]);
   expect(body.x402.body).toMatchObject({
     x402Version: 1,
-    accepts: [{ scheme: 'exact', network: 'base-sepolia', maxAmountRequired: '1000', payTo: body.payTo, resource: body.resource, description: 'trio' }],
+    accepts: [
+      {
+        scheme: 'exact',
+        network: 'base-sepolia',
+        maxAmountRequired: '1000',
+        payTo: body.payTo,
+        resource: body.resource,
+        description: 'trio',
+      },
+    ],
   });
 });
 

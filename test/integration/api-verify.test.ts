@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/legs.ts';
-import { PaymentError, type SettleReceipt } from '../../services/settlement/outcome.ts';
+import type { SettleReceipt } from '../../services/settlement/outcome.ts';
+import { PaymentError } from '../../services/settlement/outcome.ts';
 import type { SettleRequest } from '../../services/settlement/settle.ts';
 import { setPricing } from '../../services/tenants.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
@@ -43,10 +45,23 @@ const buyer = newAccount();
 /** A v2 payload for these terms, signed. */
 async function pay(to: string, value: number): Promise<string> {
   const { network } = api.deps;
-  const { authorization, signature } = await signPayment(network, buyer, { to: to.toLowerCase() as Address, value: BigInt(value) });
+  const { authorization, signature } = await signPayment(network, buyer, {
+    to: to.toLowerCase() as Address,
+    value: BigInt(value),
+  });
   const text = Object.fromEntries(Object.entries(authorization).map(([name, part]) => [name, String(part)]));
-  const accepted = { scheme: 'exact', network: network.id, amount: String(value), asset: network.asset, payTo: to, maxTimeoutSeconds: 300, extra: { name: 'USDC', version: '2' } };
-  return Buffer.from(JSON.stringify({ x402Version: 2, accepted, payload: { signature, authorization: text } })).toString('base64');
+  const accepted = {
+    scheme: 'exact',
+    network: network.id,
+    amount: String(value),
+    asset: network.asset,
+    payTo: to,
+    maxTimeoutSeconds: 300,
+    extra: { name: 'USDC', version: '2' },
+  };
+  return Buffer.from(JSON.stringify({ x402Version: 2, accepted, payload: { signature, authorization: text } })).toString(
+    'base64',
+  );
 }
 
 async function quoted(key: string, slug = 'trio') {
@@ -81,7 +96,13 @@ test('a good payment answers the receipt exactly as specified, with both respons
   expect(answer.headers.get('cache-control')).toBe('private, no-store');
   expect(asked[0]).toMatchObject({ tenantId: site.tenantId, keyId: site.keyId, mode: 'live', idempotencyKey: 'k1' });
   const { terms } = asked[0] as SettleRequest;
-  expect(terms).toMatchObject({ slug: 'trio', kind: 'read', priceMicro: 1000n, quoteId: body.quote.quoteId, resourceKey: `${site.host}/articles/trio` });
+  expect(terms).toMatchObject({
+    slug: 'trio',
+    kind: 'read',
+    priceMicro: 1000n,
+    quoteId: body.quote.quoteId,
+    resourceKey: `${site.host}/articles/trio`,
+  });
   expect(terms.legWords).toHaveLength(3);
 });
 
@@ -112,7 +133,14 @@ test.each(['price', 'kind', 'slug', 'host', 'payTo', 'network', 'asset', 'quoteI
     const site = await api.site();
     const body = await verifyBody(site.key);
     const other = await quoted(site.key, 'solo');
-    const changed: Record<string, unknown> = { price: 1, kind: 'citation', network: 'eip155:1', asset: other.payTo, host: 'Elsewhere', expiresAt: body.quote.expiresAt + 1 };
+    const changed: Record<string, unknown> = {
+      price: 1,
+      kind: 'citation',
+      network: 'eip155:1',
+      asset: other.payTo,
+      host: 'Elsewhere',
+      expiresAt: body.quote.expiresAt + 1,
+    };
     const value = member in changed ? changed[member] : other[member];
     const answer = await api.post('/_svc/verify', site.key, { ...body, quote: { ...body.quote, [member]: value } });
     expect(answer.status).toBe(member === 'host' ? 403 : 402);
@@ -127,7 +155,10 @@ test('a token of another site, or one signed by nobody we know, settles nothing'
   const answer = await api.post('/_svc/verify', site.key, foreign);
   expect([answer.status, answer.headers.get('x-svc-error-code')]).toEqual([403, 'resource_not_owned']);
   const own = await verifyBody(site.key);
-  const mixed = await api.post('/_svc/verify', site.key, { ...own, quote: { ...own.quote, quoteToken: foreign.quote.quoteToken } });
+  const mixed = await api.post('/_svc/verify', site.key, {
+    ...own,
+    quote: { ...own.quote, quoteToken: foreign.quote.quoteToken },
+  });
   expect([mixed.status, mixed.headers.get('x-svc-error-code')]).toEqual([402, 'authorization_invalid']);
   expect(asked).toEqual([]);
 });
@@ -146,12 +177,59 @@ test('a bare price is accepted while it, or its former one of the last 10 minute
   expect([unnamed.status, unnamed.body.ok]).toEqual([400, false]);
 });
 
+test('a payment taken in keeps the terms of its intake: repeated after quote and price have ended, it still reaches its answer', async () => {
+  const site = await api.site();
+  const { payTo, price, legs, resource } = await quoted(site.key);
+  const bare = { payment: await pay(payTo, price), legs, quote: { price }, resource };
+  const full = await verifyBody(site.key);
+  for (const body of [bare, full]) {
+    expect((await api.post('/_svc/verify', site.key, body)).status).toBe(200);
+    await takeIn(asked.at(-1) as SettleRequest);
+  }
+  await setPricing(api.deps, { tenantId: site.tenantId, pricing: { priceUsdc: '0.7' } });
+  api.time.offsetMs = 3_600_000;
+  for (const body of [bare, full]) expect((await api.post('/_svc/verify', site.key, body)).status).toBe(200);
+  expect(await failures(site.tenantId)).toEqual([]);
+  expect(asked.slice(2).map(({ terms }) => [terms.payTo, terms.priceMicro])).toEqual(
+    asked.slice(0, 2).map(({ terms }) => [terms.payTo, terms.priceMicro]),
+  );
+  const fresh = await api.post('/_svc/verify', site.key, { ...full, payment: await pay(payTo, price) });
+  expect([fresh.status, fresh.headers.get('x-svc-error-code')]).toEqual([402, 'quote_expired']);
+});
+
+/** The row that the settlement service writes at intake, as far as a repeated call reads it. */
+async function takeIn({ tenantId, terms, payment }: SettleRequest): Promise<void> {
+  const { from, to, nonce } = payment.authorization;
+  const paymentId = randomUUID();
+  const legs = terms.legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() }));
+  await api.deps.database.transaction(async (sql) => {
+    await sql.query(
+      `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
+         x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state)
+       values ($1, $2, $3, $4, $5, $6, $7, 0, 1, '0x', 2, $8, $9, $10, $11, $12, $13, $14, $15, 'binding', 'accepted')`,
+      [
+        ...[tenantId, paymentId, terms.network, terms.asset, from, to, nonce, terms.host, terms.slug, terms.resource],
+        ...[terms.resourceKey, terms.kind, terms.priceMicro.toString(), JSON.stringify(legs), terms.router],
+      ],
+    );
+    await sql.query(
+      'insert into authorization_claim (network, asset, payer, nonce, tenant_id, payment_id) values ($1, $2, $3, $4, $5, $6)',
+      [terms.network, terms.asset, from, nonce, tenantId, paymentId],
+    );
+  });
+}
+
 test('among former versions of one price, the one whose recipient was paid is settled', async () => {
   const site = await api.site();
   const before = await quoted(site.key);
   const creditsInline = { trio: { contributors: [{ authorId: 'new', wallet: `0x${'8'.repeat(40)}` }] } };
   await setPricing(api.deps, { tenantId: site.tenantId, pricing: { creditsInline } });
-  const body = { payment: await pay(before.payTo, before.price), legs: before.legs, quote: { price: before.price }, resource: before.resource };
+  const body = {
+    payment: await pay(before.payTo, before.price),
+    legs: before.legs,
+    quote: { price: before.price },
+    resource: before.resource,
+  };
   expect((await api.post('/_svc/verify', site.key, body)).status).toBe(200);
   expect(asked[0]?.terms.payTo).toBe(before.payTo.toLowerCase());
 });
@@ -160,9 +238,18 @@ test('legs in another order and merged are the same; another amount, address or 
   const site = await api.site();
   const body = await verifyBody(site.key);
   const [first, ...rest] = body.quote.legs as { toAddress: string; amountMicro: number }[];
-  const halves = [{ ...first, amountMicro: first!.amountMicro - 1 }, ...rest, { toAddress: first!.toAddress.toLowerCase(), amountMicro: 1 }];
+  const halves = [
+    { ...first, amountMicro: first!.amountMicro - 1 },
+    ...rest,
+    { toAddress: first!.toAddress.toLowerCase(), amountMicro: 1 },
+  ];
   expect((await api.post('/_svc/verify', site.key, { ...body, legs: halves.reverse() })).status).toBe(200);
-  const wrong = [[], [first], [{ ...first, amountMicro: first!.amountMicro + 1 }, ...rest], [{ ...first, toAddress: `0x${'7'.repeat(40)}` }, ...rest]];
+  const wrong = [
+    [],
+    [first],
+    [{ ...first, amountMicro: first!.amountMicro + 1 }, ...rest],
+    [{ ...first, toAddress: `0x${'7'.repeat(40)}` }, ...rest],
+  ];
   for (const legs of wrong) {
     const answer = await api.post('/_svc/verify', site.key, { ...body, legs });
     expect([answer.status, answer.headers.get('x-svc-error-code')]).toEqual([402, 'authorization_invalid']);
@@ -186,7 +273,8 @@ test('bodies of the wrong shape are 400 with ok false and count nothing', async 
     { ...body, agent: { verified: 'yes' } },
     [],
   ];
-  for (const one of wrong) expect(await api.post('/_svc/verify', site.key, one)).toMatchObject({ status: 400, body: { ok: false } });
+  for (const one of wrong)
+    expect(await api.post('/_svc/verify', site.key, one)).toMatchObject({ status: 400, body: { ok: false } });
   expect(await failures(site.tenantId)).toEqual([]);
 });
 
@@ -203,7 +291,11 @@ test('a payment that cannot be read is 402 malformed_payment, counted once an at
 test('ownership is asked before the payment is read', async () => {
   const site = await api.site();
   const body = await verifyBody(site.key);
-  const answer = await api.post('/_svc/verify', site.key, { ...body, payment: 'garbage', resource: 'https://stranger.example/articles/trio' });
+  const answer = await api.post('/_svc/verify', site.key, {
+    ...body,
+    payment: 'garbage',
+    resource: 'https://stranger.example/articles/trio',
+  });
   expect([answer.status, answer.headers.get('x-svc-error-code')]).toEqual([403, 'resource_not_owned']);
   const elsewhere = await api.post('/_svc/verify', site.key, { ...body, resource: `https://${site.host}/articles/solo` });
   expect([elsewhere.status, elsewhere.headers.get('x-svc-error-code')]).toEqual([402, 'authorization_invalid']);
@@ -215,7 +307,11 @@ test('an undecided payment is 402 with Retry-After and its response header, and 
     throw new PaymentError('settlement_pending', 'not decided yet', 'cGVuZGluZw==', { retryAfterSeconds: 5 });
   };
   const answer = await api.post('/_svc/verify', site.key, await verifyBody(site.key));
-  expect([answer.status, answer.headers.get('retry-after'), answer.headers.get('payment-response')]).toEqual([402, '5', 'cGVuZGluZw==']);
+  expect([answer.status, answer.headers.get('retry-after'), answer.headers.get('payment-response')]).toEqual([
+    402,
+    '5',
+    'cGVuZGluZw==',
+  ]);
   expect(answer.headers.get('payment-required')).toBeNull();
   expect(answer.body).toEqual({ ok: false, error: 'settlement_pending: not decided yet' });
 });
@@ -227,7 +323,11 @@ test('an outage is 503 with Retry-After, a defect 500 whose text stays inside', 
     throw new ServiceError('chain_unavailable', 'no node answers', { retryAfterSeconds: 3 });
   };
   const down = await api.post('/_svc/verify', site.key, body);
-  expect([down.status, down.headers.get('retry-after'), down.body]).toEqual([503, '3', { ok: false, error: 'chain_unavailable: no node answers' }]);
+  expect([down.status, down.headers.get('retry-after'), down.body]).toEqual([
+    503,
+    '3',
+    { ok: false, error: 'chain_unavailable: no node answers' },
+  ]);
   outcome = () => {
     throw new Error('secret detail');
   };
@@ -240,6 +340,11 @@ test('an outage is 503 with Retry-After, a defect 500 whose text stays inside', 
 test('a free page, or a site that only observes, has no price to settle', async () => {
   const site = await api.site({ pricing: { ...ALPHA_PRICING, priceUsdc: '0' } });
   const resource = `https://${site.host}/articles/trio`;
-  const answer = await api.post('/_svc/verify', site.key, { payment: await pay(`0x${'1'.repeat(40)}`, 1000), legs: [], quote: { price: 1000 }, resource });
+  const answer = await api.post('/_svc/verify', site.key, {
+    payment: await pay(`0x${'1'.repeat(40)}`, 1000),
+    legs: [],
+    quote: { price: 1000 },
+    resource,
+  });
   expect([answer.status, asked.length]).toEqual([402, 0]);
 });

@@ -1,6 +1,7 @@
 /** The REST door on a real Postgres, with two sites; settling itself is the caller's, since it is tested end to end elsewhere. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PrivateJwk } from '../../adapters/jws.ts';
 import { createApi } from '../../api/app.ts';
@@ -8,11 +9,13 @@ import type { ApiDeps } from '../../api/route.ts';
 import { baseSepoliaNetwork } from '../../chain/network.ts';
 import { routerAddress } from '../../chain/split.ts';
 import { openDatabase } from '../../db/database.ts';
-import { SCOPES, type Scope } from '../../domain/access.ts';
+import type { Scope } from '../../domain/access.ts';
+import { SCOPES } from '../../domain/access.ts';
 import { mintKey } from '../../services/keys.ts';
 import { openKeyring } from '../../services/licences/keyring.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
-import { createTenant, type TenantInput } from '../../services/tenants.ts';
+import type { TenantInput } from '../../services/tenants.ts';
+import { createTenant } from '../../services/tenants.ts';
 import { createDatabase } from './parts.ts';
 
 /** Wallets of the sites' authors. */
@@ -35,7 +38,14 @@ export const ALPHA_PRICING = {
     },
     duo: {
       contributors: [
-        { authorId: 'desk', weight: 1, members: [{ authorId: 'bob', wallet: B }, { authorId: 'cyd', wallet: C }] },
+        {
+          authorId: 'desk',
+          weight: 1,
+          members: [
+            { authorId: 'bob', wallet: B },
+            { authorId: 'cyd', wallet: C },
+          ],
+        },
         { authorId: 'dan', wallet: D, weight: 1 },
       ],
     },

@@ -2,7 +2,9 @@
  * Workflow histories as JSON files: protobuf's own object form (enums and 64-bit numbers as text, bytes as base64). The SDK's
  * historyToJSON wants one copy of protobufjs for all of its packages, which an installation need not have.
  */
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 
 /** A history as the client fetches it and the replayer takes it. */
@@ -20,8 +22,7 @@ function codec(): Codec {
   return root.temporal.api.history.v1.History;
 }
 
-/** The text of a history file. */
-export function historyText(history: History): string {
+function historyText(history: History): string {
   const { fromObject, toObject } = codec();
   return `${JSON.stringify(toObject(fromObject(history), { enums: String, longs: String, bytes: String }), null, 2)}\n`;
 }
@@ -29,4 +30,17 @@ export function historyText(history: History): string {
 /** The history of a file's text. */
 export function parseHistory(text: string): History {
   return codec().fromObject(JSON.parse(text));
+}
+
+const FOLDER = fileURLToPath(new URL('../histories/', import.meta.url));
+
+/**
+ * Keeps the history of a workflow as `test/histories/<name>.json`, where replay tests find it; only in a run that was asked to
+ * record (`RECORD_HISTORIES=1`). `name` is the workflow id unless told.
+ */
+export async function saveHistory(client: Client, workflowId: string, name = workflowId, runId?: string): Promise<void> {
+  if (process.env['RECORD_HISTORIES'] !== '1') return;
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(`${FOLDER}${name}.json`, historyText(history));
 }

@@ -1,13 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { createEndpoint, listDeliveries } from '../../services/webhooks/endpoints.ts';
-import { historyText } from '../support/histories.ts';
+import { saveHistory } from '../support/histories.ts';
 import { insertCrossing, insertTenant } from '../support/ledger.ts';
 import { createNamespace } from '../support/namespace.ts';
 import type { TestDatabase } from '../support/parts.ts';
@@ -19,7 +18,6 @@ import { startWebhookWorker } from '../support/webhook-worker.ts';
 
 const WINDOW_MS = 300;
 const LIMITS = { requestTimeoutMs: 1_500, leaseMs: 3_000, passMs: 4_000 };
-const HISTORIES = fileURLToPath(new URL('../histories/', import.meta.url));
 const LEGS = [{ toAddress: '0xa', amountMicro: 1_000, authorId: 'ann' }];
 
 let own: TestDatabase;
@@ -73,13 +71,6 @@ function verify({ headers, body }: Received, secret: string): void {
   expect(headers['webhook-signature']).toBe(`v1,${standard}`);
 }
 
-async function saveHistory(workflowId: string, name: string, runId?: string): Promise<void> {
-  if (process.env['RECORD_HISTORIES'] !== '1') return;
-  const history = await worker.client.workflow.getHandle(workflowId, runId).fetchHistory();
-  mkdirSync(HISTORIES, { recursive: true });
-  writeFileSync(`${HISTORIES}${name}.json`, historyText(history));
-}
-
 test('a settled payment is announced once, signed, to the endpoint, and the log shows the attempt', async () => {
   const { receiver, tenantId, secret, sell, log } = await subscribe();
   await sell();
@@ -131,8 +122,7 @@ test('a failed delivery is made again by its own workflow: same id, same bytes, 
   ]);
   const [health] = await database.query('select failures_in_row from webhook_endpoint where endpoint_id = $1', [endpointId]);
   expect(health).toEqual({ failures_in_row: 0 });
-  await saveHistory(workflowId, 'deliverWebhook');
-  await saveHistory('closeEventWindows', 'closeEventWindows');
+  await saveHistory(worker.client, workflowId, 'deliverWebhook');
 });
 
 test('410 disables the endpoint, fails the delivery for good and raises an alert', async () => {
@@ -277,7 +267,7 @@ test.each([1, 2])(
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.attempts.map(({ status }) => status)).toEqual([...Array.from({ length: fatal - 1 }, () => 500), 200]);
-    await saveHistory('dispatchWebhooks:0', 'dispatchWebhooks', await firstRun('dispatchWebhooks:0'));
+    await saveHistory(worker.client, 'dispatchWebhooks:0', 'dispatchWebhooks', await firstRun('dispatchWebhooks:0'));
   },
   60_000,
 );

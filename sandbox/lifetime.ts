@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PartProcess } from './parts/processes.ts';
+
+/** Something that runs in a process of its own. */
+export interface Running {
+  /** Null for what somebody else runs. */
+  readonly process: PartProcess | null;
+  stop(): Promise<void>;
+}
+
+/** Everything a sandbox has running: stopped in reverse stages, each stage at once. */
+export interface Lifetime {
+  /** True from the first call of `stop` on. */
+  readonly isEnding: boolean;
+  /** Registers an end; 0 ends last. When all is ending already, it is called at once. */
+  onEnd(stage: number, end: () => Promise<void> | void): void;
+  /** Registers a process of a stage, and starts it again when it ends by itself. */
+  keep<T extends Running>(stage: number, running: T, again: () => Promise<T>): void;
+  /** Ends everything. A second call waits for the first; rejects if something could not be ended. */
+  stop(): Promise<void>;
+}
+
+/** More deaths of one process than this in a minute, and the sandbox gives up. */
+const MOST_RESTARTS = 5;
+const RESTART_WINDOW_MS = 60_000;
+const PAUSE_MS = 500;
+
+/** A lifetime; `say` tells of restarts, `giveUp` is called once when a process does not stay alive. */
+export function createLifetime(hooks: { say: (line: string) => void; giveUp: (reason: string) => void }): Lifetime {
+  const stages = new Map<number, (() => Promise<void> | void)[]>();
+  let ending: Promise<void> | null = null;
+  let isEnding = false;
+
+  const onEnd = (stage: number, end: () => Promise<void> | void): void => {
+    if (isEnding) void end();
+    else stages.set(stage, [...(stages.get(stage) ?? []), end]);
+  };
+  const keep = <T extends Running>(stage: number, running: T, again: () => Promise<T>): void => {
+    let current: Running = running;
+    const deaths: number[] = [];
+    onEnd(stage, () => current.stop());
+    const watch = async (): Promise<void> => {
+      for (;;) {
+        const { process } = current;
+        if (process === null) return;
+        const { code, signal } = await process.exited;
+        if (isEnding) return;
+        deaths.push(performance.now());
+        const recent = deaths.filter((at) => performance.now() - at < RESTART_WINDOW_MS);
+        if (recent.length > MOST_RESTARTS) return hooks.giveUp(`${process.name} does not stay alive:\n${process.tail()}`);
+        hooks.say(`${process.name} ended (${signal ?? code}); starting it again`);
+        await sleep(PAUSE_MS);
+        await again().then(
+          (next) => {
+            current = next;
+            if (isEnding) void next.stop();
+          },
+          (error: Error) => hooks.say(error.message),
+        );
+      }
+    };
+    void watch();
+  };
+  const stop = async (): Promise<void> => {
+    isEnding = true;
+    const failures: unknown[] = [];
+    for (const [, ends] of [...stages].sort(([a], [b]) => b - a)) {
+      const outcomes = await Promise.allSettled(ends.map(async (end) => end()));
+      failures.push(...outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
+    }
+    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '));
+  };
+  return {
+    get isEnding() {
+      return isEnding;
+    },
+    onEnd,
+    keep,
+    stop: () => (ending ??= stop()),
+  };
+}

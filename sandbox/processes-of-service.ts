@@ -1,0 +1,121 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { choosePort, releasePort } from './parts/ports.ts';
+import type { PartProcess } from './parts/processes.ts';
+import { startProcess, untilReady } from './parts/processes.ts';
+import type { ServiceSecrets } from './secrets.ts';
+
+/** What the service's processes are told; everything else has its default. */
+export interface ServiceSettings {
+  /** As `svc_app`. */
+  readonly databaseUrl: string;
+  readonly temporal: { readonly address: string; readonly namespace: string; readonly uiUrl: string | null };
+  readonly rpcUrl: string;
+  readonly router: string;
+  readonly secrets: ServiceSecrets;
+}
+
+/** A running process of the service. */
+export interface ServiceProcess {
+  readonly process: PartProcess;
+  /** Ends like a power cut, and resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Orderly end (SIGTERM). A second call waits for the first. */
+  stop(): Promise<void>;
+}
+
+/** A running API process. */
+export interface ApiProcess extends ServiceProcess {
+  readonly url: string;
+}
+
+const NETWORK = 'eip155:84532';
+const START_LIMIT_MS = 60_000;
+/** Calls on their way may take this long before the process is cut off; everything is written down by then or retried. */
+const GRACE_MS = 4_000;
+
+/** The environment of API and worker (bin/config/variables.ts), with the short intervals of a sandbox (DESIGN §3). */
+export function serviceEnvironment(settings: ServiceSettings): Record<string, string> {
+  const { databaseUrl, temporal, rpcUrl, router, secrets } = settings;
+  return {
+    NODE_ENV: 'development',
+    LOG_LEVEL: 'info',
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    ...(temporal.uiUrl === null ? {} : { TEMPORAL_UI_URL: temporal.uiUrl }),
+    NETWORKS: JSON.stringify([{ id: NETWORK, rpcUrls: [rpcUrl], router, blockTimeMs: 1_000 }]),
+    RELAYER_PRIVATE_KEYS: JSON.stringify({ [NETWORK]: [secrets.relayerPrivateKey] }),
+    LICENCE_KEYS: JSON.stringify({ keys: [secrets.licenceKey] }),
+    QUOTE_TOKEN_SECRETS: secrets.quoteTokenSecret,
+    API_KEY_PEPPER: secrets.apiKeyPepper,
+    SECRETS_KEY: secrets.secretsKey,
+    EVENT_WINDOW_MS: '2000',
+    SWEEP_INTERVAL_MS: '2000',
+    RECONCILE_INTERVAL_MS: '2000',
+    OUTBOUND_ALLOW_LOOPBACK: 'true',
+  };
+}
+
+/** Starts `bin/api.ts` and resolves when `/healthz` answers. `port` is tried first, then the next free one; 0: any. */
+export async function startApiProcess(options: {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly port?: number;
+  readonly logFile: string;
+}): Promise<ApiProcess> {
+  const port = await choosePort(options.port ?? 0);
+  const { RELAYER_PRIVATE_KEYS: _relayers, ...environment } = options.environment;
+  const process = await startProgram('API', 'bin/api.ts', { ...environment, PORT: String(port) }, options.logFile);
+  void process.exited.then(() => releasePort(port));
+  const url = `http://127.0.0.1:${port}`;
+  await readyOrStop(process, async () => {
+    const { status } = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) });
+    if (status !== 200) throw new Error(`/healthz answers ${status}`);
+  });
+  return { url, ...handles(process) };
+}
+
+/** Starts `bin/worker.ts` and resolves when it says that it is running. */
+export async function startWorkerProcess(options: {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logFile: string;
+}): Promise<ServiceProcess> {
+  const begin = existsSync(options.logFile) ? statSync(options.logFile).size : 0;
+  const process = await startProgram('worker', 'bin/worker.ts', options.environment, options.logFile);
+  await readyOrStop(process, async () => {
+    const said = readFileSync(options.logFile).subarray(begin).toString('utf8');
+    if (!said.includes('"the worker is running"')) throw new Error('the worker has not said that it is running');
+  });
+  return handles(process);
+}
+
+function startProgram(name: string, program: string, environment: Record<string, string>, logFile: string): Promise<PartProcess> {
+  return startProcess({
+    name,
+    command: process.execPath,
+    args: [fileURLToPath(new URL(`../${program}`, import.meta.url))],
+    env: environment,
+    logFile,
+    graceMs: GRACE_MS,
+  });
+}
+
+async function readyOrStop(part: PartProcess, probe: () => Promise<void>): Promise<void> {
+  try {
+    await untilReady(part, probe, START_LIMIT_MS);
+  } catch (error) {
+    await part.stop();
+    throw error;
+  }
+}
+
+function handles(part: PartProcess): ServiceProcess {
+  return {
+    process: part,
+    stop: () => part.stop(),
+    kill: async () => {
+      if (part.isRunning()) process.kill(part.pid, 'SIGKILL');
+      await part.exited;
+    },
+  };
+}

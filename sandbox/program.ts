@@ -1,0 +1,201 @@
+import type { Server } from 'node:http';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checksumAddress } from '../chain/offer.ts';
+import { relayerAddress } from '../chain/transaction.ts';
+import { openDatabase } from '../db/database.ts';
+import { createPublisher, PageNotFound } from '../examples/publisher/publisher.ts';
+import { playPurchase } from './demo.ts';
+import type { Lifetime } from './lifetime.ts';
+import { createLifetime } from './lifetime.ts';
+import type { SandboxOptions } from './options.ts';
+import { choosePort, releasePort } from './parts/ports.ts';
+import { sayWhile } from './parts/progress.ts';
+import { stopOnSignals } from './parts/signals.ts';
+import { lockState, stateFolders, wipePartialState, wipeState } from './parts/state.ts';
+import type { Printer } from './print.ts';
+import type { ApiProcess } from './processes-of-service.ts';
+import { serviceEnvironment, startApiProcess, startWorkerProcess } from './processes-of-service.ts';
+import { PUBLISHERS } from './publishers.ts';
+import type { SandboxSecrets } from './secrets.ts';
+import { openSecrets, writePrivateJson } from './secrets.ts';
+import type { Seeded, SeededSite } from './seed.ts';
+import { seed } from './seed.ts';
+import type { Sink } from './sink.ts';
+import { startSink } from './sink.ts';
+import type { Unit } from './unit.ts';
+import { SANDBOX_NETWORK, startUnit } from './unit.ts';
+
+/** Stages of the end, last first: what needs the parts, then the parts. */
+const SERVICE_STAGE = 2;
+const EDGE_STAGE = 1;
+
+/**
+ * Runs the sandbox (DESIGN §3): parts, service, one purchase on screen, `sandbox.json`, then serves until a signal. With
+ * `exit` it ends after the purchase. Resolves with the status to end with; on a signal the process ends from within.
+ */
+export async function runSandbox(options: SandboxOptions, printer: Printer): Promise<number> {
+  const contractFile = join(options.folder, 'sandbox.json');
+  const release = await lockState(options.folder);
+  rmSync(contractFile, { force: true });
+  let giveUp: (reason: string) => void = () => undefined;
+  const gaveUp = new Promise<never>((_resolve, reject) => {
+    giveUp = (reason) => reject(new Error(reason));
+  });
+  gaveUp.catch(() => undefined);
+  const lifetime = createLifetime({ say: printer.say, giveUp });
+  const boot = bootSandbox(options, contractFile, lifetime, printer);
+  let ended: Promise<void> | null = null;
+  const end = async (): Promise<void> => {
+    rmSync(contractFile, { force: true });
+    const stopped = lifetime.stop();
+    await Promise.race([boot.catch(() => undefined), sleep(3_000)]);
+    await stopped;
+    rmSync(contractFile, { force: true });
+    release();
+  };
+  const stop = (): Promise<void> => (ended ??= end());
+  stopOnSignals(async (reason) => {
+    printer.say(`\nstopping (${reason})`);
+    await stop();
+    printer.say('stopped');
+  });
+  try {
+    await Promise.race([boot, gaveUp]);
+    if (!options.exit) await gaveUp;
+    await stop();
+    return 0;
+  } catch (error) {
+    // A signal in the middle of the boot makes it fail; the end is under way then, and its status is that of the signal.
+    if (lifetime.isEnding) await new Promise(() => undefined);
+    printer.say(`\n${error instanceof Error ? error.message : String(error)}`);
+    await stop();
+    return 1;
+  }
+}
+
+async function bootSandbox(options: SandboxOptions, contractFile: string, lifetime: Lifetime, printer: Printer): Promise<void> {
+  const begun = performance.now();
+  const secretsFile = join(options.folder, 'secrets.json');
+  prepareFolders(options, secretsFile, printer);
+  const secrets = openSecrets(secretsFile);
+  const relayer = relayerAddress(secrets.relayerPrivateKey);
+  const unit = await startUnit(options, relayer, printer.say, lifetime);
+  const sink = await startSink(options.ports.sink);
+  lifetime.onEnd(EDGE_STAGE, () => sink.close());
+  const database = await openDatabase({ url: unit.postgres.appUrl, poolSize: 2, applicationName: 'sandbox' });
+  lifetime.onEnd(EDGE_STAGE, () => database.close());
+  const seeded = await seed({ database, chain: unit.chain, secrets, secretsFile, sinkUrl: sink.url });
+  const api = await startService(options, unit, secrets, lifetime, printer);
+  const site = seeded.publishers.alpha;
+  const publisherUrl = await startPublisher(options, api.url, site, lifetime);
+  printer.say(`everything runs, after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+  const { webhookSecret } = seeded;
+  await playPurchase({ ...{ site, publisherUrl, database, sink, webhookSecret, printer }, ...unit, baseUrl: api.url });
+  if (lifetime.isEnding) return;
+  const contract = contractOf({ api, unit, seeded, sink, relayer: checksumAddress(relayer) });
+  writePrivateJson(contractFile, contract);
+  await printPlaces(contract, publisherUrl, contractFile, printer);
+}
+
+/** Data without the secrets that belong to it cannot be used: what is left of it goes. */
+function prepareFolders({ folder, fresh }: SandboxOptions, secretsFile: string, { say }: Printer): void {
+  const folders = stateFolders(folder);
+  if (fresh) {
+    wipeState(folders, 'asked for by --fresh', say);
+    rmSync(secretsFile, { force: true });
+  } else if (!existsSync(secretsFile)) wipeState(folders, `${secretsFile} is missing`, say);
+  else wipePartialState(folders, say);
+}
+
+async function startService(
+  options: SandboxOptions,
+  { postgres, temporal, chain }: Unit,
+  secrets: SandboxSecrets,
+  lifetime: Lifetime,
+  { say }: Printer,
+): Promise<ApiProcess> {
+  const { rpcUrl, router } = chain;
+  const environment = serviceEnvironment({ databaseUrl: postgres.appUrl, temporal, rpcUrl, router, secrets });
+  const logs = join(options.folder, 'logs');
+  const startApi = (port: number) => startApiProcess({ environment, port, logFile: join(logs, 'api.log') });
+  const startWorker = () => startWorkerProcess({ environment, logFile: join(logs, 'worker.log') });
+  const slow = <T>(name: string, work: Promise<T>): Promise<T> =>
+    sayWhile(say, (seconds) => `starting ${name}: ${seconds} s`, work, 2_000);
+  const keptApi = slow('the API', startApi(options.ports.api)).then((api) => {
+    lifetime.keep(SERVICE_STAGE, api, () => startApi(Number(new URL(api.url).port)));
+    return api;
+  });
+  const keptWorker = slow('the worker', startWorker()).then((worker) => lifetime.keep(SERVICE_STAGE, worker, startWorker));
+  const [api] = await Promise.all([keptApi, keptWorker]);
+  return api;
+}
+
+/** The example publisher as alpha's web server, under an address of its own; it keeps serving. */
+async function startPublisher(options: SandboxOptions, serviceUrl: string, site: SeededSite, lifetime: Lifetime): Promise<string> {
+  const known = PUBLISHERS.find(({ host }) => host === site.host)?.pricing.creditsInline ?? {};
+  const render = async (slug: string): Promise<string> => {
+    const entry = known[slug] as { readonly title: string } | undefined;
+    if (entry === undefined) throw new PageNotFound('there is no such article');
+    return `<!doctype html><title>${entry.title}</title><p>The whole text of “${entry.title}”.</p>`;
+  };
+  const apiKey = site.keys['tenant.read'] as string;
+  const app = createPublisher({ serviceUrl, apiKey, origin: `https://${site.host}`, render });
+  const port = await choosePort(options.ports.publisher);
+  const server = await new Promise<Server>((resolve, reject) => {
+    const listening = app.listen(port, '127.0.0.1', (error?: Error) => (error ? reject(error) : resolve(listening)));
+  });
+  lifetime.onEnd(EDGE_STAGE, async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    releasePort(port);
+  });
+  return `http://127.0.0.1:${port}`;
+}
+
+interface ContractParts {
+  readonly api: ApiProcess;
+  readonly unit: Unit;
+  readonly seeded: Seeded;
+  readonly sink: Sink;
+  readonly relayer: string;
+}
+
+/** `sandbox.json`, a public contract (DESIGN §3). */
+function contractOf({ api, unit, seeded, sink, relayer }: ContractParts) {
+  const { postgres, temporal, chain } = unit;
+  const { address, uiUrl, namespace } = temporal;
+  return {
+    baseUrl: api.url,
+    graphqlUrl: `${api.url}/_svc/graphql`,
+    temporal: { address, uiUrl, namespace },
+    databaseUrl: postgres.appUrl,
+    chain: {
+      rpcUrl: chain.rpcUrl,
+      chainId: chain.chainId,
+      network: SANDBOX_NETWORK,
+      usdc: checksumAddress(chain.usdc),
+      router: checksumAddress(chain.router),
+      relayer,
+    },
+    publishers: seeded.publishers,
+    buyer: seeded.buyer,
+    otherBuyer: seeded.otherBuyer,
+    webhookSink: { url: sink.url, secret: seeded.webhookSecret, deliveriesUrl: sink.deliveriesUrl },
+  };
+}
+
+async function printPlaces(contract: ReturnType<typeof contractOf>, publisherUrl: string, file: string, printer: Printer) {
+  const { baseUrl, graphqlUrl, temporal, chain, webhookSink } = contract;
+  printer.step('What is where');
+  printer.fact('API', baseUrl);
+  printer.fact('description', `${baseUrl}/_svc/openapi.json`);
+  const { status } = await fetch(graphqlUrl).catch(() => ({ status: 404 }));
+  if (status !== 404) printer.fact('GraphiQL', graphqlUrl);
+  if (temporal.uiUrl !== null) printer.fact('Temporal UI', temporal.uiUrl);
+  printer.fact('publisher', `${publisherUrl}/articles/trio (also solo, duo, free)`);
+  printer.fact('webhooks', webhookSink.deliveriesUrl);
+  printer.fact('chain', chain.rpcUrl);
+  printer.fact('all of it', file);
+}

@@ -1,0 +1,82 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import type { Hex } from '../domain/payload.ts';
+import { generateToken } from '../services/keys.ts';
+
+const hex32 = z.templateLiteral(['0x', z.string().regex(/^[0-9a-f]{64}$/)]);
+
+/** What the service's processes run with. */
+const serviceSecrets = {
+  apiKeyPepper: z.string().min(32),
+  quoteTokenSecret: z.string().min(32),
+  /** 32 bytes in base64url. */
+  secretsKey: z.string().length(43),
+  licenceKey: z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() }),
+  relayerPrivateKey: hex32,
+};
+
+const sandboxSecrets = z.object({
+  ...serviceSecrets,
+  buyerPrivateKeys: z.object({ buyer: hex32, otherBuyer: hex32 }),
+  /** Every credential we hand out, by a name of our own. */
+  tokens: z.record(z.string(), z.string()),
+  /** The sink's endpoint and its secret, which the service shows once. */
+  webhook: z.object({ endpointId: z.string(), secret: z.string() }).nullable(),
+});
+
+/** The secrets the service's processes share. */
+export interface ServiceSecrets {
+  readonly apiKeyPepper: string;
+  readonly quoteTokenSecret: string;
+  readonly secretsKey: string;
+  readonly licenceKey: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string; readonly d: string };
+  readonly relayerPrivateKey: Hex;
+}
+
+/** Everything secret of one sandbox; the same after a restart. */
+export type SandboxSecrets = z.infer<typeof sandboxSecrets>;
+
+/** New secrets for a service. Every call gives others. */
+export function createServiceSecrets(): ServiceSecrets {
+  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  return {
+    apiKeyPepper: randomBytes(48).toString('base64url'),
+    quoteTokenSecret: randomBytes(48).toString('base64url'),
+    secretsKey: randomBytes(32).toString('base64url'),
+    licenceKey: { kty: 'OKP', crv: 'Ed25519', x: String(jwk.x), d: String(jwk.d) },
+    relayerPrivateKey: newPrivateKey(),
+  };
+}
+
+/** A secp256k1 key; a random number of 32 bytes is none once in 2^127 times. */
+export function newPrivateKey(): Hex {
+  return `0x${randomBytes(32).toString('hex')}`;
+}
+
+/** The sandbox's secrets: those of `file`, or new ones, stored there (mode 0600). Throws if the file cannot be read as ours. */
+export function openSecrets(file: string): SandboxSecrets {
+  if (existsSync(file)) return sandboxSecrets.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const buyerPrivateKeys = { buyer: newPrivateKey(), otherBuyer: newPrivateKey() };
+  const secrets = { ...createServiceSecrets(), buyerPrivateKeys, tokens: {}, webhook: null };
+  writePrivateJson(file, secrets);
+  return secrets;
+}
+
+/** The credential of that name, made and stored at the first call. */
+export function tokenOf(file: string, secrets: SandboxSecrets, name: string, prefix: string): string {
+  const known = secrets.tokens[name];
+  if (known !== undefined) return known;
+  const token = generateToken(prefix);
+  secrets.tokens[name] = token;
+  writePrivateJson(file, secrets);
+  return token;
+}
+
+/** Writes JSON that only its owner may read, whole or not at all. */
+export function writePrivateJson(file: string, value: unknown): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.part`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.part`, file);
+}

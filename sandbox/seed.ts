@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { privateKeyToAddress } from 'viem/accounts';
+import { createOutbound } from '../adapters/outbound.ts';
+import { createSecretBox } from '../adapters/secretBox.ts';
+import type { Database } from '../db/database.ts';
+import { BuyerKey, OwnerToken, Tenant } from '../db/entities/index.ts';
+import { WebhookEndpoint } from '../db/entities/webhook.ts';
+import { findKeyByHash, insertBuyerAccount, insertOwnerToken } from '../db/keys.ts';
+import type { Address } from '../domain/legs.ts';
+import type { Hex } from '../domain/payload.ts';
+import { hashToken, mintKey } from '../services/keys.ts';
+import { createTenant } from '../services/tenants.ts';
+import { createEndpoint } from '../services/webhooks/endpoints.ts';
+import { balanceOf } from './balances.ts';
+import type { PreparedChain } from './parts/chain-setup.ts';
+import { mintUsdc } from './parts/chain-setup.ts';
+import type { SeededPublisher } from './publishers.ts';
+import { PUBLISHERS } from './publishers.ts';
+import type { SandboxSecrets } from './secrets.ts';
+import { tokenOf, writePrivateJson } from './secrets.ts';
+
+/** What seeding works on. */
+export interface SeedDeps {
+  readonly database: Database;
+  readonly chain: PreparedChain & { readonly rpcUrl: string };
+  readonly secrets: SandboxSecrets;
+  readonly secretsFile: string;
+  /** Where webhooks are to go in this run. */
+  readonly sinkUrl: string;
+}
+
+/** A seeded site with its credentials, as `sandbox.json` shows it. */
+export interface SeededSite {
+  readonly tenantId: string;
+  readonly host: string;
+  readonly plan: string;
+  readonly status?: string;
+  readonly ownerToken: string;
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/** A buyer with test USDC and an account. */
+export interface SeededBuyer {
+  readonly privateKey: Hex;
+  readonly address: Address;
+  readonly accountToken: string;
+}
+
+/** Everything that was seeded. */
+export interface Seeded {
+  readonly publishers: Readonly<Record<SeededPublisher['name'], SeededSite>>;
+  readonly buyer: SeededBuyer;
+  readonly otherBuyer: SeededBuyer;
+  readonly webhookSecret: string;
+}
+
+/** Test USDC a buyer has at least when the sandbox is ready. */
+const BUYER_MICRO = 1_000_000_000n;
+const LEAST_MICRO = 100_000_000n;
+
+/** Puts sites, keys, buyers and the sink's endpoint in place. What is there already stays: a second call adds nothing. */
+export async function seed(deps: SeedDeps): Promise<Seeded> {
+  const publishers: Partial<Record<SeededPublisher['name'], SeededSite>> = {};
+  for (const publisher of PUBLISHERS) publishers[publisher.name] = await seedPublisher(deps, publisher);
+  const buyer = await seedBuyer(deps, 'buyer');
+  const otherBuyer = await seedBuyer(deps, 'otherBuyer');
+  const webhookSecret = await seedEndpoint(deps, (publishers.alpha as SeededSite).tenantId);
+  return { publishers: publishers as Seeded['publishers'], buyer, otherBuyer, webhookSecret };
+}
+
+async function seedPublisher(deps: SeedDeps, publisher: SeededPublisher): Promise<SeededSite> {
+  const { database, chain, secrets, secretsFile } = deps;
+  const { name, tenantId, host, plan, status, pricing } = publisher;
+  const pepper = secrets.apiKeyPepper;
+  const em = database.orm.em.fork();
+  const userId = `owner-of-${name}`;
+  if ((await em.findOne(Tenant, { tenantId })) === null) {
+    const network = { asset: chain.usdc, router: chain.router };
+    await createTenant({ database, network }, { tenantId, hosts: [host], status, plan, ownerUserId: userId, pricing });
+  }
+  const keys: Record<string, string> = {};
+  for (const [keyName, scopes] of Object.entries(publisher.keys)) {
+    const value = tokenOf(secretsFile, secrets, `${name} ${keyName}`, 'svc_live_');
+    const known = await findKeyByHash(database, hashToken(pepper, value));
+    if (known === null) await mintKey({ database, pepper }, { tenantId, name: keyName, scopes, value });
+    keys[keyName] = value;
+  }
+  const ownerToken = tokenOf(secretsFile, secrets, `${name} owner`, 'svc_owner_');
+  const tokenHash = hashToken(pepper, ownerToken);
+  if ((await em.findOne(OwnerToken, { tokenHash })) === null) {
+    await insertOwnerToken(database, { tenantId, userId, tokenHash, expiresAt: null });
+  }
+  return { tenantId, host, plan, ...(status === 'active' ? {} : { status }), ownerToken, keys };
+}
+
+async function seedBuyer(deps: SeedDeps, name: 'buyer' | 'otherBuyer'): Promise<SeededBuyer> {
+  const { database, chain, secrets, secretsFile } = deps;
+  const privateKey = secrets.buyerPrivateKeys[name];
+  const address = privateKeyToAddress(privateKey);
+  const wallet = address.toLowerCase() as Address;
+  if ((await balanceOf(chain, wallet)) < LEAST_MICRO) await mintUsdc(chain.rpcUrl, wallet, BUYER_MICRO);
+  const accountToken = tokenOf(secretsFile, secrets, name, 'svc_buyer_');
+  const keyHash = hashToken(secrets.apiKeyPepper, accountToken);
+  if ((await database.orm.em.fork().findOne(BuyerKey, { keyHash })) === null) {
+    await insertBuyerAccount(database, { accountId: randomUUID(), name, wallet }, { keyHash, last4: accountToken.slice(-4) });
+  }
+  return { privateKey, address: address as Address, accountToken };
+}
+
+/** The sink's endpoint; its port may be another one in this run. */
+async function seedEndpoint(deps: SeedDeps, tenantId: string): Promise<string> {
+  const { database, secrets, secretsFile, sinkUrl } = deps;
+  if (secrets.webhook !== null) {
+    const { endpointId, secret } = secrets.webhook;
+    const changed = await database.orm.em.fork().nativeUpdate(WebhookEndpoint, { tenantId, endpointId }, { url: sinkUrl });
+    if (changed === 1) return secret;
+  }
+  const outbound = createOutbound({ allowLoopback: true });
+  const secretBox = createSecretBox(Buffer.from(secrets.secretsKey, 'base64url'));
+  const description = 'the sink of the sandbox';
+  secrets.webhook = await createEndpoint({ database, secretBox, outbound }, tenantId, { url: sinkUrl, description });
+  await outbound.close();
+  writePrivateJson(secretsFile, secrets);
+  return secrets.webhook.secret;
+}

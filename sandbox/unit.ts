@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { findChainIdentity, minedNonceOf, recordChainIdentity } from '../db/chainIdentity.ts';
+import { openDatabase } from '../db/database.ts';
+import { migrate } from '../db/migrate.ts';
+import type { Address } from '../domain/legs.ts';
+import type { Lifetime } from './lifetime.ts';
+import type { SandboxOptions } from './options.ts';
+import type { Chain } from './parts/chain.ts';
+import { ChainStateUnreadable, startChain } from './parts/chain.ts';
+import type { PreparedChain } from './parts/chain-setup.ts';
+import { prepareChain } from './parts/chain-setup.ts';
+import type { Postgres } from './parts/postgres.ts';
+import { startPostgres } from './parts/postgres.ts';
+import type { Progress } from './parts/progress.ts';
+import { sayWhile } from './parts/progress.ts';
+import { findMismatch, readChainFacts, stateFolders, wipeState } from './parts/state.ts';
+import type { Temporal } from './parts/temporal.ts';
+import { startTemporal } from './parts/temporal.ts';
+import { temporalSources } from './parts/temporal-binary.ts';
+
+/** Postgres, Temporal and chain, which belong together: what one knows of the others holds. */
+export interface Unit {
+  readonly postgres: Postgres;
+  readonly temporal: Temporal;
+  readonly chain: Chain & PreparedChain;
+}
+
+/** The network the sandbox plays. */
+export const SANDBOX_NETWORK = 'eip155:84532';
+
+interface Parts {
+  readonly postgres: Postgres;
+  readonly temporal: Temporal;
+  readonly chain: Chain;
+}
+
+/**
+ * Starts the three parts on what an earlier run left, or anew, with the schema up to date and the contracts in place. When
+ * chain and database do not know each other, all three are wiped and started once more, and `progress` is told why.
+ */
+export async function startUnit(options: SandboxOptions, relayer: Address, progress: Progress, lifetime: Lifetime): Promise<Unit> {
+  const folders = stateFolders(options.folder);
+  let parts: Parts;
+  try {
+    parts = await startParts(options, progress);
+  } catch (error) {
+    if (!(error instanceof ChainStateUnreadable)) throw error;
+    wipeState(folders, error.message, progress);
+    parts = await startParts(options, progress);
+  }
+  try {
+    const mismatch = await matchParts(parts, relayer);
+    if (mismatch !== null) {
+      await stopParts(parts);
+      wipeState(folders, mismatch, progress);
+      parts = await startParts(options, progress);
+      const again = await matchParts(parts, relayer);
+      if (again !== null) throw new Error(`new data, and yet ${again}`);
+    }
+    const prepared = await prepareChain({ rpcUrl: parts.chain.rpcUrl, relayers: [relayer] });
+    await rememberChain(parts, prepared.router, relayer);
+    keepParts(parts, options, progress, lifetime);
+    return { ...parts, chain: { ...parts.chain, ...prepared } };
+  } catch (error) {
+    await stopParts(parts);
+    throw error;
+  }
+}
+
+async function startParts(options: SandboxOptions, progress: Progress): Promise<Parts> {
+  const slow = <T>(name: string, work: Promise<T>): Promise<T> =>
+    sayWhile(progress, (seconds) => `starting ${name}: ${seconds} s`, work, 2_000);
+  mkdirSync(stateFolders(options.folder).temporal, { recursive: true });
+  const starts = [
+    slow('Postgres', startPostgresPart(options, options.ports.postgres)),
+    slow('Temporal', startTemporalPart(options, progress, options.ports.temporal, options.ports.temporalUi)),
+    slow('the chain', startChainPart(options, options.ports.chain)),
+  ] as const;
+  const outcomes = await Promise.allSettled(starts);
+  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failure !== undefined) {
+    await Promise.all(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.stop() : null)));
+    throw failure.reason;
+  }
+  const [postgres, temporal, chain] = await Promise.all(starts);
+  return { postgres, temporal, chain };
+}
+
+function startPostgresPart({ folder }: SandboxOptions, port: number): Promise<Postgres> {
+  return startPostgres({ folder: stateFolders(folder).postgres, port });
+}
+
+function startTemporalPart(options: SandboxOptions, progress: Progress, port: number, uiPort: number): Promise<Temporal> {
+  const { environment, folder } = options;
+  return startTemporal({
+    sources: temporalSources(environment, join(folder, 'cache')),
+    folder: stateFolders(folder).temporal,
+    namespace: environment['TEMPORAL_NAMESPACE'] || 'default',
+    port,
+    uiPort,
+    progress,
+  });
+}
+
+function startChainPart({ folder }: SandboxOptions, port: number): Promise<Chain> {
+  return startChain({ folder: stateFolders(folder).chain, port, keep: true });
+}
+
+/** A part that dies comes back where it was; at another port it is of no use, since the others know the old one. */
+function keepParts({ postgres, temporal, chain }: Parts, options: SandboxOptions, progress: Progress, lifetime: Lifetime): void {
+  lifetime.keep(0, postgres, () => atSamePort(startPostgresPart(options, postgres.port), ({ port }) => port === postgres.port));
+  lifetime.keep(0, chain, () => atSamePort(startChainPart(options, chain.port), ({ port }) => port === chain.port));
+  const portOf = (url: string | null): number => Number(url?.split(':').at(-1) ?? 0);
+  lifetime.keep(0, temporal, () => {
+    const again = startTemporalPart(options, progress, portOf(temporal.address), portOf(temporal.uiUrl));
+    return atSamePort(again, ({ address }) => address === temporal.address);
+  });
+}
+
+async function atSamePort<T extends { stop(): Promise<void> }>(start: Promise<T>, isSame: (part: T) => boolean): Promise<T> {
+  const part = await start;
+  if (isSame(part)) return part;
+  await part.stop();
+  throw new Error('its port was taken meanwhile');
+}
+
+async function stopParts({ postgres, temporal, chain }: Parts): Promise<void> {
+  await Promise.all([postgres.stop(), temporal.stop(), chain.stop()]);
+}
+
+/** Brings the schema up to date and says why this chain is not the database's; null when it is, or when both are new. */
+async function matchParts({ postgres, chain }: Parts, relayer: Address): Promise<string | null> {
+  await migrate(postgres.ownerUrl);
+  const database = await openDatabase({ url: postgres.appUrl, poolSize: 2 });
+  try {
+    const known = await findChainIdentity(database, SANDBOX_NETWORK);
+    if (known === null) return null;
+    const facts = await readChainFacts(chain.rpcUrl, known.router, relayer);
+    return findMismatch(
+      { ...facts, routerCode: hashOf(facts.routerCode) },
+      {
+        chainId: Number(SANDBOX_NETWORK.split(':')[1]),
+        genesisHash: known.genesisHash,
+        routerCode: known.routerCodeHash,
+        minimumRelayerNonce: await minedNonceOf(database, SANDBOX_NETWORK, relayer),
+      },
+    );
+  } finally {
+    await database.close();
+  }
+}
+
+async function rememberChain({ postgres, chain }: Parts, router: Address, relayer: Address): Promise<void> {
+  const { genesisHash, routerCode } = await readChainFacts(chain.rpcUrl, router, relayer);
+  const database = await openDatabase({ url: postgres.appUrl, poolSize: 2 });
+  try {
+    const identity = { network: SANDBOX_NETWORK, genesisHash, router, routerCodeHash: hashOf(routerCode) };
+    await recordChainIdentity(database, identity);
+  } finally {
+    await database.close();
+  }
+}
+
+function hashOf(code: string): string {
+  return createHash('sha256').update(code.toLowerCase()).digest('hex');
+}

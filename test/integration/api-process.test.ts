@@ -1,0 +1,86 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../db/database.ts';
+import { mintKey } from '../../services/keys.ts';
+import { createTenant } from '../../services/tenants.ts';
+import { ALPHA_PRICING, newSigningKey } from '../support/api.ts';
+import type { TestChain, TestDatabase } from '../support/parts.ts';
+import { createDatabase, startTestChain, useTemporal } from '../support/parts.ts';
+
+let chain: TestChain;
+let urls: TestDatabase;
+const processes: ChildProcess[] = [];
+const pepper = randomBytes(32).toString('hex');
+
+beforeAll(async () => {
+  [chain, urls] = await Promise.all([startTestChain({}), createDatabase()]);
+});
+afterAll(async () => {
+  for (const child of processes) child.kill('SIGKILL');
+  await chain.stop();
+  await urls.drop();
+});
+
+function environment(changes: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const { address, namespace } = useTemporal();
+  return {
+    PATH: process.env['PATH'],
+    NODE_ENV: 'test',
+    PORT: '0',
+    DATABASE_URL: urls.appUrl,
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: namespace,
+    NETWORKS: JSON.stringify([{ id: 'eip155:84532', rpcUrls: [chain.rpcUrl], router: chain.router }]),
+    QUOTE_TOKEN_SECRETS: randomBytes(32).toString('hex'),
+    API_KEY_PEPPER: pepper,
+    SECRETS_KEY: randomBytes(32).toString('base64url'),
+    LICENCE_KEYS: JSON.stringify({ keys: [newSigningKey()] }),
+    ...changes,
+  };
+}
+
+/** Starts bin/api.ts; gives its lines as they come. */
+function start(changes: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['bin/api.ts'], { env: environment(changes), stdio: ['ignore', 'pipe', 'inherit'] });
+  processes.push(child);
+  const lines: Record<string, unknown>[] = [];
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const listening = new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      lines.push(entry);
+      if (typeof entry['url'] === 'string') resolve(entry['url']);
+    });
+    child.once('exit', (code) => reject(new Error(`ended with ${code} before it listened`)));
+  });
+  return { child, lines, ended, listening };
+}
+
+test('the API process serves quotes, is ready, and ends with 0 on SIGTERM, also when told twice', async () => {
+  const api = start();
+  const url = await api.listening;
+  expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
+    ok: true,
+    checks: { database: 'ok', temporal: 'ok', chain: 'ok' },
+  });
+  const database = await openDatabase({ url: urls.appUrl });
+  const { tenantId } = await createTenant({ database }, { hosts: ['alpha.example'], plan: 'studio', pricing: ALPHA_PRICING });
+  const { token } = await mintKey({ database, pepper }, { tenantId, name: 'k', scopes: ['tenant.read'] });
+  await database.close();
+  const quote = await fetch(`${url}/_svc/quote?slug=trio`, { headers: { authorization: `Bearer ${token}` } });
+  expect([quote.status, ((await quote.json()) as { price: number }).price]).toEqual([200, 1000]);
+  api.child.kill('SIGTERM');
+  api.child.kill('SIGTERM');
+  expect(await api.ended).toBe(0);
+  expect(JSON.stringify(api.lines)).not.toContain(token);
+});
+
+test('the API process refuses to start when the chain is not the configured one', async () => {
+  const network = { id: 'eip155:8453', rpcUrls: [chain.rpcUrl], router: chain.router };
+  const api = start({ NETWORKS: JSON.stringify([network]) });
+  await expect(api.listening).rejects.toThrow('ended with 1');
+  expect(JSON.stringify(api.lines)).toContain('chain');
+});

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listBalances } from '../../chain/states.ts';
+import { PaymentError } from '../../services/settlement/outcome.ts';
+import { sweepNetwork } from '../../services/settlement/sweep.ts';
+import { addressOf } from '../support/payments.ts';
+import { newAuthors, newPayer, pay, paymentFor, runBatch, type SettlementWorld, startSettlement, termsFor } from '../support/settlement.ts';
+
+let world: SettlementWorld;
+beforeAll(async () => {
+  world = await startSettlement();
+}, 60_000);
+afterAll(() => world.close());
+
+const count = async (table: string, paymentOf: string): Promise<number> => {
+  const rows = await world.database.query<{ count: string }>(
+    `select count(*) from ${table} where payment_id in (select payment_id from payment where resource_key like $1)`,
+    [`%/${paymentOf}`],
+  );
+  return Number(rows[0]?.count);
+};
+
+test('one signature pays three authors their legs, to the micro, and leaves crossing, legs, observation and outbox rows', async () => {
+  const authors = newAuthors(5n, 3n, 2n);
+  const terms = termsFor(world, authors, { slug: 'three', priceMicro: 1_001n });
+  const payer = await newPayer(world);
+  const receipt = await pay(world, terms, await paymentFor(world, payer, terms));
+  expect(receipt.settlementRefKind).toBe('txHash');
+  expect(receipt.chargedMicro).toBe(1_001n);
+  const balances = await listBalances(world.rpc, world.network, [...terms.legs.map((leg) => leg.toAddress), addressOf(payer), terms.payTo]);
+  expect(balances).toEqual([...terms.legs.map((leg) => leg.amountMicro), 1_000_000n - 1_001n, 0n]);
+  expect(await count('crossing', 'three')).toBe(1);
+  expect(await count('leg', 'three')).toBe(3);
+  expect(await count('observation', 'three')).toBe(1);
+  const claims = await world.database.query('select * from transfer_claim join payment using (tenant_id, payment_id) where slug = $1', ['three']);
+  expect(claims).toHaveLength(1);
+  const legs = await world.database.query<{ total: string; share: number }>(
+    'select sum(amount_micro) as total, sum(share) as share from leg where slug = $1',
+    ['three'],
+  );
+  expect(legs[0]).toMatchObject({ total: '1001', share: 1 });
+});
+
+test('the same payment fifty times at once settles once and gives fifty equal answers', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'fifty' });
+  const payer = await newPayer(world);
+  const payment = await paymentFor(world, payer, terms);
+  const receipts = await Promise.all(Array.from({ length: 50 }, () => pay(world, terms, payment)));
+  expect(new Set(receipts.map((receipt) => JSON.stringify({ ...receipt, chargedMicro: receipt.chargedMicro.toString() }))).size).toBe(1);
+  expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([1_000n]);
+  expect(await count('crossing', 'fifty')).toBe(1);
+});
+
+test('ten authorizations of one payer for one page at once charge once and all get the first receipt', async () => {
+  const terms = termsFor(world, newAuthors(1n, 1n), { slug: 'ten' });
+  const payer = await newPayer(world);
+  const payments = await Promise.all(Array.from({ length: 10 }, () => paymentFor(world, payer, terms)));
+  const receipts = await Promise.all(payments.map((payment) => pay(world, terms, payment)));
+  expect(new Set(receipts.map((receipt) => receipt.settlementRef)).size).toBe(1);
+  expect(await listBalances(world.rpc, world.network, [addressOf(payer)])).toEqual([999_000n]);
+  const states = await world.database.query<{ state: string }>("select state from payment where slug = 'ten' order by state");
+  expect(states.filter((row) => row.state === 'superseded')).toHaveLength(9);
+});
+
+test('citations are charged each, but not a second time within ten seconds of the same purchase', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'cite', kind: 'citation', priceMicro: 5_000n });
+  const payer = await newPayer(world);
+  const first = await pay(world, terms, await paymentFor(world, payer, terms));
+  const again = await pay(world, terms, await paymentFor(world, payer, terms));
+  expect(again).toEqual(first);
+  expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([5_000n]);
+});
+
+test('a read under a live licence answers with a fresh licence and moves nothing', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'live' });
+  const payer = await newPayer(world);
+  const first = await pay(world, terms, await paymentFor(world, payer, terms));
+  const second = await pay(world, terms, await paymentFor(world, payer, terms));
+  expect(second.chargedMicro).toBe(0n);
+  expect(second.settlementRef).toBe(first.settlementRef);
+  expect(second.licenseJws).not.toBe(first.licenseJws);
+  expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([1_000n]);
+});
+
+test('a payer without funds is refused with insufficient_funds, one observation, and nothing is broadcast', async () => {
+  const terms = termsFor(world, newAuthors(1n, 2n), { slug: 'poor' });
+  const payer = await newPayer(world, 10n);
+  const payment = await paymentFor(world, payer, terms);
+  const first = await pay(world, terms, payment).catch((error: unknown) => error);
+  expect(first).toBeInstanceOf(PaymentError);
+  expect((first as PaymentError).code).toBe('insufficient_funds');
+  const again = (await pay(world, terms, payment).catch((error: unknown) => error)) as PaymentError;
+  expect(again.code).toBe('insufficient_funds');
+  const rows = await world.database.query("select reason, count from observation where slug = 'poor'");
+  expect(rows).toEqual([{ reason: 'insufficient_funds', count: 1 }]);
+  expect(await world.database.query("select batch_id from payment where slug = 'poor'")).toEqual([{ batch_id: null }]);
+});
+
+test('an authorization shown for another page is refused and the first sale stays as it is', async () => {
+  const authors = newAuthors(1n);
+  const terms = termsFor(world, authors, { slug: 'bound' });
+  const payer = await newPayer(world);
+  const payment = await paymentFor(world, payer, terms);
+  const first = await pay(world, terms, payment);
+  const other = (await pay(world, termsFor(world, authors, { slug: 'elsewhere' }), payment).catch((e: unknown) => e)) as PaymentError;
+  expect(other.code).toBe('authorization_invalid');
+  expect(await pay(world, terms, payment)).toEqual(first);
+});
+
+test('settled payments become final once their block is safe, and their batch is done', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'final' });
+  await pay(world, terms, await paymentFor(world, await newPayer(world), terms));
+  await expect
+    .poll(
+      async () => {
+        await sweepNetwork(world.deps, world.network.id);
+        return (await world.database.query<{ state: string }>("select state from payment where slug = 'final'"))[0]?.state;
+      },
+      { timeout: 15_000, interval: 500 },
+    )
+    .toBe('final');
+});
+
+test('forty payers at once settle in few transactions, and a mixed-in empty wallet fails alone', async () => {
+  const authors = newAuthors(5n, 3n, 2n);
+  const jobs = [];
+  for (let n = 0; n < 40; n++) {
+    const terms = termsFor(world, authors, { slug: `many-${n % 4}` });
+    const payer = await newPayer(world, n === 7 ? 5n : 50_000n);
+    jobs.push({ terms, payment: await paymentFor(world, payer, terms) });
+  }
+  const results = await Promise.allSettled(jobs.map(({ terms, payment }) => pay(world, terms, payment)));
+  expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(39);
+  expect((results[7] as PromiseRejectedResult).reason.code).toBe('insufficient_funds');
+  const batches = await world.database.query("select distinct batch_id from payment where slug like 'many-%' and batch_id is not null");
+  expect(batches.length).toBeLessThan(12);
+});
+
+test('a retried first activity signs nothing twice and a late proposal claims nothing', async () => {
+  const idle = await startSettlement({ runBatches: false });
+  try {
+    const terms = termsFor(idle, newAuthors(1n, 1n), { slug: 'retry' });
+    const answer = pay(idle, terms, await paymentFor(idle, await newPayer(idle), terms));
+    await expect.poll(() => idle.started.length).toBe(1);
+    const proposal = idle.started[0];
+    if (!proposal) throw new Error('no batch was started');
+    await Promise.all([runBatch(idle.deps, proposal), runBatch(idle.deps, { ...proposal, batchId: crypto.randomUUID() })]);
+    await runBatch(idle.deps, proposal);
+    expect((await answer).settlementRefKind).toBe('txHash');
+    expect(await idle.database.query('select nonce, attempt from relayer_transaction')).toEqual([{ nonce: '0', attempt: 1 }]);
+  } finally {
+    await idle.close();
+  }
+});
+
+test('the service role cannot change or delete crossings and legs, and unequal legs are refused by the database', async () => {
+  await expect(world.database.query('update crossing set micro = micro + 1')).rejects.toThrow(/permission denied/);
+  await expect(world.database.query('delete from leg')).rejects.toThrow(/permission denied/);
+  await expect(world.database.query("update payment set amount_micro = amount_micro + 1 where slug = 'three'")).rejects.toThrow(/check/);
+});

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { matchesPattern } from '../../domain/pattern.ts';
+import type { Pricing } from '../../domain/pricing.ts';
+import { compilePricing } from '../../domain/pricing.ts';
+import { parseTokenText, tokenBase, tokenText } from '../../domain/quote.ts';
+import { readQuoteToken, signQuoteToken } from '../../services/quoteToken.ts';
+
+const hex40 = fc.bigInt({ min: 1n, max: (1n << 160n) - 1n }).map((n) => `0x${n.toString(16).padStart(40, '0')}` as const);
+const author = fc.record({
+  authorId: fc.string({ minLength: 1, maxLength: 20 }),
+  wallet: hex40,
+  weight: fc.bigInt({ min: 1n, max: (1n << 96n) - 1n }),
+  role: fc.constantFrom('author' as const, 'coauthor' as const),
+});
+const facts = fc.record({
+  tenantId: fc.uuid(),
+  host: fc.domain(),
+  slug: fc.string({ minLength: 1 }),
+  resource: fc.webUrl(),
+  kind: fc.constantFrom('read' as const, 'citation' as const),
+  priceMicro: fc.bigInt({ min: 1n, max: 10n ** 15n }),
+  authors: fc.array(author, { minLength: 1, maxLength: 5 }),
+  network: fc.constant('eip155:84532'),
+  asset: hex40,
+  router: hex40,
+  payTo: hex40,
+});
+
+test('a token gives back exactly the facts it was signed for', () => {
+  fc.assert(
+    fc.property(facts, fc.uuid(), fc.nat(), (given, quoteId, expiresAtMs) => {
+      const token = signQuoteToken(['s'.repeat(32)], tokenBase(given), quoteId, expiresAtMs);
+      expect(readQuoteToken(['n'.repeat(32), 's'.repeat(32)], token)).toEqual({ ...given, quoteId, expiresAtMs });
+      expect(readQuoteToken(['n'.repeat(32)], token)).toBeNull();
+      expect(parseTokenText(tokenText(tokenBase(given), quoteId, expiresAtMs))?.quoteId).toBe(quoteId);
+    }),
+  );
+});
+
+test('a token with any character changed is not ours', () => {
+  const token = signQuoteToken(['s'.repeat(32)], '[1]', 'q', 1);
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  fc.assert(
+    fc.property(fc.nat(token.length - 2), fc.nat(63), (place, choice) => {
+      const character = alphabet[choice] as string;
+      fc.pre(token[place] !== character && token[place] !== '.');
+      expect(readQuoteToken(['s'.repeat(32)], `${token.slice(0, place)}${character}${token.slice(place + 1)}`)).toBeNull();
+    }),
+  );
+});
+
+test('no price is below the floor, a citation costs its multiplier, and nothing is rounded twice', () => {
+  const cents = fc.integer({ min: 1, max: 10 ** 9 });
+  fc.assert(
+    fc.property(cents, fc.integer({ min: 1, max: 10 ** 6 }), fc.bigInt({ min: 1n, max: 10_000n }), (price, factor, floor) => {
+      const pricing: Pricing = {
+        priceUsdc: (price / 10 ** 6).toFixed(6),
+        citationMultiplier: (factor / 10 ** 4).toFixed(4),
+        articlePrefixes: null,
+        creditsInline: null,
+        creditsFreeSlugs: null,
+        creditsApiUrl: null,
+      };
+      const compiled = compilePricing(pricing, floor);
+      const exact = (BigInt(price) * BigInt(factor) * 2n + 10_000n) / 20_000n;
+      expect(compiled.readMicro).toBe(BigInt(price) < floor ? floor : BigInt(price));
+      expect(compiled.citationMicro).toBe(exact < floor ? floor : exact);
+    }),
+  );
+});
+
+test('path patterns match as the same pattern written as a regular expression does', () => {
+  const piece = fc.constantFrom('/', 'a', 'b', '*', 'ab', '$', '.');
+  const pattern = fc.array(piece, { maxLength: 8 }).map((parts) => `/${parts.join('')}`);
+  const path = fc.array(fc.constantFrom('/', 'a', 'b', '.', '$'), { maxLength: 10 }).map((parts) => `/${parts.join('')}`);
+  fc.assert(
+    fc.property(pattern, path, (given, target) => {
+      const isAnchored = given.endsWith('$');
+      const source = (isAnchored ? given.slice(0, -1) : given)
+        .split('*')
+        .map((text) => text.replace(/[.$]/g, '\\$&'))
+        .join('.*');
+      expect(matchesPattern(given, target)).toBe(new RegExp(`^${source}${isAnchored ? '$' : ''}`).test(target));
+    }),
+    { numRuns: 2_000 },
+  );
+});

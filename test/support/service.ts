@@ -1,0 +1,127 @@
+/** The whole service as it runs: API and worker processes on a database, a Temporal namespace and a chain of one test's own. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { inject } from 'vitest';
+import { relayerAddress } from '../../chain/transaction.ts';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { SCOPES } from '../../domain/access.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
+import { serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
+import type { ServiceSecrets } from '../../sandbox/secrets.ts';
+import { createServiceSecrets } from '../../sandbox/secrets.ts';
+import { mintKey } from '../../services/keys.ts';
+import type { TenantInput } from '../../services/tenants.ts';
+import { createTenant } from '../../services/tenants.ts';
+import { ALPHA_PRICING } from './api.ts';
+import { createNamespace } from './namespace.ts';
+import type { TestChain, TestDatabase } from './parts.ts';
+import { createDatabase, startTestChain } from './parts.ts';
+import { addressOf, newAccount } from './payments.ts';
+
+/** Changes of the environment, for all processes or for one that is started later. */
+export type Environment = Readonly<Record<string, string>>;
+
+/** A site of a service under test. */
+export interface TestSite {
+  readonly tenantId: string;
+  readonly host: string;
+  /** A key with all scopes. */
+  readonly key: string;
+}
+
+/** A running service. */
+export interface TestService {
+  readonly database: Database;
+  readonly urls: TestDatabase;
+  readonly chain: TestChain;
+  readonly temporal: { readonly address: string; readonly namespace: string };
+  readonly secrets: ServiceSecrets;
+  readonly relayer: `0x${string}`;
+  /** In the order they were started; those that ended stay in the lists. */
+  readonly apis: readonly ApiProcess[];
+  readonly workers: readonly ServiceProcess[];
+  /** Of the first API. */
+  readonly baseUrl: string;
+  startApi(environment?: Environment): Promise<ApiProcess>;
+  startWorker(environment?: Environment): Promise<ServiceProcess>;
+  /** A site with the pricing of `ALPHA_PRICING`, host `<random>.example`, plan studio, unless told. */
+  site(input?: Partial<TenantInput>): Promise<TestSite>;
+  /** A new payer with that much test USDC. */
+  payer(amountMicro: bigint): Promise<PrivateKeyAccount>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything: one API and one worker unless told, with the sandbox's short intervals. `apis: 0` and `worker: false`
+ * leave them for `startApi` and `startWorker`, which take changes of the environment (`CRASH_AT`). The caller stops it.
+ */
+export async function startTestService(
+  options: {
+    readonly apis?: number;
+    readonly worker?: boolean;
+    readonly environment?: Environment;
+    readonly chain?: Parameters<typeof startTestChain>[1];
+  } = {},
+): Promise<TestService> {
+  const secrets = createServiceSecrets();
+  const relayer = relayerAddress(secrets.relayerPrivateKey);
+  const [urls, temporal, chain] = await Promise.all([
+    createDatabase(),
+    createNamespace(),
+    startTestChain({ relayers: [relayer] }, options.chain),
+  ]);
+  const database = await openDatabase({ url: urls.appUrl, poolSize: 4 });
+  const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
+  const environment = {
+    ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
+    ...options.environment,
+  };
+  const logFile = (name: string): string => join(inject('parts').folder, `${name}-${randomUUID()}.log`);
+  const apis: ApiProcess[] = [];
+  const workers: ServiceProcess[] = [];
+  const startApi = async (changes: Environment = {}): Promise<ApiProcess> => {
+    const api = await startApiProcess({ environment: { ...environment, ...changes }, logFile: logFile('api') });
+    apis.push(api);
+    return api;
+  };
+  const startWorker = async (changes: Environment = {}): Promise<ServiceProcess> => {
+    const worker = await startWorkerProcess({ environment: { ...environment, ...changes }, logFile: logFile('worker') });
+    workers.push(worker);
+    return worker;
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all([...apis, ...workers].map((one) => one.stop()));
+    await Promise.all([database.close(), chain.stop()]);
+    await urls.drop();
+  };
+  const service = {
+    ...{ database, urls, chain, temporal, secrets, relayer, apis, workers, startApi, startWorker, stop },
+    get baseUrl() {
+      return (apis[0] as ApiProcess).url;
+    },
+    site: async (input: Partial<TenantInput> = {}): Promise<TestSite> => {
+      const hosts = input.hosts ?? [`${randomUUID().slice(0, 8)}.example`];
+      const { tenantId } = await createTenant({ database }, { plan: 'studio', pricing: ALPHA_PRICING, ...input, hosts });
+      const { token } = await mintKey({ database, pepper: secrets.apiKeyPepper }, { tenantId, name: 'all', scopes: SCOPES });
+      return { tenantId, host: hosts[0] as string, key: token };
+    },
+    payer: async (amountMicro: bigint): Promise<PrivateKeyAccount> => {
+      const account = newAccount();
+      await mintUsdc(chain.rpcUrl, addressOf(account), amountMicro);
+      return account;
+    },
+  };
+  try {
+    await Promise.all([
+      options.worker === false ? null : startWorker(),
+      ...Array.from({ length: options.apis ?? 1 }, () => startApi()),
+    ]);
+    return service;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

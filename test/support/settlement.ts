@@ -1,0 +1,180 @@
+/** The settlement services on a real Postgres and a real chain, without Temporal: batches run in the test's own process. */
+import { randomUUID } from 'node:crypto';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { Network } from '../../chain/network.ts';
+import { Networks } from '../../chain/network.ts';
+import { createRpc } from '../../chain/rpc.ts';
+import { payToOf } from '../../chain/split.ts';
+import { openDatabase } from '../../db/database.ts';
+import type { Address } from '../../domain/legs.ts';
+import { canonicalPayees, splitAmounts } from '../../domain/legs.ts';
+import type { Authorization, ParsedPayment } from '../../domain/payload.ts';
+import type { CrossingKind, Terms } from '../../domain/terms.ts';
+import { openKeyring } from '../../services/licences/keyring.ts';
+import { confirmBatch } from '../../services/settlement/confirm.ts';
+import type { SettlementDeps } from '../../services/settlement/deps.ts';
+import { claimAndSend } from '../../services/settlement/send.ts';
+import type { SettleDeps } from '../../services/settlement/settle.ts';
+import { settle } from '../../services/settlement/settle.ts';
+import { prepareRelayers } from '../../services/settlement/start.ts';
+import { type BatchProposal, createBatchStarter } from '../../services/settlement/starter.ts';
+import { openWaiter } from '../../services/settlement/waiter.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import { newSigningKey } from './api.ts';
+import { createDatabase, startTestChain } from './parts.ts';
+import { addressOf, newAccount, newWallet, signPayment, testNetwork } from './payments.ts';
+
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** One author, or several with weights. */
+export type Authors = readonly { readonly wallet: Address; readonly weight: bigint }[];
+
+/** Starts the world; `automine` mines every transaction at once, otherwise a block a second. */
+export async function startSettlement(options: { automine?: boolean; network?: Partial<Network>; runBatches?: boolean } = {}) {
+  const privateKey = generatePrivateKey();
+  const relayer = privateKeyToAccount(privateKey);
+  const chain = await startTestChain(
+    { relayers: [addressOf(relayer)], mint: [] },
+    { blockTimeSeconds: options.automine ? null : 1 },
+  );
+  const urls = await createDatabase();
+  const database = await openDatabase({ url: urls.appUrl, poolSize: 10 });
+  const network = testNetwork(chain, { blockTimeMs: 1_000, ...options.network });
+  const rpc = createRpc(network);
+  const relayerKey = { address: addressOf(relayer), privateKey };
+  const deps: SettlementDeps = {
+    database,
+    networks: new Networks([network]),
+    rpcOf: () => rpc,
+    relayersOf: () => [relayerKey],
+    log: quiet,
+    now: Date.now,
+    settings: { waitMs: 15_000, licenceLifeSeconds: 600, inFlightLimit: 4, gasBudgetWeiPerDay: null, stuckAfterMs: 5_000, groupByTenant: false },
+    crashAt: () => undefined,
+  };
+  await prepareRelayers(deps);
+  const tenantId = randomUUID();
+  await database.query("insert into tenant (tenant_id, status, plan, price_usdc) values ($1, 'active', 'studio', '0.001')", [tenantId]);
+  const started: BatchProposal[] = [];
+  const starter = createBatchStarter({
+    log: quiet,
+    groupByTenant: false,
+    start: async (proposal) => {
+      started.push(proposal);
+      if (options.runBatches !== false) void runBatch(deps, proposal);
+    },
+  });
+  const waiter = openWaiter({ database, directUrl: urls.appUrl, log: quiet });
+  const signer = await openKeyring(database, { privateKeys: [newSigningKey()], clock: Date.now });
+  const settleDeps: SettleDeps = {
+    ...deps,
+    waiter,
+    starter,
+    signer,
+    newId: randomUUID,
+    licenceLifeSeconds: 600,
+    issuerOf: async () => 'https://issuer.example',
+  };
+  return {
+    chain,
+    database,
+    ownerUrl: urls.ownerUrl,
+    network,
+    rpc,
+    deps,
+    settleDeps,
+    tenantId,
+    started,
+    fund: (to: Address, amountMicro: bigint) => mintUsdc(chain.rpcUrl, to, amountMicro),
+    close: async () => {
+      starter.close();
+      await waiter.close();
+      await database.close();
+      await chain.stop();
+      await urls.drop();
+    },
+  };
+}
+
+/** What `startSettlement` gives. */
+export type SettlementWorld = Awaited<ReturnType<typeof startSettlement>>;
+
+/** One batch as its workflow runs it. */
+export async function runBatch(deps: SettlementDeps, proposal: BatchProposal): Promise<void> {
+  for (let round = 0; round < 40; round++) {
+    const sent = await claimAndSend(deps, proposal, `test:${proposal.batchId}`);
+    if (sent.rest.length > 0) void runBatch(deps, { ...proposal, batchId: randomUUID(), payments: sent.rest });
+    if (sent.kind === 'idle') return;
+    if (sent.kind === 'sent') break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  for (let round = 0; round < 40; round++) {
+    const result = await confirmBatch(deps, proposal.batchId, { timeoutMs: 1_500 });
+    if (result.rest.length > 0) void runBatch(deps, { ...proposal, batchId: randomUUID(), payments: result.rest });
+    if (result.undecided === 0) return;
+  }
+}
+
+/** Terms of a page of the world's tenant. */
+export function termsFor(
+  world: SettlementWorld,
+  authors: Authors,
+  options: { slug?: string; kind?: CrossingKind; priceMicro?: bigint } = {},
+): Terms {
+  const canonical = canonicalPayees(authors);
+  const { payTo, words } = payToOf(canonical, world.network.router);
+  const priceMicro = options.priceMicro ?? 1_000n;
+  const amounts = splitAmounts(priceMicro, canonical);
+  const total = canonical.reduce((sum, payee) => sum + payee.weight, 0n);
+  const slug = options.slug ?? 'page';
+  return {
+    tenantId: world.tenantId,
+    host: 'alpha.example',
+    slug,
+    resource: `https://alpha.example/articles/${slug}`,
+    resourceKey: `alpha.example/articles/${slug}`,
+    kind: options.kind ?? 'read',
+    priceMicro,
+    payees: canonical.map(({ wallet, weight }, n) => ({ authorId: `author-${n}`, wallet, share: Number(weight) / Number(total) })),
+    legs: canonical.map(({ wallet }, n) => ({ toAddress: wallet, amountMicro: amounts[n] ?? 0n, role: 'author', authorId: `author-${n}` })),
+    legWords: words.length === 1 ? null : words,
+    payTo,
+    network: world.network.id,
+    asset: world.network.asset,
+    router: world.network.router,
+    quoteId: randomUUID(),
+  };
+}
+
+/** A payer with test USDC. */
+export async function newPayer(world: SettlementWorld, amountMicro = 1_000_000n): Promise<PrivateKeyAccount> {
+  const account = newAccount();
+  await world.fund(addressOf(account), amountMicro);
+  return account;
+}
+
+/** A parsed x402 payment for the terms. */
+export async function paymentFor(
+  world: SettlementWorld,
+  payer: PrivateKeyAccount,
+  terms: Terms,
+  changes: Partial<Authorization> = {},
+): Promise<ParsedPayment> {
+  const signed = await signPayment(world.network, payer, {
+    to: terms.payTo,
+    value: terms.priceMicro,
+    validBefore: BigInt(Math.floor(Date.now() / 1000) + 300),
+    ...changes,
+  });
+  return { x402Version: 1, scheme: 'exact', network: world.network.v1Name ?? '', ...signed, erc6492: false };
+}
+
+/** Settles as the REST door would ask for it. */
+export function pay(world: SettlementWorld, terms: Terms, payment: ParsedPayment) {
+  return settle(world.settleDeps, { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {} });
+}
+
+/** Some authors with fresh wallets. */
+export function newAuthors(...weights: bigint[]): Authors {
+  return weights.map((weight) => ({ wallet: newWallet(), weight }));
+}

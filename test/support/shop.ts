@@ -1,0 +1,57 @@
+/** The example publisher in front of a service under test, and what the chain and the ledger say of its sales. */
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { encodeFunctionData, parseAbi } from 'viem';
+import { createPublisher } from '../../examples/publisher/publisher.ts';
+import { callChain } from '../../sandbox/parts/chain.ts';
+import type { TestService, TestSite } from './service.ts';
+
+/** A running example publisher. */
+export interface Shop {
+  /** Where it listens; its pages stand under `/articles/`. */
+  readonly url: string;
+  /** The public address of a page, as quotes name it. */
+  resourceOf(slug: string): string;
+  /** Requests that came in, with their headers. */
+  readonly requests: { readonly path: string; readonly headers: Readonly<Record<string, unknown>> }[];
+  close(): Promise<void>;
+}
+
+const ERC20 = parseAbi(['function balanceOf(address) view returns (uint256)']);
+
+/** Starts the example publisher for a site. A page named `broken` cannot be made; all others are `<p>slug</p>`. */
+export async function openShop(service: { readonly baseUrl: string }, site: TestSite): Promise<Shop> {
+  const requests: Shop['requests'] = [];
+  const origin = `https://${site.host}`;
+  const render = async (slug: string): Promise<string> => {
+    if (slug === 'broken') throw new Error('the page cannot be made');
+    return `<p>${slug}</p>`;
+  };
+  const publisher = createPublisher({ serviceUrl: service.baseUrl, apiKey: site.key, origin, render });
+  const server: Server = createServer((request, response) => {
+    requests.push({ path: request.url ?? '', headers: request.headers });
+    publisher(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    resourceOf: (slug) => `${origin}/articles/${slug}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Test USDC of each address, in their order. */
+export async function balancesOf(service: Pick<TestService, 'chain'>, addresses: readonly string[]): Promise<bigint[]> {
+  return Promise.all(
+    addresses.map(async (address) => {
+      const data = encodeFunctionData({ abi: ERC20, functionName: 'balanceOf', args: [address as `0x${string}`] });
+      return BigInt(await callChain<string>(service.chain.rpcUrl, 'eth_call', [{ to: service.chain.usdc, data }, 'latest']));
+    }),
+  );
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { parseResource, resourceKeyOf } from '../../domain/host.ts';
+import { locatePage, slugOf } from '../../domain/resource.ts';
+
+test('spellings of one page have one host, path and key', () => {
+  const spellings = [
+    'https://alpha.example/articles/solo',
+    'http://ALPHA.example:80/articles/solo/',
+    'https://alpha.example./articles/%73olo?utm=1#top',
+    'https://alpha.example/other/../articles/solo',
+  ];
+  for (const spelling of spellings) {
+    const parsed = parseResource(spelling);
+    expect(parsed && resourceKeyOf(parsed)).toBe('alpha.example/articles/solo');
+  }
+});
+
+test.each([
+  '',
+  '/a',
+  'ftp://a.example/',
+  'https://',
+  'https://u:p@a.example/',
+  'javascript:alert(1)',
+  'https://a.example/%ff',
+  'https://a.example/%00',
+  'https://a.example/\n',
+  `https://a.example/${'x'.repeat(2048)}`,
+])('%j is no resource', (text) => {
+  expect(parseResource(text)).toBeNull();
+});
+
+test('the longest article prefix that fits gives the slug, and a prefix alone is no article', () => {
+  expect(slugOf(['/a/', '/a/b'], '/a/b/c')).toBe('c');
+  expect(slugOf(['/a'], '/a/b/c')).toBe('b/c');
+  expect(slugOf(['/a/'], '/ab/c')).toBeNull();
+  expect(slugOf(['/a/'], '/a')).toBeNull();
+  expect(slugOf(null, '/x/y')).toBe('x/y');
+  expect(slugOf(null, '/')).toBeNull();
+  expect(slugOf([], '/x')).toBeNull();
+});
+
+test('a slug alone is on the first host under the first prefix, encoded', () => {
+  const site = { hosts: ['a.example', 'b.example'], articlePrefixes: ['/articles/', '/notes/'] };
+  expect(locatePage(site, { slug: 'ein täg/x y' })).toMatchObject({
+    resource: { url: 'https://a.example/articles/ein%20t%C3%A4g/x%20y'.replace('ein%20', 'ein%20'), host: 'a.example' },
+    slug: 'ein täg/x y',
+  });
+  for (const slug of ['../x', 'x/', '.', 'a\u0000', 'x'.repeat(600)]) {
+    expect(() => locatePage(site, { slug })).toThrow(expect.objectContaining({ code: 'invalid_parameter' }));
+  }
+});
