@@ -16,6 +16,8 @@ export interface Lifetime {
   onEnd(stage: number, end: () => Promise<void> | void): void;
   /** Registers a process of a stage, and starts it again when it ends by itself. */
   keep<T extends Running>(stage: number, running: T, again: () => Promise<T>): void;
+  /** Resolves when what was registered during the end has ended. */
+  lateEnds(): Promise<void>;
   /** Ends everything. A second call waits for the first; rejects if something could not be ended. */
   stop(): Promise<void>;
 }
@@ -28,11 +30,12 @@ const PAUSE_MS = 500;
 /** A lifetime; `say` tells of restarts, `giveUp` is called once when a process does not stay alive. */
 export function createLifetime(hooks: { say: (line: string) => void; giveUp: (reason: string) => void }): Lifetime {
   const stages = new Map<number, (() => Promise<void> | void)[]>();
+  const late: Promise<void>[] = [];
   let ending: Promise<void> | null = null;
   let isEnding = false;
 
   const onEnd = (stage: number, end: () => Promise<void> | void): void => {
-    if (isEnding) void end();
+    if (isEnding) late.push(Promise.resolve(end()));
     else stages.set(stage, [...(stages.get(stage) ?? []), end]);
   };
   const keep = <T extends Running>(stage: number, running: T, again: () => Promise<T>): void => {
@@ -53,7 +56,7 @@ export function createLifetime(hooks: { say: (line: string) => void; giveUp: (re
         await again().then(
           (next) => {
             current = next;
-            if (isEnding) void next.stop();
+            if (isEnding) late.push(next.stop());
           },
           (error: Error) => hooks.say(error.message),
         );
@@ -76,6 +79,7 @@ export function createLifetime(hooks: { say: (line: string) => void; giveUp: (re
     },
     onEnd,
     keep,
+    lateEnds: async () => void (await Promise.allSettled(late)),
     stop: () => (ending ??= stop()),
   };
 }

@@ -11,7 +11,7 @@ export interface Printer {
   fact(name: string, value: string): void;
 }
 
-const NAME_WIDTH = 12;
+const NAME_WIDTH = 14;
 
 /** Prints to `write`, which gets whole lines. */
 export function createPrinter(write: (text: string) => void): Printer {

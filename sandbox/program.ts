@@ -52,6 +52,7 @@ export async function runSandbox(options: SandboxOptions, printer: Printer): Pro
     const stopped = lifetime.stop();
     await Promise.race([boot.catch(() => undefined), sleep(3_000)]);
     await stopped;
+    await lifetime.lateEnds();
     rmSync(contractFile, { force: true });
     release();
   };
@@ -82,6 +83,7 @@ async function bootSandbox(options: SandboxOptions, contractFile: string, lifeti
   const secrets = openSecrets(secretsFile);
   const relayer = relayerAddress(secrets.relayerPrivateKey);
   const unit = await startUnit(options, relayer, printer.say, lifetime);
+  if (lifetime.isEnding) return;
   const sink = await startSink(options.ports.sink);
   lifetime.onEnd(EDGE_STAGE, () => sink.close());
   const database = await openDatabase({ url: unit.postgres.appUrl, poolSize: 2, applicationName: 'sandbox' });

@@ -2,18 +2,16 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
+import type { Log } from '../../adapters/log.ts';
 import { createApi } from '../../api/app.ts';
-import { Networks, verifyNetwork } from '../../chain/network.ts';
-import type { Rpc } from '../../chain/rpc.ts';
-import { createRpc } from '../../chain/rpc.ts';
+import { verifyNetwork } from '../../chain/network.ts';
 import { openDatabase } from '../../db/database.ts';
-import { ServiceError } from '../../domain/errors.ts';
 import { issuerOf } from '../../services/licenceCheck.ts';
 import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
-import type { Log } from '../../services/settlement/deps.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
 import type { ApiConfig } from '../config.ts';
+import { createSettlementDeps } from '../settlement.ts';
 import { openSettlement } from './settlement.ts';
 
 /** A running API process. */
@@ -57,15 +55,13 @@ async function open(
   closers.push(() => database.close());
   const connection = await Connection.connect({ address: config.temporalAddress });
   closers.push(() => connection.close());
-  const networks = new Networks(config.networks);
-  const rpcs = new Map(config.networks.map((network) => [network.id, createRpc(network)]));
-  for (const rpc of rpcs.values()) closers.push(() => rpc.close());
-  const rpcOf = (id: string): Rpc => {
-    const rpc = rpcs.get(id);
-    if (!rpc) throw new ServiceError('network_unsupported', 'payments on this network are not accepted');
-    return rpc;
-  };
-  for (const network of networks.list) await verifyNetwork(network, rpcOf(network.id));
+  const parts = createSettlementDeps(config, database, log);
+  const { networks, rpcOf } = parts;
+  for (const network of networks.list) {
+    const rpc = rpcOf(network.id);
+    closers.push(() => rpc.close());
+    await verifyNetwork(network, rpc);
+  }
   const network = networks.get(config.networks[0]?.id ?? '');
 
   const keyring = await openKeyring(database, { privateKeys: config.licenceKeys ?? [], clock });
@@ -93,12 +89,12 @@ async function open(
     return issuerOf(deps, (await snapshots.tenant(tenantId)) ?? { licenseIssuer: null });
   };
   const client = new Client({ connection, namespace: config.temporalNamespace });
-  const settlement = openSettlement({ config, client, database, networks, rpcOf, keyring, issuerOf: issuer, directUrl, log });
+  const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, directUrl });
   closers.push(settlement.close, () => drain(server));
   const readiness = {
     database: async () => void (await database.query('select 1')),
     temporal: async () => void (await connection.workflowService.getSystemInfo({})),
-    chain: async () => void (await Promise.all([...rpcs.values()].map((rpc) => rpc.request('eth_blockNumber', [])))),
+    chain: async () => void (await Promise.all(networks.list.map(({ id }) => rpcOf(id).request('eth_blockNumber', [])))),
   };
   server.on('request', createApi({ ...deps, log, settle: settlement.settle, readiness }));
 

@@ -16,6 +16,7 @@ export interface StateFolders {
 /** What makes a chain the one a database knows. */
 export interface ChainFacts {
   readonly chainId: number;
+  /** Hash of block 1: anvil adds another block 0 each time it loads its state, and shows any of them. Empty without blocks. */
   readonly genesisHash: string;
   /** Runtime code at the router's address; `0x` for none. */
   readonly routerCode: string;
@@ -64,13 +65,13 @@ export function wipePartialState(folders: StateFolders, progress: Progress): boo
 
 /** Reads the facts of a running chain. Throws when it does not answer. */
 export async function readChainFacts(rpcUrl: string, router: string, relayer: string): Promise<ChainFacts> {
-  const [chainId, genesis, routerCode, nonce] = await Promise.all([
+  const [chainId, first, routerCode, nonce] = await Promise.all([
     callChain<string>(rpcUrl, 'eth_chainId', []),
-    callChain<{ hash: string }>(rpcUrl, 'eth_getBlockByNumber', ['0x0', false]),
+    callChain<{ hash: string } | null>(rpcUrl, 'eth_getBlockByNumber', ['0x1', false]),
     callChain<string>(rpcUrl, 'eth_getCode', [router, 'latest']),
     callChain<string>(rpcUrl, 'eth_getTransactionCount', [relayer, 'latest']),
   ]);
-  return { chainId: Number(chainId), genesisHash: genesis.hash, routerCode, relayerNonce: Number(nonce) };
+  return { chainId: Number(chainId), genesisHash: first?.hash ?? '', routerCode, relayerNonce: Number(nonce) };
 }
 
 /** Why this chain is not the one the database knows, as a sentence; null when it is. Pure. */
