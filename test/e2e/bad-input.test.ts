@@ -125,7 +125,7 @@ test('legs that are not those behind payTo are authorization_invalid, counted on
   await expectRefusal(await postVerify(service, site, { payment, quote, legs }), 'authorization_invalid');
 });
 
-test('legs in another order, merged by address, are the same legs', async () => {
+test('legs in another order are the same legs', async () => {
   await newCase();
   const payload = await payloadFor(service, quote, payer);
   const answer = await postVerify(service, site, { payment: base64Of(payload), quote, legs: [...quote.legs].reverse() });
