@@ -1,10 +1,13 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import { confirmBatch, type ConfirmResult } from '../services/settlement/confirm.ts';
+import type { ConfirmResult } from '../services/settlement/confirm.ts';
+import { confirmBatch } from '../services/settlement/confirm.ts';
 import type { SettlementDeps } from '../services/settlement/deps.ts';
 import { flushSplits } from '../services/settlement/flush.ts';
-import { claimAndSend, type SendResult } from '../services/settlement/send.ts';
+import type { SendResult } from '../services/settlement/send.ts';
+import { claimAndSend } from '../services/settlement/send.ts';
 import type { BatchProposal } from '../services/settlement/starter.ts';
-import { sweepNetwork, type SweptBatch } from '../services/settlement/sweep.ts';
+import type { SweptBatch } from '../services/settlement/sweep.ts';
+import { sweepNetwork } from '../services/settlement/sweep.ts';
 
 /** The activities of settlement: each unpacks, calls a service, and leaves retries to the workflow. */
 export interface SettlementActivities {

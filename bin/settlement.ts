@@ -1,6 +1,7 @@
 import type { Log } from '../adapters/log.ts';
 import { Networks } from '../chain/network.ts';
-import { createRpc, type Rpc } from '../chain/rpc.ts';
+import type { Rpc } from '../chain/rpc.ts';
+import { createRpc } from '../chain/rpc.ts';
 import { relayerAddress } from '../chain/transaction.ts';
 import type { Database } from '../db/database.ts';
 import type { CrashPoint, RelayerKey, SettlementDeps } from '../services/settlement/deps.ts';

@@ -1,9 +1,9 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
-import { tokenAbi } from './abi.ts';
+import { multicall3Abi, tokenAbi } from './abi.ts';
 import type { Call } from './multicall.ts';
-import { aggregate } from './multicall.ts';
+import { aggregate, blockNumberCall } from './multicall.ts';
 import type { Network } from './network.ts';
 import type { Rpc } from './rpc.ts';
 import { chainUnavailable } from './rpc.ts';
@@ -14,13 +14,33 @@ export async function listUsedNonces(
   network: Pick<Network, 'asset'>,
   pairs: readonly { readonly payer: Address; readonly nonce: Hex }[],
 ): Promise<boolean[]> {
-  const calls = pairs.map(({ payer, nonce }) => ({
-    target: network.asset,
-    callData: encodeFunctionData({ abi: tokenAbi, functionName: 'authorizationState', args: [payer, nonce] }),
-  }));
-  return (await readAll(rpc, calls)).map((data) =>
-    decodeFunctionResult({ abi: tokenAbi, functionName: 'authorizationState', data }),
-  );
+  return (await readAll(rpc, pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce)))).map(isUsed);
+}
+
+/**
+ * Which of up to 200 (payer, nonce) pairs are used, and at which block that was seen, of one state. Carries no signature, so it
+ * may come before the payment rows (safety 2). Throws ServiceError in an outage.
+ */
+export async function lookAtNonces(
+  rpc: Rpc,
+  network: Pick<Network, 'asset'>,
+  pairs: readonly { readonly payer: Address; readonly nonce: Hex }[],
+): Promise<{ readonly blockNumber: bigint; readonly used: readonly boolean[] }> {
+  const calls = pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce));
+  const [head, ...states] = await readAll(rpc, [blockNumberCall, ...calls]);
+  if (!head) throw chainUnavailable(rpc.networkId);
+  return {
+    blockNumber: decodeFunctionResult({ abi: multicall3Abi, functionName: 'getBlockNumber', data: head }),
+    used: states.map(isUsed),
+  };
+}
+
+function stateCall(asset: Address, payer: Address, nonce: Hex): Call {
+  return { target: asset, callData: encodeFunctionData({ abi: tokenAbi, functionName: 'authorizationState', args: [payer, nonce] }) };
+}
+
+function isUsed(data: Hex): boolean {
+  return decodeFunctionResult({ abi: tokenAbi, functionName: 'authorizationState', data });
 }
 
 /** Token balances of up to 200 accounts, in micro, in one call. */

@@ -1,4 +1,5 @@
 import type { Sql } from './database.ts';
+import { insertAndRollUp } from './rollups.ts';
 
 /** One reported observation as stored; times are dates, `micro` is micro-USDC. */
 export interface ObservationRow {
@@ -24,11 +25,12 @@ export interface ObservationGroup {
   readonly rows: readonly ObservationRow[];
 }
 
-/** Appends the observations of many requests in one statement: all of them or, when it throws, none. */
+/** Appends the observations of many requests, with their rollups, in one statement: all of them or, when it throws, none. */
 export async function insertObservations(sql: Sql, groups: readonly ObservationGroup[]): Promise<void> {
   const rows = groups.flatMap((group) => group.rows.map((row) => ({ ...row, tenantId: group.tenantId })));
   const column = <Key extends keyof ObservationRow | 'tenantId'>(key: Key) => rows.map((row) => row[key]);
-  await sql.query(
+  await insertAndRollUp(
+    sql,
     `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, agent, agent_ua,
        classify_reason, verified, verified_agent, sig_invalid, at)
      select tenant_id, uuidv7(), host, slug, verdict, classified_as, kind, micro, agent, agent_ua, classify_reason, verified,

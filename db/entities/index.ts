@@ -1,7 +1,7 @@
-import { ApiKey, ApiKeyHash } from './key.ts';
 import { BuyerAccount, BuyerKey, OwnerToken } from './account.ts';
-import { HostClaim, Tenant, TenantHost, TenantPricing } from './tenant.ts';
+import { ApiKey, ApiKeyHash } from './key.ts';
 import { SigningKey } from './signingKey.ts';
+import { HostClaim, Tenant, TenantHost, TenantPricing } from './tenant.ts';
 import { EndpointLease, WebhookEndpoint, WebhookSecret } from './webhook.ts';
 
 /** Every table that is read and written as entities; the ledger's hot tables are SQL (ADR 0004). */

@@ -5,6 +5,7 @@ create table chain_cursor (
   network text primary key,
   next_block bigint not null check (next_block >= 0),
   safe_block bigint,
+  corrected_block bigint not null default 0, -- flushes up to here are in the ledger to the micro
   read_at timestamptz(3)
 );
 create index chain_transfer_to on chain_transfer (network, to_address, block_number);
@@ -19,18 +20,6 @@ create table split_leg (
   weight numeric(30) not null check (weight > 0),
   total_weight numeric(33) not null check (total_weight >= weight),
   primary key (network, pay_to, ordinal)
-);
-
--- What a flush paid an author more or less than the sum of the legs it paid out (safety 4): of each payment and author once.
-create table leg_correction (
-  tenant_id uuid not null,
-  payment_id uuid not null,
-  to_address text not null,
-  amount_micro bigint not null check (amount_micro <> 0),
-  tx_hash text not null, -- the flush
-  recorded_at timestamptz(3) not null default now(),
-  primary key (tenant_id, payment_id, to_address),
-  foreign key (tenant_id, payment_id) references payment
 );
 
 -- What a tenant's own gate decides by, before it prices anything; nothing here is a price, a chain or a secret.
@@ -72,6 +61,6 @@ create table member_invite_hash (
   foreign key (tenant_id, author_id) references member on delete cascade
 );
 
-grant select, insert, update, delete on chain_cursor, split_leg, leg_correction, tenant_enforcement, host_liveness, member,
+grant select, insert, update, delete on chain_cursor, split_leg, tenant_enforcement, host_liveness, member,
   member_invite_hash to svc_app;
-revoke update, delete on leg_correction, split_leg from svc_app;
+revoke update, delete on split_leg from svc_app;

@@ -21,7 +21,7 @@ export async function readAdmission(
                and last_at > now() - interval '1 hour'), 0) as strikes,
             exists (select 1 from blocked_payee where network = $2 and pay_to = $4) as blocked,
             coalesce((select gas_wei from gas_usage where tenant_id = $1 and day = current_date), 0) as gas,
-            (select count(*) from (select 1 from payment where network = $2 and state = 'accepted' limit 20000) few) as waiting,
+            (select count(*) from (select 1 from payment where network = $2 and state = 'accepted' and mode = 'live' limit 20000) few) as waiting,
             (select count(*) from settlement_batch where network = $2 and state = 'open') as open`,
     [about.tenantId, about.network, about.payer, about.payTo],
   );
@@ -68,13 +68,15 @@ export async function addGasUsage(sql: Sql, usage: ReadonlyMap<string, bigint>):
   );
 }
 
-/** Raises an operator alert. */
+/** Raises an operator alert; the same one again within the hour, still unresolved, is not raised twice. */
 export async function raiseAlert(sql: Sql, kind: string, detail: string, tenantId: string | null = null): Promise<void> {
-  await sql.query('insert into operator_alert (alert_id, tenant_id, kind, detail) values (uuidv7(), $1, $2, $3)', [
-    tenantId,
-    kind,
-    detail,
-  ]);
+  await sql.query(
+    `insert into operator_alert (alert_id, tenant_id, kind, detail)
+     select uuidv7(), $1::uuid, $2::text, $3::text where not exists (
+       select 1 from operator_alert where kind = $2 and detail = $3 and tenant_id is not distinct from $1::uuid
+          and resolved_at is null and raised_at > now() - interval '1 hour')`,
+    [tenantId, kind, detail],
+  );
 }
 
 /** Which of these recipients are marked as unpayable. */

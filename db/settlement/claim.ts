@@ -1,7 +1,9 @@
 import { decide } from '../../domain/payment/machine.ts';
 import type { Database, Sql } from '../database.ts';
-import { listPayments, type Payment, type PaymentRef } from './payment.ts';
-import { insertBatch, type Lane, lockLane, type RelayerRef, type SignedBatch } from './relayer.ts';
+import type { Payment, PaymentRef } from './payment.ts';
+import { listPayments } from './payment.ts';
+import type { Lane, RelayerRef, SignedBatch } from './relayer.ts';
+import { insertBatch, lockLane } from './relayer.ts';
 
 /** What a claim did with the proposals it was given. */
 export type ClaimResult =
@@ -23,7 +25,7 @@ export async function claimBatch(
     const found: Lane = await lockLane(sql, lane);
     if (found.kind !== 'free') return { kind: found.kind };
     const rows = await listPayments(sql, proposals, true);
-    const open = rows.filter((row) => row.facts.state === 'accepted' && row.facts.batchId === null);
+    const open = rows.filter((row) => row.mode === 'live' && row.facts.state === 'accepted' && row.facts.batchId === null);
     if (open.length === 0) return { kind: 'nothing' };
     const signed = await sign(open, found.nonce);
     if (!signed) return { kind: 'nothing' };

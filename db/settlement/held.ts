@@ -1,9 +1,11 @@
 import { isLeading } from '../../domain/payment/guard.ts';
 import { isSettled } from '../../domain/payment/state.ts';
 import type { Database } from '../database.ts';
-import { lockPurchases, type PurchaseKey } from './intake.ts';
+import type { PurchaseKey } from './intake.ts';
+import { lockPurchases } from './intake.ts';
 import { applyHeld } from './outcome.ts';
-import { type Payment, type PaymentRef, paymentFromRow, type PaymentRow } from './payment.ts';
+import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
+import { paymentFromRow } from './payment.ts';
 
 type Row = PaymentRow & Record<string, unknown>;
 

@@ -1,7 +1,8 @@
 import type { GuardDecision, Sibling } from '../../domain/payment/guard.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
-import { legsToJson, findPayment, type Payment } from './payment.ts';
+import type { Payment } from './payment.ts';
+import { findPayment, legsToJson } from './payment.ts';
 
 /** A payment before its first row: everything but what happens to it later. */
 export type NewPayment = Omit<
@@ -11,7 +12,6 @@ export type NewPayment = Omit<
   | 'sentence'
   | 'successorId'
   | 'repeatsLicence'
-  | 'unusedAtBlock'
   | 'acceptedAt'
   | 'at'
   | 'decidedAt'
@@ -125,16 +125,16 @@ async function insertRow(sql: Sql, payment: NewPayment, decision: GuardDecision)
   await sql.query(
     `insert into payment (tenant_id, payment_id, mode, network, asset, payer, pay_to, nonce, valid_after, valid_before,
        signature, lane, x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, leg_words, router,
-       binding, agent, key_id, state, successor_id, repeats_licence, decided_at)
+       binding, agent, key_id, state, successor_id, repeats_licence, decided_at, unused_at_block)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-       $25, $26, $27, $28, case when $29 then now() end)`,
+       $25, $26, $27, $28, case when $29 then now() end, $30)`,
     [
       ...[payment.tenantId, payment.paymentId, payment.mode, payment.network, payment.asset, payment.payer, payment.payTo],
       ...[payment.nonce, payment.validAfter.toString(), payment.validBefore.toString(), payment.signature, payment.lane],
       ...[payment.x402Version, payment.host, payment.slug, payment.resource, payment.resourceKey, payment.kind],
       ...[payment.amountMicro.toString(), legsToJson(payment.legs), payment.legWords, payment.router, payment.binding],
       ...[JSON.stringify(payment.agent), payment.keyId, decision.state, superseded?.successorId ?? null],
-      ...[superseded?.repeatsLicence ?? false, superseded !== null],
+      ...[superseded?.repeatsLicence ?? false, superseded !== null, payment.unusedAtBlock?.toString() ?? null],
     ],
   );
 }
@@ -142,10 +142,12 @@ async function insertRow(sql: Sql, payment: NewPayment, decision: GuardDecision)
 /** Remembers a split for the flusher, whoever pays it later (safety 4). */
 async function rememberSplit(sql: Sql, payment: NewPayment): Promise<void> {
   if (!payment.legWords) return;
-  await sql.query(
-    `insert into split (network, router, pay_to, leg_words) values ($1, $2, $3, $4) on conflict do nothing`,
-    [payment.network, payment.router, payment.payTo, payment.legWords],
-  );
+  await sql.query(`insert into split (network, router, pay_to, leg_words) values ($1, $2, $3, $4) on conflict do nothing`, [
+    payment.network,
+    payment.router,
+    payment.payTo,
+    payment.legWords,
+  ]);
 }
 
 /** The payment a request key was first used with, within a day; remembers this one when there is none. */
@@ -165,4 +167,3 @@ export async function rememberRequestKey(
   );
   return rows[0]?.request_hash === entry.requestHash ? 'same' : 'other';
 }
-

@@ -1,27 +1,40 @@
 import type { PaymentEffect } from '../../domain/payment/machine.ts';
 import type { Sql } from '../database.ts';
+import type { CrossingRef } from '../rollups.ts';
+import { insertAndRollUp, rollUpCrossings } from '../rollups.ts';
 import type { Change } from './outcome.ts';
 import type { StoredAgent } from './payment.ts';
+
+/**
+ * Writes what decisions add to the ledger: crossings, observations, and their rollups. Call it as the last write of the
+ * database transaction, since rollup rows are shared by many payments (safety 23).
+ */
+export async function recordLedger(sql: Sql, changes: readonly Change[]): Promise<void> {
+  const crossings = await recordCrossings(sql, changes);
+  await rollUpCrossings(sql, crossings);
+  await recordObservations(sql, changes);
+}
 
 /**
  * Appends crossings with their legs and their announcement (outbox) for the decisions that ask for it: a crossing of the
  * price, or a negative correction of one (safety 5). Rows are built from the payment row alone (safety 11).
  */
-export async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<void> {
+async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<CrossingRef[]> {
   const entries = changes.flatMap((change) =>
     change.effects.flatMap((effect) => {
       if (effect.type === 'recordCrossing') return [{ change, negative: false }];
       return effect.type === 'correctCrossing' ? [{ change, negative: true }] : [];
     }),
   );
-  if (entries.length === 0) return;
-  await sql.query(
+  if (entries.length === 0) return [];
+  const rows = await sql.query<{ tenant_id: string; crossing_id: string }>(
     `with wanted as (
-       select * from unnest($1::uuid[], $2::uuid[], $3::bool[]) as entry (tenant_id, payment_id, negative)
+       select *, row_number() over (partition by tenant_id, payment_id order by position) - 1 as turn
+         from unnest($1::uuid[], $2::uuid[], $3::bool[]) with ordinality as entry (tenant_id, payment_id, negative, position)
      ), made as (
        insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at)
        select payment.tenant_id, uuidv7(), payment.payment_id,
-         (select coalesce(max(sequence) + 1, 0) from crossing
+         (select coalesce(max(sequence) + 1, 0) + wanted.turn from crossing
            where crossing.tenant_id = payment.tenant_id and crossing.payment_id = payment.payment_id),
          payment.host, payment.slug, payment.kind,
          case when wanted.negative then -payment.amount_micro else payment.amount_micro end,
@@ -41,13 +54,15 @@ export async function recordCrossings(sql: Sql, changes: readonly Change[]): Pro
          made.host, made.slug, made.kind, made.at
        from made, jsonb_array_elements(made.legs) with ordinality as list (leg, n)
      )
-     insert into unannounced_crossing (tenant_id, crossing_id, host) select tenant_id, crossing_id, host from made`,
+     insert into unannounced_crossing (tenant_id, crossing_id, host) select tenant_id, crossing_id, host from made
+     returning tenant_id, crossing_id`,
     [
       entries.map((entry) => entry.change.payment.tenantId),
       entries.map((entry) => entry.change.payment.paymentId),
       entries.map((entry) => entry.negative),
     ],
   );
+  return rows.map((row) => ({ tenantId: row.tenant_id, crossingId: row.crossing_id }));
 }
 
 /** One observation of a payment: its verdict, and 1 or -1 where it takes an earlier one back (safety 3). */
@@ -67,7 +82,7 @@ function observationOf(effect: PaymentEffect): { verdict: string; count: number;
 }
 
 /** Appends the observations that decisions ask for: one for each decided failure and settlement, and their corrections. */
-export async function recordObservations(sql: Sql, changes: readonly Change[]): Promise<void> {
+async function recordObservations(sql: Sql, changes: readonly Change[]): Promise<void> {
   const rows = changes.flatMap((change) =>
     change.effects.flatMap((effect) => {
       const entry = observationOf(effect);
@@ -77,7 +92,8 @@ export async function recordObservations(sql: Sql, changes: readonly Change[]): 
     }),
   );
   if (rows.length === 0) return;
-  await sql.query(
+  await insertAndRollUp(
+    sql,
     `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, reason, count,
        payment_id, agent, agent_ua, classify_reason, verified, verified_agent, sig_invalid, at)
      select payment.tenant_id, uuidv7(), payment.host, payment.slug, entry.verdict, 'agent', payment.kind,
@@ -112,7 +128,8 @@ export interface Refusal {
 /** Appends the one `payment-failed` observation of a refused attempt (decisions: failed attempts). */
 export async function recordRefusalRow(sql: Sql, refusal: Refusal): Promise<void> {
   const { agent } = refusal;
-  await sql.query(
+  await insertAndRollUp(
+    sql,
     `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, reason, agent,
        agent_ua, classify_reason, verified, verified_agent, sig_invalid, at)
      values ($1, uuidv7(), $2, $3, 'payment-failed', 'agent', $4, $5, $6, $7, $8, $9, $10, $11, $12, now())`,

@@ -1,10 +1,15 @@
 import { isLeading } from '../../domain/payment/guard.ts';
-import { decide, type PaymentEffect, type PaymentEvent } from '../../domain/payment/machine.ts';
-import { isUndecided, type PaymentFacts } from '../../domain/payment/state.ts';
-import { isTransientError, type Database, type Sql } from '../database.ts';
+import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.ts';
+import { decide } from '../../domain/payment/machine.ts';
+import type { PaymentFacts } from '../../domain/payment/state.ts';
+import { isUndecided } from '../../domain/payment/state.ts';
+import type { Database, Sql } from '../database.ts';
+import { isTransientError } from '../database.ts';
+import { raiseAlert } from './admission.ts';
 import { lockPurchases, purchaseText } from './intake.ts';
-import { recordCrossings, recordObservations } from './ledger.ts';
-import { listPayments, paymentFromRow, type Payment, type PaymentRef, type PaymentRow } from './payment.ts';
+import { recordLedger } from './ledger.ts';
+import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
+import { listPayments, paymentFromRow } from './payment.ts';
 
 /** What happened to one payment, and what is worth keeping about it besides. */
 export interface Occurrence extends PaymentRef {
@@ -49,7 +54,10 @@ export async function applyEvents(database: Database, occurrences: readonly Occu
     return await database.transaction((sql) => applyTogether(sql, occurrences));
   } catch (error) {
     if (isTransientError(error)) throw error;
-    if (occurrences.length === 1) return { ...NOTHING, poisoned: occurrences };
+    if (occurrences.length === 1) {
+      await raiseAlert(database, 'payment_unrecorded', `payment ${occurrences[0]?.paymentId}: ${String(error).slice(0, 200)}`);
+      return { ...NOTHING, poisoned: occurrences };
+    }
     const middle = Math.ceil(occurrences.length / 2);
     const first = await applyEvents(database, occurrences.slice(0, middle));
     return merge(first, await applyEvents(database, occurrences.slice(middle)));
@@ -80,9 +88,8 @@ async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Prom
   const changes = decided.filter((change) => !conflicting.has(change.payment.paymentId));
   const queued = await decideHeld(sql, changes, payments);
   await writeStates(sql, [...changes, ...queued]);
-  await recordCrossings(sql, changes);
-  await recordObservations(sql, changes);
   await raiseAlerts(sql, changes, conflicting);
+  await recordLedger(sql, changes);
   if (changes.length > 0) await sql.query("select pg_notify('payment_decided', '')");
   return {
     changed: changes.map((change) => change.payment),
@@ -122,13 +129,18 @@ async function claimTransfers(sql: Sql, changes: readonly Change[]): Promise<Set
   return new Set(claims.map((c) => c.change.payment.paymentId).filter((id) => !got.has(id)));
 }
 
-/** Decides the payments held behind the ones that were decided: superseded by a success, or the oldest released. */
+/**
+ * Decides the payments held behind the ones that were decided: superseded by a success, or the oldest released. Successes come
+ * first: a payment that one decision of the round supersedes must not be released by another.
+ */
 async function decideHeld(sql: Sql, changes: readonly Change[], seen: ReadonlyMap<string, Payment>): Promise<Change[]> {
   const result: Change[] = [];
   const touched = new Map(seen);
-  for (const change of changes) {
-    const kind = change.effects.find((effect) => effect.type === 'supersedeHeld' || effect.type === 'releaseHeld')?.type;
-    if (!kind) continue;
+  const last = [...new Map(changes.map((change) => [change.payment.paymentId, change])).values()];
+  const settled = last.filter((change) => change.effects.some((effect) => effect.type === 'supersedeHeld'));
+  const failed = last.filter((change) => change.effects.some((effect) => effect.type === 'releaseHeld'));
+  for (const change of [...settled, ...failed]) {
+    const kind = settled.includes(change) ? 'supersedeHeld' : 'releaseHeld';
     const siblings = await listPurchase(sql, change.payment, touched);
     const held = siblings.filter((sibling) => sibling.facts.state === 'held');
     const event: PaymentEvent = kind === 'supersedeHeld' ? { type: 'superseded' } : { type: 'released' };
@@ -152,11 +164,21 @@ async function listPurchase(sql: Sql, payment: Payment, seen: ReadonlyMap<string
       where tenant_id = $1 and payer = $2 and resource_key = $3 and kind = $4 and mode = $5 and amount_micro = $6
         and state in ('accepted', 'held', 'broadcast', 'review') and payment_id <> $7
       order by accepted_at, payment_id for update`,
-    [payment.tenantId, payment.payer, payment.resourceKey, payment.kind, payment.mode, payment.amountMicro.toString(),
-      payment.paymentId],
+    [
+      payment.tenantId,
+      payment.payer,
+      payment.resourceKey,
+      payment.kind,
+      payment.mode,
+      payment.amountMicro.toString(),
+      payment.paymentId,
+    ],
   );
   const key = purchaseText(payment);
-  return rows.map(paymentFromRow).map((row) => seen.get(row.paymentId) ?? row).filter((row) => purchaseText(row) === key);
+  return rows
+    .map(paymentFromRow)
+    .map((row) => seen.get(row.paymentId) ?? row)
+    .filter((row) => purchaseText(row) === key);
 }
 
 /** Decides one held payment inside a transaction that holds its purchase's lock. */
@@ -192,7 +214,10 @@ async function writeStates(sql: Sql, changes: readonly Change[]): Promise<void> 
       ...[column((c) => c.next.evidence?.txHash ?? null), column((c) => c.next.evidence?.logIndex ?? null)],
       ...[column((c) => c.next.evidence?.blockNumber.toString() ?? null), column((c) => c.occurrence.blockTime ?? null)],
       ...[column((c) => c.occurrence.rawReason ?? null), column((c) => c.occurrence.sentence ?? null)],
-      ...[column((c) => c.payment.successorId), column((c) => c.payment.facts.state !== c.next.state && !isUndecided(c.next.state))],
+      ...[
+        column((c) => c.payment.successorId),
+        column((c) => c.payment.facts.state !== c.next.state && !isUndecided(c.next.state)),
+      ],
     ],
   );
 }
@@ -202,15 +227,9 @@ async function raiseAlerts(sql: Sql, changes: readonly Change[], conflicting: Re
     .filter((change) => change.effects.some((effect) => effect.type === 'alert'))
     .map((change) => ({ change, kind: change.next.state === 'review' ? 'payment_review' : 'payment_reverted' }));
   for (const { change, kind } of alerts) {
-    await sql.query('insert into operator_alert (alert_id, tenant_id, kind, detail) values (uuidv7(), $1, $2, $3)', [
-      change.payment.tenantId,
-      kind,
-      `payment ${change.payment.paymentId}`,
-    ]);
+    await raiseAlert(sql, kind, `payment ${change.payment.paymentId}`, change.payment.tenantId);
   }
   for (const paymentId of conflicting) {
-    await sql.query("insert into operator_alert (alert_id, kind, detail) values (uuidv7(), 'evidence_conflict', $1)", [
-      `payment ${paymentId}`,
-    ]);
+    await raiseAlert(sql, 'evidence_conflict', `payment ${paymentId}`);
   }
 }

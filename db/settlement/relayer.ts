@@ -40,7 +40,12 @@ export type Lane = { readonly kind: 'free'; readonly nonce: bigint } | { readonl
  * Makes sure a relayer has its row, starting at the chain's transaction count. When the chain is ahead (the key was used
  * elsewhere) its count is adopted and an alert raised; when it is behind, nothing changes: our own bytes are on their way.
  */
-export async function ensureRelayer(database: Database, ref: RelayerRef, chainNonce: bigint, inFlightLimit: number): Promise<void> {
+export async function ensureRelayer(
+  database: Database,
+  ref: RelayerRef,
+  chainNonce: bigint,
+  inFlightLimit: number,
+): Promise<void> {
   await database.transaction(async (sql) => {
     const rows = await sql.query<{ next_nonce: string }>(
       `insert into relayer (network, address, next_nonce, in_flight_limit) values ($1, $2, $3, $4)
@@ -127,12 +132,23 @@ export async function findBatch(sql: Sql, batchId: string): Promise<Batch | null
   return rows[0] ? batchFromRow(rows[0]) : null;
 }
 
-/** Batches that are not safe yet, lowest nonce first; `upTo` limits to nonces below it. */
-export async function listUnfinishedBatches(sql: Sql, ref: RelayerRef, upTo?: bigint): Promise<Batch[]> {
+/** Batches that are not safe yet: open ones first, then lowest nonce first, 200 at most. */
+export async function listUnfinishedBatches(sql: Sql, ref: RelayerRef): Promise<Batch[]> {
   const rows = await sql.query<BatchRow>(
     `select * from settlement_batch where network = $1 and relayer = $2 and state <> 'safe'
-        and ($3::bigint is null or nonce < $3) order by nonce limit 200`,
-    [ref.network, ref.address, upTo?.toString() ?? null],
+      order by state = 'open' desc, nonce limit 200`,
+    [ref.network, ref.address],
+  );
+  return rows.map(batchFromRow);
+}
+
+/** Every batch of a lane from one nonce to below another, lowest first, whatever its state: a reorg lowers the chain's count. */
+export async function listLane(sql: Sql, ref: RelayerRef, fromNonce: bigint, belowNonce: bigint): Promise<Batch[]> {
+  const rows = await sql.query<BatchRow>(
+    `select settlement_batch.* from relayer_nonce join settlement_batch using (batch_id)
+      where relayer_nonce.network = $1 and relayer_nonce.relayer = $2 and relayer_nonce.nonce >= $3 and relayer_nonce.nonce < $4
+      order by relayer_nonce.nonce limit 200`,
+    [ref.network, ref.address, fromNonce.toString(), belowNonce.toString()],
   );
   return rows.map(batchFromRow);
 }
@@ -155,7 +171,9 @@ export async function markMined(sql: Sql, batchId: string): Promise<boolean> {
 
 /** All signed bytes of a batch, first attempt first. */
 export async function listAttempts(sql: Sql, batchId: string): Promise<RelayerTransaction[]> {
-  const rows = await sql.query<TransactionRow>('select * from relayer_transaction where batch_id = $1 order by attempt', [batchId]);
+  const rows = await sql.query<TransactionRow>('select * from relayer_transaction where batch_id = $1 order by attempt', [
+    batchId,
+  ]);
   return rows.map(transactionFromRow);
 }
 

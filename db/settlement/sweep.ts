@@ -1,12 +1,13 @@
 import type { Sql } from '../database.ts';
-import { paymentFromRow, type Payment, type PaymentRef, type PaymentRow } from './payment.ts';
+import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
+import { paymentFromRow } from './payment.ts';
 
 type Row = PaymentRow & Record<string, unknown>;
 
 /** Accepted payments that nothing has picked up for a while, oldest first (safety 7). */
 export async function listStaleAccepted(sql: Sql, network: string, olderThanMs: number, limit: number): Promise<Payment[]> {
   const rows = await sql.query<Row>(
-    `select * from payment where network = $1 and state = 'accepted' and batch_id is null
+    `select * from payment where network = $1 and mode = 'live' and state = 'accepted' and batch_id is null
         and accepted_at < now() - make_interval(secs => $2::double precision / 1000)
       order by accepted_at limit $3`,
     [network, olderThanMs, limit],
@@ -34,6 +35,17 @@ export async function listWatched(sql: Sql, network: string, limit: number): Pro
         and (state in ('failed', 'superseded', 'expired', 'review', 'held') or state = 'broadcast')
       order by checked_at nulls first limit $2`,
     [network, limit],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/** Settled and final payments that transactions prove, by the claims on their transfers. */
+export async function listProvenBy(sql: Sql, network: string, txHashes: readonly string[]): Promise<Payment[]> {
+  const rows = await sql.query<Row>(
+    `select payment.* from payment join transfer_claim using (tenant_id, payment_id)
+      where transfer_claim.network = $1 and transfer_claim.tx_hash = any ($2::text[]) and payment.state in ('settled', 'final')
+        and payment.mode = 'live' order by payment.tenant_id, payment.payment_id`,
+    [network, [...txHashes]],
   );
   return rows.map(paymentFromRow);
 }
@@ -74,7 +86,11 @@ export async function takeSplitsToCheck(sql: Sql, network: string, limit: number
 }
 
 /** Recipients marked as unpayable, those checked longest ago first, with the legs of a split. */
-export async function listBlocked(sql: Sql, network: string, limit: number): Promise<{ payTo: `0x${string}`; legWords: string[] | null }[]> {
+export async function listBlocked(
+  sql: Sql,
+  network: string,
+  limit: number,
+): Promise<{ payTo: `0x${string}`; legWords: string[] | null }[]> {
   const rows = await sql.query<{ pay_to: string; leg_words: string[] | null }>(
     `select blocked_payee.pay_to, max(split.leg_words) as leg_words from blocked_payee
        left join split on split.network = blocked_payee.network and split.pay_to = blocked_payee.pay_to
@@ -83,6 +99,11 @@ export async function listBlocked(sql: Sql, network: string, limit: number): Pro
     [network, limit],
   );
   return rows.map((row) => ({ payTo: row.pay_to as `0x${string}`, legWords: row.leg_words }));
+}
+
+/** Notes that a recipient was looked at and still cannot be paid, so that the next ones have their turn. */
+export async function touchBlocked(sql: Sql, network: string, payTo: string): Promise<void> {
+  await sql.query('update blocked_payee set checked_at = now() where network = $1 and pay_to = $2', [network, payTo]);
 }
 
 /** Lifts the mark of a recipient that can be paid again. */

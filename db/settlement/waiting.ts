@@ -1,5 +1,6 @@
 import type { Sql } from '../database.ts';
-import { paymentFromRow, type Payment, type PaymentRef, type PaymentRow } from './payment.ts';
+import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
+import { paymentFromRow } from './payment.ts';
 
 /**
  * Those of the given payments that are decided, in one query (safety 6). A superseded payment counts only once its

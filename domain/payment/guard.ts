@@ -1,5 +1,6 @@
 import type { CrossingKind } from '../terms.ts';
-import { isSettled, isUndecided, type PaymentState } from './state.ts';
+import type { PaymentState } from './state.ts';
+import { isSettled, isUndecided } from './state.ts';
 
 /** Another payment of the same payer for the same resource and kind, as the guard sees it under its lock. */
 export interface Sibling {

@@ -1,5 +1,6 @@
 import type { FailureReason } from '../errors.ts';
-import { type EvidenceRef, isSameEvidence, isSettled, isUndecided, MAX_ATTEMPTS, type PaymentFacts } from './state.ts';
+import type { EvidenceRef, PaymentFacts } from './state.ts';
+import { isSameEvidence, isSettled, isUndecided, MAX_ATTEMPTS } from './state.ts';
 
 /**
  * What happened to a payment. Only `evidence` (and its opposite, `spentOtherwise`, `unusable`) come from the chain;

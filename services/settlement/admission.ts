@@ -20,7 +20,9 @@ export async function admit(deps: SettleDeps, request: SettleRequest, network: N
     payTo: request.terms.payTo,
   });
   if (facts.blockedPayee) {
-    throw new ServiceError('payee_blocked', 'an author of this page cannot receive payments at present', { retryAfterSeconds: 600 });
+    throw new ServiceError('payee_blocked', 'an author of this page cannot receive payments at present', {
+      retryAfterSeconds: 600,
+    });
   }
   const budget = deps.settings.gasBudgetWeiPerDay;
   if (budget !== null && facts.gasWeiToday >= budget) {
@@ -32,6 +34,8 @@ export async function admit(deps: SettleDeps, request: SettleRequest, network: N
   const batchesAhead = facts.openBatches + facts.waiting / BATCH_LIMIT;
   const waitMs = (batchesAhead / deps.settings.inFlightLimit) * network.blockTimeMs;
   if (waitMs > LONGEST_EXPECTED_WAIT_MS) {
-    throw new ServiceError('overloaded', 'more payments wait than can be settled soon; nothing was charged', { retryAfterSeconds: 10 });
+    throw new ServiceError('overloaded', 'more payments wait than can be settled soon; nothing was charged', {
+      retryAfterSeconds: 10,
+    });
   }
 }

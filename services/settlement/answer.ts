@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Networks } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
-import { findPayment, fixLicence, type Payment, type StoredLicence } from '../../db/settlement/payment.ts';
+import type { Payment, StoredLicence } from '../../db/settlement/payment.ts';
+import { findPayment, fixLicence } from '../../db/settlement/payment.ts';
 import { listAttempts } from '../../db/settlement/relayer.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { isSettled } from '../../domain/payment/state.ts';
-import { type LicenceSigner, mintReReadLicence } from '../licences/mint.ts';
-import { encodeSettlementResponse, PaymentError, type SettleReceipt } from './outcome.ts';
+import type { LicenceSigner } from '../licences/mint.ts';
+import { mintReReadLicence } from '../licences/mint.ts';
+import type { SettleReceipt } from './outcome.ts';
+import { encodeSettlementResponse, PaymentError } from './outcome.ts';
 
 /** What turning a payment row into an answer needs. */
 export interface AnswerDeps {
@@ -31,7 +34,12 @@ export async function answerPayment(deps: AnswerDeps, payment: Payment): Promise
     case 'superseded':
       return answerSuperseded(deps, payment);
     case 'failed':
-      throw refused(deps, payment, payment.facts.reason ?? 'settlement_failed', payment.sentence ?? 'the payment was not settled');
+      throw refused(
+        deps,
+        payment,
+        payment.facts.reason ?? 'settlement_failed',
+        payment.sentence ?? 'the payment was not settled',
+      );
     case 'expired':
       throw refused(deps, payment, 'authorization_invalid', 'the authorization ran out while another purchase of yours was open');
     default:

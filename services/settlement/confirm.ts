@@ -2,13 +2,18 @@ import { planBatch } from '../../chain/calldata.ts';
 import type { Network } from '../../chain/network.ts';
 import { simulateGroups } from '../../chain/payees.ts';
 import { precheck } from '../../chain/precheck.ts';
-import { blockNumbers, findAuthorization, type Receipt, waitForReceipt } from '../../chain/receipts.ts';
+import type { Receipt } from '../../chain/receipts.ts';
+import { blockNumbers, findAuthorization, waitForReceipt } from '../../chain/receipts.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { addGasUsage, addStrike } from '../../db/settlement/admission.ts';
-import { applyEvents, type Applied, type Occurrence } from '../../db/settlement/outcome.ts';
-import { listBatchPayments, listPayments, type Payment, type PaymentRef } from '../../db/settlement/payment.ts';
-import { type Batch, findBatch, listAttempts, markMined } from '../../db/settlement/relayer.ts';
-import { chainOf, type SettlementDeps } from './deps.ts';
+import type { Applied, Occurrence } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
+import { listBatchPayments, listPayments } from '../../db/settlement/payment.ts';
+import type { Batch } from '../../db/settlement/relayer.ts';
+import { findBatch, listAttempts, markMined } from '../../db/settlement/relayer.ts';
+import type { SettlementDeps } from './deps.ts';
+import { chainOf } from './deps.ts';
 import { evidenceEvent, evidenceIn, isConfirmed, judgeUsedNonce, spentOtherwise, storeReceipt } from './evidence.ts';
 import { markPayee, SENTENCES } from './examine.ts';
 import { batchItem } from './items.ts';
@@ -108,7 +113,13 @@ async function judgeMissing(
   const result: Occurrence[] = [];
   const unexplained: Payment[] = [];
   for (const payment of payments) {
-    const finding = await findAuthorization(rpc, network, payment.payer, payment.nonce, (payment.unusedAtBlock ?? receipt.blockNumber) + 1n);
+    const finding = await findAuthorization(
+      rpc,
+      network,
+      payment.payer,
+      payment.nonce,
+      (payment.unusedAtBlock ?? receipt.blockNumber) + 1n,
+    );
     if (finding.kind === 'none') unexplained.push(payment);
     else if (finding.kind === 'used') {
       const occurrence = await judgeUsedNonce(deps, network, rpc, payment);
@@ -150,7 +161,12 @@ async function diagnose(
     const base = { tenantId: payment.tenantId, paymentId: payment.paymentId };
     if (unpayable.some((group) => group.payTo === payment.payTo)) {
       const event = { type: 'itemFailed', batchId: batch.batchId, reason: 'settlement_failed' } as const;
-      result.push({ ...base, event, rawReason: 'payee_blocked', sentence: 'an author of this page cannot receive payments at present' });
+      result.push({
+        ...base,
+        event,
+        rawReason: 'payee_blocked',
+        sentence: 'an author of this page cannot receive payments at present',
+      });
     } else if (outcome?.kind === 'refused') {
       await addStrike(deps.database, network.id, payment.payer);
       const event = { type: 'itemFailed', batchId: batch.batchId, reason: outcome.reason } as const;

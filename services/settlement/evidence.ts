@@ -1,10 +1,14 @@
-import { confirmationsFor, type Network } from '../../chain/network.ts';
-import { type ChainEvidence, evidenceFromLogs } from '../../chain/evidence.ts';
-import { blockNumbers, blockTimeSeconds, findAuthorization, type Receipt } from '../../chain/receipts.ts';
+import type { ChainEvidence } from '../../chain/evidence.ts';
+import { evidenceFromLogs } from '../../chain/evidence.ts';
+import type { Network } from '../../chain/network.ts';
+import { confirmationsFor } from '../../chain/network.ts';
+import type { Receipt } from '../../chain/receipts.ts';
+import { blockNumbers, blockTimeSeconds, findAuthorization } from '../../chain/receipts.ts';
 import type { Rpc } from '../../chain/rpc.ts';
-import { type ChainTransferRow, recordTransfers } from '../../db/settlement/transfers.ts';
 import type { Occurrence } from '../../db/settlement/outcome.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
+import type { ChainTransferRow } from '../../db/settlement/transfers.ts';
+import { recordTransfers } from '../../db/settlement/transfers.ts';
 import type { EvidenceRef } from '../../domain/payment/state.ts';
 import type { SettlementDeps } from './deps.ts';
 
@@ -89,7 +93,10 @@ function blockAtIntake(deps: SettlementDeps, network: Network, payment: Payment,
 }
 
 function isAfterRow(payment: Payment, blockTime: Date): boolean {
-  return BigInt(Math.floor(blockTime.getTime() / 1000)) > BigInt(Math.floor(payment.acceptedAt.getTime() / 1000)) + CLOCK_ALLOWANCE_SECONDS;
+  return (
+    BigInt(Math.floor(blockTime.getTime() / 1000)) >
+    BigInt(Math.floor(payment.acceptedAt.getTime() / 1000)) + CLOCK_ALLOWANCE_SECONDS
+  );
 }
 
 /** Stores a receipt's transfers as evidence, as read; returns its block's time. A second call changes nothing. */

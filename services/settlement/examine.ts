@@ -1,7 +1,8 @@
 import { planBatch } from '../../chain/calldata.ts';
 import type { Network } from '../../chain/network.ts';
 import { findBlockedPayees, simulateGroups } from '../../chain/payees.ts';
-import { type Prechecked, precheck } from '../../chain/precheck.ts';
+import type { Prechecked } from '../../chain/precheck.ts';
+import { precheck } from '../../chain/precheck.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { blockPayee, listBlockedPayees, raiseAlert } from '../../db/settlement/admission.ts';
 import { recordPrecheck } from '../../db/settlement/claim.ts';
@@ -10,8 +11,8 @@ import type { Payment } from '../../db/settlement/payment.ts';
 import { checkTimes } from '../../domain/authorization.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import type { SettlementDeps } from './deps.ts';
-import { batchItem } from './items.ts';
 import { judgeUsedNonce } from './evidence.ts';
+import { batchItem } from './items.ts';
 
 /** What looking at accepted payments found: which may be sent, and what happened to the others. */
 export interface Examined {
@@ -25,7 +26,11 @@ export interface Examined {
  */
 export async function examine(deps: SettlementDeps, network: Network, rpc: Rpc, payments: readonly Payment[]): Promise<Examined> {
   const nowSeconds = Math.floor(deps.now() / 1000);
-  const blocked = await listBlockedPayees(deps.database, network.id, payments.map((payment) => payment.payTo));
+  const blocked = await listBlockedPayees(
+    deps.database,
+    network.id,
+    payments.map((payment) => payment.payTo),
+  );
   const occurrences: Occurrence[] = [];
   const candidates: Payment[] = [];
   for (const payment of payments) {
@@ -106,7 +111,8 @@ async function listPayeeFailures(
   if (split.length === 0) return new Set();
   const plan = planBatch(split.map(batchItem), network);
   const failures = (await simulateGroups(rpc, network, plan.groups)).filter((group) => group.kind === 'payee_reverts');
-  for (const failure of failures) await markPayee(deps, network.id, failure.payTo, failure.revert ?? 'transfer reverts', payments);
+  for (const failure of failures)
+    await markPayee(deps, network.id, failure.payTo, failure.revert ?? 'transfer reverts', payments);
   return new Set(failures.map((failure) => failure.payTo));
 }
 

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { encodeFlush } from '../../chain/flush.ts';
 import { chooseFees, requiredBalance } from '../../chain/fees.ts';
+import { encodeFlush } from '../../chain/flush.ts';
 import { listBalances } from '../../chain/states.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
 import { insertBatch, lockLane } from '../../db/settlement/relayer.ts';
-import { type KnownSplit, takeSplitsToCheck } from '../../db/settlement/sweep.ts';
-import { chainOf, type RelayerKey, type SettlementDeps } from './deps.ts';
+import type { KnownSplit } from '../../db/settlement/sweep.ts';
+import { takeSplitsToCheck } from '../../db/settlement/sweep.ts';
+import type { RelayerKey, SettlementDeps } from './deps.ts';
+import { chainOf } from './deps.ts';
 import { sendBatch } from './lane.ts';
 
 const LIMIT = 200;
@@ -17,7 +19,11 @@ const LIMIT = 200;
 export async function flushSplits(deps: SettlementDeps, networkId: string): Promise<number> {
   const { network, rpc } = chainOf(deps, networkId);
   const splits = await takeSplitsToCheck(deps.database, networkId, LIMIT);
-  const balances = await listBalances(rpc, network, splits.map((split) => split.payTo));
+  const balances = await listBalances(
+    rpc,
+    network,
+    splits.map((split) => split.payTo),
+  );
   let sent = 0;
   for (const [index, split] of splits.entries()) {
     if ((balances[index] ?? 0n) === 0n) continue;

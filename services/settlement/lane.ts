@@ -1,18 +1,13 @@
-import { chooseFees, replaceFees, type Fees } from '../../chain/fees.ts';
+import type { Fees } from '../../chain/fees.ts';
+import { chooseFees, replaceFees } from '../../chain/fees.ts';
 import type { Network } from '../../chain/network.ts';
 import { signReplacement } from '../../chain/replacement.ts';
 import type { Rpc } from '../../chain/rpc.ts';
-import { baseFeeOf, type SendOutcome, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
+import type { SendOutcome } from '../../chain/transaction.ts';
+import { baseFeeOf, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
 import { raiseAlert } from '../../db/settlement/admission.ts';
-import {
-  type Batch,
-  findBatch,
-  insertAttempt,
-  listAttempts,
-  listUnfinishedBatches,
-  recordSend,
-  type RelayerTransaction,
-} from '../../db/settlement/relayer.ts';
+import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
+import { findBatch, insertAttempt, listAttempts, listUnfinishedBatches, recordSend } from '../../db/settlement/relayer.ts';
 import type { RelayerKey, SettlementDeps } from './deps.ts';
 
 /**
@@ -21,7 +16,7 @@ import type { RelayerKey, SettlementDeps } from './deps.ts';
  */
 export async function sendBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<void> {
   const batch = await findBatch(deps.database, batchId);
-  if (!batch || batch.state !== 'open') return;
+  if (batch?.state !== 'open') return;
   const pending = BigInt(await transactionCount(rpc, batch.address as `0x${string}`, 'pending'));
   if (pending < batch.nonce) {
     const mined = BigInt(await transactionCount(rpc, batch.address as `0x${string}`, 'latest'));
@@ -48,7 +43,13 @@ async function sendAttempt(deps: SettlementDeps, network: Network, rpc: Rpc, att
 }
 
 /** Puts a self-transfer at the nonce of bytes that can never be mined; payments return when it is mined (safety 8). */
-async function voidBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batch: Batch, last: RelayerTransaction): Promise<void> {
+async function voidBatch(
+  deps: SettlementDeps,
+  network: Network,
+  rpc: Rpc,
+  batch: Batch,
+  last: RelayerTransaction,
+): Promise<void> {
   const relayer = keyOf(deps, batch);
   if (!relayer) return;
   const fees = higher(chooseFees(network, await baseFeeOf(rpc)), replaceFees(network, feesOf(last)));

@@ -1,4 +1,5 @@
-import { type ErrorCode, type ErrorDetails, ServiceError } from '../../domain/errors.ts';
+import type { ErrorCode, ErrorDetails } from '../../domain/errors.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/legs.ts';
 
 /** How a settlement reference is to be read (specification: HeldLicence). */

@@ -1,8 +1,9 @@
 import { findBlockedPayees } from '../../chain/payees.ts';
-import type { Address } from '../../domain/legs.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
 import { listBlocked, unblockPayee } from '../../db/settlement/sweep.ts';
-import { chainOf, type SettlementDeps } from './deps.ts';
+import type { Address } from '../../domain/legs.ts';
+import type { SettlementDeps } from './deps.ts';
+import { chainOf } from './deps.ts';
 
 const LIMIT = 20;
 

@@ -6,9 +6,12 @@ import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.
 import { raiseAlert } from '../../db/settlement/admission.ts';
 import { claimBatch } from '../../db/settlement/claim.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
-import { listPayments, type Payment, type PaymentRef } from '../../db/settlement/payment.ts';
-import { findBatch, type SignedBatch } from '../../db/settlement/relayer.ts';
-import { chainOf, type RelayerKey, type SettlementDeps } from './deps.ts';
+import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
+import { listPayments } from '../../db/settlement/payment.ts';
+import type { SignedBatch } from '../../db/settlement/relayer.ts';
+import { findBatch } from '../../db/settlement/relayer.ts';
+import type { RelayerKey, SettlementDeps } from './deps.ts';
+import { chainOf } from './deps.ts';
 import { examine } from './examine.ts';
 import { batchItem } from './items.ts';
 import { sendBatch } from './lane.ts';
@@ -26,7 +29,11 @@ export interface SendResult {
  * The first activity of a batch (safety 7): examines the proposals, claims what is still accepted, stores the signed bytes
  * and sends them. Called again for the same batch it only sends the stored bytes once more; nothing is signed twice.
  */
-export async function claimAndSend(deps: SettlementDeps, proposal: BatchProposal, workflowId: string | null): Promise<SendResult> {
+export async function claimAndSend(
+  deps: SettlementDeps,
+  proposal: BatchProposal,
+  workflowId: string | null,
+): Promise<SendResult> {
   const { network, rpc } = chainOf(deps, proposal.network);
   const earlier = await findBatch(deps.database, proposal.batchId);
   if (earlier) {
@@ -43,7 +50,14 @@ export async function claimAndSend(deps: SettlementDeps, proposal: BatchProposal
   const chosen = sendable.filter(together);
   const rest = [...applied.released, ...sendable.filter((payment) => !together(payment))].map(refOf);
   if (chosen.length === 0) return { kind: 'idle', rest };
-  const claimed = await claim(deps, { ...network, router: chosen[0]?.router ?? network.router }, rpc, chosen, proposal.batchId, workflowId);
+  const claimed = await claim(
+    deps,
+    { ...network, router: chosen[0]?.router ?? network.router },
+    rpc,
+    chosen,
+    proposal.batchId,
+    workflowId,
+  );
   if (claimed === 'busy' || claimed === 'nothing') return { kind: claimed === 'busy' ? 'busy' : 'idle', rest };
   deps.crashAt('after_sign');
   await sendBatch(deps, network, rpc, proposal.batchId);
@@ -73,7 +87,12 @@ async function claim(
       continue;
     }
     const result = await claimBatch(deps.database, { network: network.id, address: relayer.address }, payments, (rows, nonce) =>
-      signBatch(network, relayer, rows.map((row) => ({ ...row, lane: laneOf(payments, row) })), { nonce, fees, batchId, workflowId }),
+      signBatch(
+        network,
+        relayer,
+        rows.map((row) => ({ ...row, lane: laneOf(payments, row) })),
+        { nonce, fees, batchId, workflowId },
+      ),
     );
     if (result.kind === 'claimed') return result.payments;
     if (result.kind === 'nothing') return 'nothing';

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { checkSignature } from '../../chain/contract-wallet.ts';
 import type { Network } from '../../chain/network.ts';
 import { isDatabaseOutage } from '../../db/database.ts';
-import { findByAuthorization, insertPayment, type NewPayment, rememberRequestKey } from '../../db/settlement/intake.ts';
+import type { NewPayment } from '../../db/settlement/intake.ts';
+import { findByAuthorization, insertPayment, rememberRequestKey } from '../../db/settlement/intake.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
 import { checkTerms } from '../../domain/authorization.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -11,9 +12,12 @@ import { guardPurchase } from '../../domain/payment/guard.ts';
 import { isSettled, isUndecided } from '../../domain/payment/state.ts';
 import type { ObservedAgent, Terms } from '../../domain/terms.ts';
 import { admit } from './admission.ts';
-import { type AnswerDeps, answerPayment } from './answer.ts';
-import { chainOf, type SettlementDeps } from './deps.ts';
-import { encodeSettlementResponse, PaymentError, type SettleReceipt } from './outcome.ts';
+import type { AnswerDeps } from './answer.ts';
+import { answerPayment } from './answer.ts';
+import type { SettlementDeps } from './deps.ts';
+import { chainOf } from './deps.ts';
+import type { SettleReceipt } from './outcome.ts';
+import { encodeSettlementResponse, PaymentError } from './outcome.ts';
 import { recordRefusal, storedAgent } from './refusal.ts';
 import type { BatchStarter } from './starter.ts';
 import type { Waiter } from './waiter.ts';
@@ -103,10 +107,24 @@ async function refuse(
 ): Promise<PaymentError> {
   const { terms, payment } = request;
   const { host, slug, kind } = terms;
-  const entry = { tenantId: request.tenantId, host, slug, kind, micro: terms.priceMicro, reason: refusal.reason, agent: request.agent };
+  const entry = {
+    tenantId: request.tenantId,
+    host,
+    slug,
+    kind,
+    micro: terms.priceMicro,
+    reason: refusal.reason,
+    agent: request.agent,
+  };
   await atIntake(() => recordRefusal(deps.database, entry));
   const name = payment.x402Version === 1 ? (network.v1Name ?? network.id) : network.id;
-  const response = { success: false, errorReason: refusal.raw, transaction: '', network: name, payer: payment.authorization.from };
+  const response = {
+    success: false,
+    errorReason: refusal.raw,
+    transaction: '',
+    network: name,
+    payer: payment.authorization.from,
+  };
   return new PaymentError(refusal.reason, refusal.sentence, encodeSettlementResponse(response));
 }
 
@@ -117,7 +135,9 @@ async function checkRequestKeys(deps: SettleDeps, request: SettleRequest, networ
   const remember = (key: string) =>
     atIntake(() => rememberRequestKey(deps.database, { tenantId: request.tenantId, key, requestHash }));
   if (request.idempotencyKey && (await remember(`key:${request.idempotencyKey}`)) === 'other') {
-    throw new ServiceError('invalid_parameter', 'this Idempotency-Key was used with another payment', { parameter: 'Idempotency-Key' });
+    throw new ServiceError('invalid_parameter', 'this Idempotency-Key was used with another payment', {
+      parameter: 'Idempotency-Key',
+    });
   }
   const identifier = request.payment.paymentIdentifier;
   if (identifier && (await remember(`id:${claim.payer}:${sha256([identifier])}`)) === 'other') {
@@ -181,12 +201,20 @@ function newPayment(deps: SettleDeps, request: SettleRequest, network: Network, 
 async function answerKnown(deps: SettleDeps, request: SettleRequest, network: Network, known: Payment): Promise<SettleReceipt> {
   if (known.tenantId !== request.tenantId || known.binding !== bindingOf(request.terms)) {
     const sentence = 'this authorization was presented for another purchase';
-    throw await refuse(deps, request, network, { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_already_used', sentence });
+    throw await refuse(deps, request, network, {
+      reason: 'authorization_invalid',
+      raw: 'invalid_exact_evm_nonce_already_used',
+      sentence,
+    });
   }
   const licence = known.licence;
   if (isSettled(known.facts.state) && licence && deps.now() >= licence.expiresAtSeconds * 1000) {
     const sentence = 'already used: this payment was settled and its licence has ended';
-    throw await refuse(deps, request, network, { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_already_used', sentence });
+    throw await refuse(deps, request, network, {
+      reason: 'authorization_invalid',
+      raw: 'invalid_exact_evm_nonce_already_used',
+      sentence,
+    });
   }
   return awaitDecision(deps, known);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Log } from './deps.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
+import type { Log } from './deps.ts';
 
 /** What a batch's workflow is started with: ids only (safety 20). The payments are proposals (safety 7). */
 export interface BatchProposal {

@@ -1,12 +1,16 @@
-import { receiptOf, blockNumbers } from '../../chain/receipts.ts';
+import { blockNumbers, receiptOf } from '../../chain/receipts.ts';
 import { safeTransactionCount } from '../../chain/states.ts';
-import { applyEvents, type Occurrence } from '../../db/settlement/outcome.ts';
-import { listBatchPayments, type PaymentRef } from '../../db/settlement/payment.ts';
-import { type Batch, listAttempts, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
 import { sweepHeld } from '../../db/settlement/held.ts';
+import type { Occurrence } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import type { PaymentRef } from '../../db/settlement/payment.ts';
+import { listBatchPayments } from '../../db/settlement/payment.ts';
+import type { Batch } from '../../db/settlement/relayer.ts';
+import { listAttempts, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
 import { listStaleAccepted } from '../../db/settlement/sweep.ts';
 import { confirmBatch } from './confirm.ts';
-import { chainOf, type SettlementDeps } from './deps.ts';
+import type { SettlementDeps } from './deps.ts';
+import { chainOf } from './deps.ts';
 import { judgeUsedNonce } from './evidence.ts';
 import { sendBatch } from './lane.ts';
 import { recheckPayees } from './payees.ts';
@@ -29,7 +33,10 @@ export async function sweepAccepted(deps: SettlementDeps, networkId: string): Pr
   const stale = await listStaleAccepted(deps.database, networkId, STALE_AFTER_MS, 10 * BATCH_LIMIT);
   const lanes = Map.groupBy(stale, (payment) => `${payment.lane} ${deps.settings.groupByTenant ? payment.tenantId : ''}`);
   return [...lanes.values()].flatMap((payments) =>
-    chunk(networkId, payments.map(({ tenantId, paymentId }) => ({ tenantId, paymentId }))),
+    chunk(
+      networkId,
+      payments.map(({ tenantId, paymentId }) => ({ tenantId, paymentId })),
+    ),
   );
 }
 
@@ -112,12 +119,15 @@ export async function sweepNetwork(deps: SettlementDeps, networkId: string): Pro
   }
   const stale = await sweepAccepted(deps, networkId);
   const known = new Set(stale.flatMap((batch) => batch.payments.map((payment) => payment.paymentId)));
-  const extra = rest.filter((payment) => !known.has(payment.paymentId)).map(({ tenantId, paymentId }) => ({ tenantId, paymentId }));
+  const extra = rest
+    .filter((payment) => !known.has(payment.paymentId))
+    .map(({ tenantId, paymentId }) => ({ tenantId, paymentId }));
   return extra.length === 0 ? stale : [...stale, ...chunk(networkId, extra)];
 }
 
 function chunk(network: string, payments: readonly PaymentRef[]): SweptBatch[] {
   const chunks: SweptBatch[] = [];
-  for (let at = 0; at < payments.length; at += BATCH_LIMIT) chunks.push({ network, payments: payments.slice(at, at + BATCH_LIMIT) });
+  for (let at = 0; at < payments.length; at += BATCH_LIMIT)
+    chunks.push({ network, payments: payments.slice(at, at + BATCH_LIMIT) });
   return chunks;
 }

@@ -36,7 +36,10 @@ export function openWaiter(deps: { database: Database; directUrl: string; log: L
     }
     polling = true;
     try {
-      const rows = await listDecided(deps.database, [...waiting.values()].map((entry) => entry.ref));
+      const rows = await listDecided(
+        deps.database,
+        [...waiting.values()].map((entry) => entry.ref),
+      );
       for (const payment of rows) settleWaiting(payment.paymentId, payment);
     } catch (error) {
       deps.log.warn({ error: String(error) }, 'waiting for decided payments: the database did not answer');

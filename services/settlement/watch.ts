@@ -1,12 +1,14 @@
-import { authorizationStateAtSafe, blockNumbers, findAuthorization, receiptOf } from '../../chain/receipts.ts';
 import type { Network } from '../../chain/network.ts';
+import { authorizationStateAtSafe, blockNumbers, findAuthorization, receiptOf } from '../../chain/receipts.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { listUsedNonces } from '../../chain/states.ts';
-import { applyEvents, type Occurrence } from '../../db/settlement/outcome.ts';
+import type { Occurrence } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { listUnfinal, listWatched, touchChecked } from '../../db/settlement/sweep.ts';
 import { checkTimes } from '../../domain/authorization.ts';
-import { chainOf, type SettlementDeps } from './deps.ts';
+import type { SettlementDeps } from './deps.ts';
+import { chainOf } from './deps.ts';
 import { evidenceIn, judgeUsedNonce, storeReceipt } from './evidence.ts';
 import { batchItem } from './items.ts';
 
@@ -33,7 +35,11 @@ export async function watchSettled(deps: SettlementDeps, networkId: string): Pro
     const base = { tenantId: payment.tenantId, paymentId: payment.paymentId };
     if (!receipt || !now) occurrences.push(...(await afterReorg(deps, network, rpc, payment)));
     else if (now.blockNumber !== old.blockNumber) {
-      occurrences.push({ ...base, event: { type: 'evidence', transfer: now }, blockTime: await storeReceipt(deps, network, rpc, receipt) });
+      occurrences.push({
+        ...base,
+        event: { type: 'evidence', transfer: now },
+        blockTime: await storeReceipt(deps, network, rpc, receipt),
+      });
     } else if (now.blockNumber <= safe) occurrences.push({ ...base, event: { type: 'safe', transfer: old } });
   }
   const applied = await applyEvents(deps.database, occurrences);
@@ -51,7 +57,10 @@ async function afterReorg(deps: SettlementDeps, network: Network, rpc: Rpc, paym
   if (finding.kind !== 'used') return [back];
   const transfer = evidenceIn(network, finding.receipt, payment);
   if (!transfer) return [back];
-  return [back, { ...base, event: { type: 'evidence', transfer }, blockTime: await storeReceipt(deps, network, rpc, finding.receipt) }];
+  return [
+    back,
+    { ...base, event: { type: 'evidence', transfer }, blockTime: await storeReceipt(deps, network, rpc, finding.receipt) },
+  ];
 }
 
 function earliest(blockNumber: bigint): bigint {
@@ -97,9 +106,13 @@ async function judgeUnused(deps: SettlementDeps, network: Network, rpc: Rpc, pay
   if (nowSeconds <= payment.validBefore) return null;
   const atSafe = await authorizationStateAtSafe(rpc, network, payment.payer, payment.nonce);
   if (!atSafe.used && atSafe.safeBlockTimeSeconds > payment.validBefore) {
-    return { ...base, event: { type: 'unusable' }, rawReason: 'payment_expired', sentence: 'the authorization ran out before it was executed' };
+    return {
+      ...base,
+      event: { type: 'unusable' },
+      rawReason: 'payment_expired',
+      sentence: 'the authorization ran out before it was executed',
+    };
   }
   const overdue = payment.facts.state === 'broadcast' && nowSeconds > payment.validBefore + REVIEW_AFTER_SECONDS;
   return overdue ? { ...base, event: { type: 'overdue' } } : null;
 }
-

@@ -1,14 +1,19 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
-import { type TestService, type TestSite, startTestService } from '../support/service.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
-import { payFor, quoteOf, verify, verifyUntilDecided } from '../support/verify.ts';
 
 let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
-  service = await startTestService({ apis: 2, worker: false, environment: { SETTLE_WAIT_MS: '5000', PUBLIC_BASE_URL: 'https://service.example' } });
+  service = await startTestService({
+    apis: 2,
+    worker: false,
+    environment: { SETTLE_WAIT_MS: '5000', PUBLIC_BASE_URL: 'https://service.example' },
+  });
   site = await service.site();
 }, 120_000);
 afterAll(() => service.stop(), 60_000);
@@ -32,62 +37,66 @@ describe('a worker killed with SIGKILL', () => {
     ['after they are broadcast', 'after_broadcast'],
     ['after the receipt is read', 'after_receipt'],
     ['after the outcome is recorded', 'after_record'],
-  ] as const)(
-    '%s leaves exactly one settlement, one crossing and one event',
-    { timeout: 90_000 },
-    async ([, point]) => {
-      const payer = await service.payer(1_000_000n);
-      const quote = await quoteOf(service.baseUrl, site.key, 'trio');
-      const before = await balancesOf(service, quote.legs.map((leg) => leg.toAddress));
-      const payment = await payFor(payer, quote);
-      const doomed = await service.startWorker({ CRASH_AT: point });
-      const first = verify(service.baseUrl, site.key, quote, payment);
-      await doomed.process.exited;
-      const worker = await service.startWorker();
-      await first;
-      const answer = await verifyUntilDecided(() => service.baseUrl, site.key, quote, payment, 60_000);
-      expect(answer.body).toMatchObject({ ok: true, chargedMicro: String(quote.price) });
-      const after = await balancesOf(service, quote.legs.map((leg) => leg.toAddress));
-      expect(after.map((balance, n) => balance - (before[n] ?? 0n))).toEqual(quote.legs.map((leg) => BigInt(leg.amountMicro)));
-      expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
-      const ofPayer = payer.address.toLowerCase();
-      expect(await count("select count(*) from payment where payer = $1 and state in ('settled', 'final')", ofPayer)).toBe(1);
-      expect(await count('select count(*) from crossing where payer = $1', ofPayer)).toBe(1);
-      await expect
-        .poll(
-          () =>
-            count(
-              `select count(*) from webhook_event_leg join crossing using (tenant_id, crossing_id)
+  ] as const)('%s leaves exactly one settlement, one crossing and one event', { timeout: 90_000 }, async ([, point]) => {
+    const payer = await service.payer(1_000_000n);
+    const quote = await askQuote(service.baseUrl, site.key, 'trio');
+    const before = await balancesOf(
+      service,
+      quote.legs.map((leg) => leg.toAddress),
+    );
+    const payment = await payFor(payer, quote);
+    const doomed = await service.startWorker({ CRASH_AT: point });
+    const first = sell(service.baseUrl, site.key, quote, payment);
+    await doomed.process.exited;
+    const worker = await service.startWorker();
+    await first;
+    const answer = await sellUntilDecided(service.baseUrl, site.key, quote, payment, 60_000);
+    expect(answer.body).toMatchObject({ ok: true, chargedMicro: String(quote.price) });
+    const after = await balancesOf(
+      service,
+      quote.legs.map((leg) => leg.toAddress),
+    );
+    expect(after.map((balance, n) => balance - (before[n] ?? 0n))).toEqual(quote.legs.map((leg) => BigInt(leg.amountMicro)));
+    expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
+    const ofPayer = payer.address.toLowerCase();
+    expect(await count("select count(*) from payment where payer = $1 and state in ('settled', 'final')", ofPayer)).toBe(1);
+    expect(await count('select count(*) from crossing where payer = $1', ofPayer)).toBe(1);
+    await expect
+      .poll(
+        () =>
+          count(
+            `select count(*) from webhook_event_leg join crossing using (tenant_id, crossing_id)
                 where payer = $1 group by event_id limit 1`,
-              ofPayer,
-            ),
-          { timeout: 20_000, interval: 200 },
-        )
-        .toBeGreaterThan(0);
-      expect(
-        await count(
-          `select count(distinct event_id) from webhook_event_leg join crossing using (tenant_id, crossing_id) where payer = $1`,
-          ofPayer,
-        ),
-      ).toBe(1);
-      const rows = await service.database.query<{ workflow_id: string }>(
-        'select workflow_id from settlement_batch join payment using (batch_id) where payer = $1',
-        [ofPayer],
-      );
-      await saveWorkflow(rows[0]?.workflow_id ?? '', `settlePayments-${point}`);
-      await worker.stop();
-    },
-  );
+            ofPayer,
+          ),
+        { timeout: 20_000, interval: 200 },
+      )
+      .toBeGreaterThan(0);
+    expect(
+      await count(
+        `select count(distinct event_id) from webhook_event_leg join crossing using (tenant_id, crossing_id) where payer = $1`,
+        ofPayer,
+      ),
+    ).toBe(1);
+    const rows = await service.database.query<{ workflow_id: string }>(
+      'select workflow_id from settlement_batch join payment using (batch_id) where payer = $1',
+      [ofPayer],
+    );
+    await saveWorkflow(rows[0]?.workflow_id ?? '', `settlePayments-${point}`);
+    await worker.stop();
+  });
 });
 
-test('the same payment fifty times at once over two API processes gives one settlement and fifty equal answers', { timeout: 90_000 }, async () => {
+test('the same payment fifty times at once over two API processes gives one settlement and fifty equal answers', {
+  timeout: 90_000,
+}, async () => {
   const worker = await service.startWorker();
   const payer = await service.payer(1_000_000n);
-  const quote = await quoteOf(service.baseUrl, site.key, 'trio');
+  const quote = await askQuote(service.baseUrl, site.key, 'trio');
   const payment = await payFor(payer, quote);
   const urls = service.apis.map((api) => api.url);
   const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, n) => verify(urls[n % urls.length] as string, site.key, quote, payment)),
+    Array.from({ length: 50 }, (_, n) => sell(urls[n % urls.length] as string, site.key, quote, payment)),
   );
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
   expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
@@ -99,11 +108,11 @@ test('the same payment fifty times at once over two API processes gives one sett
 test('ten authorizations of one payer for one page at once over two API processes charge once', { timeout: 90_000 }, async () => {
   const worker = await service.startWorker();
   const payer = await service.payer(1_000_000n);
-  const quote = await quoteOf(service.baseUrl, site.key, 'duo');
+  const quote = await askQuote(service.baseUrl, site.key, 'duo');
   const payments = await Promise.all(Array.from({ length: 10 }, () => payFor(payer, quote)));
   const urls = service.apis.map((api) => api.url);
   const answers = await Promise.all(
-    payments.map((payment, n) => verify(urls[n % urls.length] as string, site.key, quote, payment)),
+    payments.map((payment, n) => sell(urls[n % urls.length] as string, site.key, quote, payment)),
   );
   expect(answers.map((answer) => answer.status)).toEqual(Array(10).fill(200));
   expect(new Set(answers.map((answer) => answer.body.settlementRef)).size).toBe(1);
@@ -111,19 +120,23 @@ test('ten authorizations of one payer for one page at once over two API processe
   await worker.stop();
 });
 
-test('an API killed while its caller waits loses nothing: the same payment sent to the other API gets the receipt', { timeout: 90_000 }, async () => {
+test('an API killed while its caller waits loses nothing: the same payment sent to the other API gets the receipt', {
+  timeout: 90_000,
+}, async () => {
   const payer = await service.payer(1_000_000n);
-  const quote = await quoteOf(service.baseUrl, site.key, 'solo');
+  const quote = await askQuote(service.baseUrl, site.key, 'solo');
   const payment = await payFor(payer, quote);
   const doomed = await service.startApi();
-  const lost = verify(doomed.url, site.key, quote, payment).catch(() => null);
+  const lost = sell(doomed.url, site.key, quote, payment).catch(() => null);
   await expect
-    .poll(() => count("select count(*) from payment where payer = $1 and state = 'accepted'", payer.address.toLowerCase()), { timeout: 5_000 })
+    .poll(() => count("select count(*) from payment where payer = $1 and state = 'accepted'", payer.address.toLowerCase()), {
+      timeout: 5_000,
+    })
     .toBe(1);
   await doomed.kill();
   expect(await lost).toBeNull();
   const worker = await service.startWorker();
-  const answer = await verifyUntilDecided(() => service.baseUrl, site.key, quote, payment, 60_000);
+  const answer = await sellUntilDecided(service.baseUrl, site.key, quote, payment, 60_000);
   await saveWorkflow('sweepPayments:eip155:84532', 'sweepPayments');
   expect(answer.body).toMatchObject({ ok: true, payer: expect.stringMatching(new RegExp(payer.address, 'i')) });
   expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);

@@ -3,7 +3,8 @@ import { listBalances } from '../../chain/states.ts';
 import { PaymentError } from '../../services/settlement/outcome.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import { addressOf } from '../support/payments.ts';
-import { newAuthors, newPayer, pay, paymentFor, runBatch, type SettlementWorld, startSettlement, termsFor } from '../support/settlement.ts';
+import type { SettlementWorld } from '../support/settlement.ts';
+import { newAuthors, newPayer, pay, paymentFor, runBatch, startSettlement, termsFor } from '../support/settlement.ts';
 
 let world: SettlementWorld;
 beforeAll(async () => {
@@ -26,12 +27,19 @@ test('one signature pays three authors their legs, to the micro, and leaves cros
   const receipt = await pay(world, terms, await paymentFor(world, payer, terms));
   expect(receipt.settlementRefKind).toBe('txHash');
   expect(receipt.chargedMicro).toBe(1_001n);
-  const balances = await listBalances(world.rpc, world.network, [...terms.legs.map((leg) => leg.toAddress), addressOf(payer), terms.payTo]);
+  const balances = await listBalances(world.rpc, world.network, [
+    ...terms.legs.map((leg) => leg.toAddress),
+    addressOf(payer),
+    terms.payTo,
+  ]);
   expect(balances).toEqual([...terms.legs.map((leg) => leg.amountMicro), 1_000_000n - 1_001n, 0n]);
   expect(await count('crossing', 'three')).toBe(1);
   expect(await count('leg', 'three')).toBe(3);
   expect(await count('observation', 'three')).toBe(1);
-  const claims = await world.database.query('select * from transfer_claim join payment using (tenant_id, payment_id) where slug = $1', ['three']);
+  const claims = await world.database.query(
+    'select * from transfer_claim join payment using (tenant_id, payment_id) where slug = $1',
+    ['three'],
+  );
   expect(claims).toHaveLength(1);
   const legs = await world.database.query<{ total: string; share: number }>(
     'select sum(amount_micro) as total, sum(share) as share from leg where slug = $1',
@@ -45,7 +53,9 @@ test('the same payment fifty times at once settles once and gives fifty equal an
   const payer = await newPayer(world);
   const payment = await paymentFor(world, payer, terms);
   const receipts = await Promise.all(Array.from({ length: 50 }, () => pay(world, terms, payment)));
-  expect(new Set(receipts.map((receipt) => JSON.stringify({ ...receipt, chargedMicro: receipt.chargedMicro.toString() }))).size).toBe(1);
+  expect(
+    new Set(receipts.map((receipt) => JSON.stringify({ ...receipt, chargedMicro: receipt.chargedMicro.toString() }))).size,
+  ).toBe(1);
   expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([1_000n]);
   expect(await count('crossing', 'fifty')).toBe(1);
 });
@@ -101,7 +111,9 @@ test('an authorization shown for another page is refused and the first sale stay
   const payer = await newPayer(world);
   const payment = await paymentFor(world, payer, terms);
   const first = await pay(world, terms, payment);
-  const other = (await pay(world, termsFor(world, authors, { slug: 'elsewhere' }), payment).catch((e: unknown) => e)) as PaymentError;
+  const other = (await pay(world, termsFor(world, authors, { slug: 'elsewhere' }), payment).catch(
+    (e: unknown) => e,
+  )) as PaymentError;
   expect(other.code).toBe('authorization_invalid');
   expect(await pay(world, terms, payment)).toEqual(first);
 });
@@ -131,7 +143,9 @@ test('forty payers at once settle in few transactions, and a mixed-in empty wall
   const results = await Promise.allSettled(jobs.map(({ terms, payment }) => pay(world, terms, payment)));
   expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(39);
   expect((results[7] as PromiseRejectedResult).reason.code).toBe('insufficient_funds');
-  const batches = await world.database.query("select distinct batch_id from payment where slug like 'many-%' and batch_id is not null");
+  const batches = await world.database.query(
+    "select distinct batch_id from payment where slug like 'many-%' and batch_id is not null",
+  );
   expect(batches.length).toBeLessThan(12);
 });
 
@@ -155,5 +169,7 @@ test('a retried first activity signs nothing twice and a late proposal claims no
 test('the service role cannot change or delete crossings and legs, and unequal legs are refused by the database', async () => {
   await expect(world.database.query('update crossing set micro = micro + 1')).rejects.toThrow(/permission denied/);
   await expect(world.database.query('delete from leg')).rejects.toThrow(/permission denied/);
-  await expect(world.database.query("update payment set amount_micro = amount_micro + 1 where slug = 'three'")).rejects.toThrow(/check/);
+  await expect(world.database.query("update payment set amount_micro = amount_micro + 1 where slug = 'three'")).rejects.toThrow(
+    /check/,
+  );
 });

@@ -1,6 +1,7 @@
 /** The settlement services on a real Postgres and a real chain, without Temporal: batches run in the test's own process. */
 import { randomUUID } from 'node:crypto';
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { Network } from '../../chain/network.ts';
 import { Networks } from '../../chain/network.ts';
 import { createRpc } from '../../chain/rpc.ts';
@@ -10,6 +11,7 @@ import type { Address } from '../../domain/legs.ts';
 import { canonicalPayees, splitAmounts } from '../../domain/legs.ts';
 import type { Authorization, ParsedPayment } from '../../domain/payload.ts';
 import type { CrossingKind, Terms } from '../../domain/terms.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { openKeyring } from '../../services/licences/keyring.ts';
 import { confirmBatch } from '../../services/settlement/confirm.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
@@ -17,9 +19,9 @@ import { claimAndSend } from '../../services/settlement/send.ts';
 import type { SettleDeps } from '../../services/settlement/settle.ts';
 import { settle } from '../../services/settlement/settle.ts';
 import { prepareRelayers } from '../../services/settlement/start.ts';
-import { type BatchProposal, createBatchStarter } from '../../services/settlement/starter.ts';
+import type { BatchProposal } from '../../services/settlement/starter.ts';
+import { createBatchStarter } from '../../services/settlement/starter.ts';
 import { openWaiter } from '../../services/settlement/waiter.ts';
-import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { newSigningKey } from './api.ts';
 import { createDatabase, startTestChain } from './parts.ts';
 import { addressOf, newAccount, newWallet, signPayment, testNetwork } from './payments.ts';
@@ -49,12 +51,21 @@ export async function startSettlement(options: { automine?: boolean; network?: P
     relayersOf: () => [relayerKey],
     log: quiet,
     now: Date.now,
-    settings: { waitMs: 15_000, licenceLifeSeconds: 600, inFlightLimit: 4, gasBudgetWeiPerDay: null, stuckAfterMs: 5_000, groupByTenant: false },
+    settings: {
+      waitMs: 15_000,
+      licenceLifeSeconds: 600,
+      inFlightLimit: 4,
+      gasBudgetWeiPerDay: null,
+      stuckAfterMs: 5_000,
+      groupByTenant: false,
+    },
     crashAt: () => undefined,
   };
   await prepareRelayers(deps);
   const tenantId = randomUUID();
-  await database.query("insert into tenant (tenant_id, status, plan, price_usdc) values ($1, 'active', 'studio', '0.001')", [tenantId]);
+  await database.query("insert into tenant (tenant_id, status, plan, price_usdc) values ($1, 'active', 'studio', '0.001')", [
+    tenantId,
+  ]);
   const started: BatchProposal[] = [];
   const starter = createBatchStarter({
     log: quiet,
@@ -135,8 +146,17 @@ export function termsFor(
     resourceKey: `alpha.example/articles/${slug}`,
     kind: options.kind ?? 'read',
     priceMicro,
-    payees: canonical.map(({ wallet, weight }, n) => ({ authorId: `author-${n}`, wallet, share: Number(weight) / Number(total) })),
-    legs: canonical.map(({ wallet }, n) => ({ toAddress: wallet, amountMicro: amounts[n] ?? 0n, role: 'author', authorId: `author-${n}` })),
+    payees: canonical.map(({ wallet, weight }, n) => ({
+      authorId: `author-${n}`,
+      wallet,
+      share: Number(weight) / Number(total),
+    })),
+    legs: canonical.map(({ wallet }, n) => ({
+      toAddress: wallet,
+      amountMicro: amounts[n] ?? 0n,
+      role: 'author',
+      authorId: `author-${n}`,
+    })),
     legWords: words.length === 1 ? null : words,
     payTo,
     network: world.network.id,

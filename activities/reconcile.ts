@@ -1,0 +1,28 @@
+import { heartbeat } from '@temporalio/activity';
+import { correctFlushed } from '../services/reconcile/corrections.ts';
+import type { ReconcileDeps } from '../services/reconcile/deps.ts';
+import { type RoundResult, readChain } from '../services/reconcile/readChain.ts';
+
+/** The activities of the reconciler; retries are the workflow's. */
+export interface ReconcileActivities {
+  /** Reads one range of blocks as evidence and corrects legs that a flush rounded otherwise; heart-beating. */
+  reconcileRound(input: { readonly network: string }): Promise<RoundResult>;
+}
+
+const HEARTBEAT_MS = 5_000;
+
+/** The activities over one set of dependencies. */
+export function createReconcileActivities(deps: ReconcileDeps): ReconcileActivities {
+  return {
+    reconcileRound: async ({ network }) => {
+      const timer = setInterval(() => heartbeat(), HEARTBEAT_MS);
+      try {
+        const result = await readChain(deps, network);
+        await correctFlushed(deps, network);
+        return result;
+      } finally {
+        clearInterval(timer);
+      }
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * Windows of reports: what was asked, what the plan lets read of it (decisions §4, Retention), and how it is put together from
+ * whole days, whole hours and ragged edges (DESIGN §5). Epoch milliseconds, UTC; `toMs` does not belong to a window.
+ */
+import type { Plan } from './access.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A stretch of time; `toMs` null: no end. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number | null;
+}
+
+/** A window as a caller may read it; `clampedToMs` is where the plan's retention begins, when that cut something off. */
+export interface ReadableWindow extends Span {
+  readonly clampedToMs: number | null;
+}
+
+/** How far back each plan reads, in days (decisions §4). Rows of money are never dropped; this limits reading alone. */
+const RETENTION_DAYS = { free: 7, starter: 30, studio: 400, scale: 3 * 365, enterprise: 7 * 365 } as const satisfies Record<
+  Plan,
+  number
+>;
+
+/** The part of a window that a plan lets read; no start asks for everything, and is cut where retention begins. */
+export function readableWindow(
+  asked: { readonly fromMs: number | null; readonly toMs: number | null },
+  plan: Plan | null,
+  nowMs: number,
+): ReadableWindow {
+  const floorMs = nowMs - RETENTION_DAYS[plan ?? 'free'] * DAY_MS;
+  const isCut = asked.fromMs === null || asked.fromMs < floorMs;
+  const fromMs = isCut ? floorMs : asked.fromMs;
+  return {
+    fromMs: asked.toMs === null ? fromMs : Math.min(fromMs, asked.toMs),
+    toMs: asked.toMs,
+    clampedToMs: isCut ? floorMs : null,
+  };
+}
+
+/**
+ * The window of the same length right before (decisions §4, previous), as far as the plan lets read: nothing of it is left
+ * when the window itself was cut.
+ */
+export function previousWindow(window: Span, plan: Plan | null, nowMs: number): ReadableWindow {
+  const lengthMs = Math.max(0, (window.toMs ?? nowMs) - window.fromMs);
+  return readableWindow({ fromMs: window.fromMs - lengthMs, toMs: window.fromMs }, plan, nowMs);
+}
+
+/** True when no moment belongs to the span. */
+export function isEmpty(span: Span): boolean {
+  return span.toMs !== null && span.toMs <= span.fromMs;
+}
+
+/** The pieces of a window; they do not overlap and together are the window. */
+export interface Pieces {
+  /** From midnight to midnight, or without an end. */
+  readonly days: readonly Span[];
+  /** From full hour to full hour, outside the days. */
+  readonly hours: readonly Span[];
+  /** What is left at both ends, less than an hour each. */
+  readonly edges: readonly Span[];
+}
+
+/** Takes a window apart into the largest whole units. */
+export function piecesOf(window: Span): Pieces {
+  const [days, aroundDays] = takeWhole([window], DAY_MS);
+  const [hours, edges] = takeWhole(aroundDays, HOUR_MS);
+  return { days, hours, edges };
+}
+
+/** Splits spans into whole units and what is left around them. */
+function takeWhole(spans: readonly Span[], unitMs: number): readonly [Span[], Span[]] {
+  const whole: Span[] = [];
+  const rest: Span[] = [];
+  for (const span of spans) {
+    const middle = {
+      fromMs: Math.ceil(span.fromMs / unitMs) * unitMs,
+      toMs: span.toMs === null ? null : Math.floor(span.toMs / unitMs) * unitMs,
+    };
+    if (isEmpty(middle)) {
+      rest.push(span);
+      continue;
+    }
+    whole.push(middle);
+    rest.push({ fromMs: span.fromMs, toMs: middle.fromMs });
+    if (span.toMs !== null) rest.push({ fromMs: middle.toMs ?? 0, toMs: span.toMs });
+  }
+  return [whole, rest.filter((span) => !isEmpty(span))];
+}

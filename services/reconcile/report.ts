@@ -1,0 +1,74 @@
+import type { Database, Sql } from '../../db/database.ts';
+import type { OpenLeg, RecordedShare, ReportWindow } from '../../db/reconciliation.ts';
+import { countLegs, countRecorded, listOpenLegs, listOpenShares, listOpenSplits, listSplitTransfers } from '../../db/reconciliation.ts';
+import { payeeOfWord, traceSplit } from '../../domain/reconcile.ts';
+import { atDatabase } from '../outage.ts';
+
+/** Most exceptions of one report; the buckets count all (specification, Limits). */
+export const MAX_EXCEPTIONS = 1_000;
+
+/** Legs and their sum, micro-USDC. */
+export interface Bucket {
+  readonly legs: number;
+  readonly micro: bigint;
+}
+
+/** Recorded, settled by the chain's evidence, and the rest. */
+export interface Reconciliation {
+  readonly recorded: { readonly events: number; readonly grossMicro: bigint };
+  readonly settled: Bucket;
+  readonly outstanding: Bucket;
+  /** Oldest first. */
+  readonly exceptions: readonly OpenLeg[];
+  readonly truncatedExceptions: boolean;
+}
+
+/**
+ * Compares a tenant's recorded legs of a window with the transfers the chain shows, to the micro (safety 4, invariant 10): settled
+ * + outstanding = recorded. Read in one REPEATABLE READ transaction. Throws database_unavailable.
+ */
+export function reconcileTenant(
+  database: Database,
+  tenantId: string,
+  window: ReportWindow,
+  maxExceptions = MAX_EXCEPTIONS,
+): Promise<Reconciliation> {
+  return atDatabase(() =>
+    database.transaction(async (sql) => {
+      const recorded = await countRecorded(sql, tenantId, window);
+      const counts = await countLegs(sql, tenantId, window);
+      const flushed = await listFlushed(sql, tenantId, window);
+      const paidLater = bucketOf(flushed.map(({ legs, netMicro }) => ({ legs, micro: netMicro })));
+      const settled = bucketOf([...counts.filter(({ reason }) => reason === null), paidLater]);
+      const open = bucketOf(counts.filter(({ reason }) => reason !== null));
+      const found = await listOpenLegs(sql, tenantId, window, flushed, maxExceptions + 1);
+      return {
+        recorded,
+        settled,
+        outstanding: { legs: open.legs - paidLater.legs, micro: open.micro - paidLater.micro },
+        exceptions: found.slice(0, maxExceptions),
+        truncatedExceptions: found.length > maxExceptions,
+      };
+    }, 'repeatable read read only'),
+  );
+}
+
+/** Payments and payees that another transaction than the payer's own paid out, a flush, to the micro. */
+async function listFlushed(sql: Sql, tenantId: string, window: ReportWindow): Promise<RecordedShare[]> {
+  const flushed: RecordedShare[] = [];
+  for (const split of await listOpenSplits(sql, tenantId, window)) {
+    const paid = traceSplit(split.legWords.map(payeeOfWord), await listSplitTransfers(sql, split));
+    for (const share of await listOpenShares(sql, tenantId, window, split)) {
+      const amount = paid.get(share.authorization)?.amounts.get(share.toAddress as `0x${string}`);
+      if (amount === share.netMicro) flushed.push(share);
+    }
+  }
+  return flushed;
+}
+
+function bucketOf(parts: readonly Bucket[]): Bucket {
+  return {
+    legs: parts.reduce((sum, { legs }) => sum + legs, 0),
+    micro: parts.reduce((sum, { micro }) => sum + micro, 0n),
+  };
+}

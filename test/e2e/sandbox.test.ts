@@ -1,0 +1,169 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterAll, expect, inject, test } from 'vitest';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/sandbox.ts', import.meta.url));
+const ANY_PORT = Object.fromEntries(
+  ['PORT', 'PUBLISHER_PORT', 'SINK_PORT', 'POSTGRES_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'CHAIN_PORT'].map((name) => [
+    name,
+    '0',
+  ]),
+);
+const LIMIT_MS = 120_000;
+const STOP_LIMIT_MS = 15_000;
+const folder = join(inject('parts').folder, 'sandbox');
+const contractFile = join(folder, 'sandbox.json');
+const started: ChildProcess[] = [];
+
+afterAll(() => {
+  for (const child of started) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+});
+
+/** A run of the sandbox, as `npm start` makes it: the leader of a process group of its own. */
+function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+  const env = { ...process.env, ...ANY_PORT, ...environment };
+  const child = spawn(process.execPath, [PROGRAM, '--folder', folder, ...args], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+  });
+  started.push(child);
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString('utf8')));
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  return { child, ended, output: () => said };
+}
+
+test('--exit plays the purchase and ends with 0, kept data serves the next run, and Ctrl-C twice ends it without orphans', async () => {
+  const first = start(['--exit', '--fresh']);
+  expect([await first.ended, first.output()]).toEqual([0, expect.stringContaining('settlement.completed')]);
+  expect(first.output()).toMatch(/transaction +0x[0-9a-f]{64} on eip155:84532/);
+  expect(first.output()).toMatch(/payer .*-1000 micro\n(.*author .*\+\d+ micro\n){3}/);
+  expect(first.output()).toMatch(/Temporal UI +http:\S+settle%3Aeip155%3A84532%3A/);
+  expect(existsSync(contractFile)).toBe(false);
+
+  const second = start([]);
+  while (!existsSync(contractFile)) {
+    if (second.child.exitCode !== null) throw new Error(second.output());
+    await sleep(100);
+  }
+  expect(second.output()).not.toContain('starting anew');
+  expect(statSync(contractFile).mode & 0o777).toBe(0o600);
+  const contract = JSON.parse(readFileSync(contractFile, 'utf8'));
+  expectShape(contract);
+  await expectSeeded(contract);
+  await expectTwoSales(contract);
+
+  const stopAt = performance.now();
+  const group = -(second.child.pid as number);
+  process.kill(group, 'SIGINT');
+  await sleep(100);
+  process.kill(group, 'SIGINT');
+  expect(await second.ended).toBe(0);
+  expect(performance.now() - stopAt < STOP_LIMIT_MS).toBe(true);
+  expect(existsSync(contractFile)).toBe(false);
+  for (const url of [contract.baseUrl, contract.chain.rpcUrl, contract.temporal.uiUrl, contract.webhookSink.url]) {
+    await expect(fetch(url)).rejects.toThrow();
+  }
+}, LIMIT_MS);
+
+test('a chain that lost its state begins anew together with database and workflows, and says so', async () => {
+  rmSync(join(folder, 'chain', 'state.json'));
+  const run = start(['--exit']);
+  expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/starting anew.*the chain/)]);
+}, LIMIT_MS);
+
+test('a part that cannot be had ends the run with a status that is not 0 and the reason', async () => {
+  const run = start(['--exit'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  expect(await run.ended).toBe(1);
+  expect(run.output()).toContain('TEMPORAL_ADDRESS 127.0.0.1:1');
+}, LIMIT_MS);
+
+test('an unknown argument ends the run at once', async () => {
+  const run = start(['--exti']);
+  expect(await run.ended).toBe(2);
+  expect(run.output()).toContain('--exti');
+});
+
+/** The public contract of DESIGN §3. */
+function expectShape(contract: Record<string, unknown>): void {
+  const url = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+/);
+  const key = expect.stringMatching(/^svc_live_[0-9A-Za-z]{49}$/);
+  const address = expect.stringMatching(/^0x[0-9a-fA-F]{40}$/);
+  const site = (name: string, plan = 'studio', more: object = {}) => ({
+    tenantId: expect.any(String),
+    host: `${name}.example`,
+    plan,
+    ownerToken: expect.stringMatching(/^svc_owner_/),
+    keys: { all: key },
+    ...more,
+  });
+  const scopes = ['all', 'tenant.read', 'earnings.read.all', 'audit.read', 'member.read', 'domain.manage'];
+  const buyer = {
+    privateKey: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    address,
+    accountToken: expect.stringMatching(/^svc_buyer_/),
+  };
+  expect(contract).toEqual({
+    baseUrl: url,
+    graphqlUrl: url,
+    temporal: { address: expect.stringMatching(/^127\.0\.0\.1:\d+$/), uiUrl: url, namespace: 'default' },
+    databaseUrl: expect.stringMatching(/^postgres:/),
+    chain: { rpcUrl: url, chainId: 84_532, network: 'eip155:84532', usdc: address, router: address, relayer: address },
+    publishers: {
+      alpha: site('alpha', 'studio', { keys: Object.fromEntries(scopes.map((scope) => [scope, key])) }),
+      beta: site('beta'),
+      gamma: site('gamma', 'free'),
+      delta: site('delta', 'studio', { status: 'suspended' }),
+    },
+    buyer,
+    otherBuyer: buyer,
+    webhookSink: { url, secret: expect.stringMatching(/^whsec_/), deliveriesUrl: url },
+  });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the shape is what expectShape has checked
+async function expectSeeded({ baseUrl, publishers, chain, buyer, otherBuyer, webhookSink }: any): Promise<void> {
+  const quote = async (site: string, slug: string, kind = 'read') => {
+    const headers = { authorization: `Bearer ${publishers[site].keys.all}` };
+    const answer = await fetch(`${baseUrl}/_svc/quote?slug=${slug}&kind=${kind}`, { headers });
+    return { status: answer.status, body: answer.status === 204 ? null : await answer.json() };
+  };
+  const amounts = async (slug: string) =>
+    (await quote('alpha', slug)).body.legs.map(({ amountMicro }: { amountMicro: number }) => amountMicro);
+  expect(await amounts('solo')).toEqual([1_000]);
+  expect(await amounts('trio')).toEqual([500, 300, 200]);
+  expect(await amounts('duo')).toEqual([500, 250, 250]);
+  expect((await quote('alpha', 'solo', 'citation')).body.price).toBe(5_000);
+  for (const slug of ['free', 'unknown']) expect((await quote('alpha', slug)).status).toBe(204);
+  expect((await quote('beta', 'solo')).status).toBe(200);
+  expect(await quote('gamma', 'solo')).toMatchObject({ status: 403, body: { upgrade: true } });
+  expect((await quote('delta', 'solo')).status).toBe(403);
+  for (const { address } of [buyer, otherBuyer]) {
+    const data = `0x70a08231${address.slice(2).toLowerCase().padStart(64, '0')}`;
+    const call = { jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ to: chain.usdc, data }, 'latest'] };
+    const headers = { 'content-type': 'application/json' };
+    const { result } = await (await fetch(chain.rpcUrl, { method: 'POST', headers, body: JSON.stringify(call) })).json();
+    expect(BigInt(result)).toBeGreaterThanOrEqual(100_000_000n);
+  }
+  const [delivery] = await (await fetch(webhookSink.deliveriesUrl)).json();
+  expect(Object.keys(delivery)).toEqual(['receivedAt', 'headers', 'body']);
+  expect(JSON.parse(delivery.body)).toMatchObject({ type: 'settlement.completed', data: { gross: { microUsdc: 1_000 } } });
+}
+
+/** The first run's purchase is still there beside the second's. */
+async function expectTwoSales({ databaseUrl }: { databaseUrl: string }): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query("select slug, micro from crossing where slug = 'trio'");
+  await client.end();
+  expect(rows).toEqual([
+    { slug: 'trio', micro: '1000' },
+    { slug: 'trio', micro: '1000' },
+  ]);
+}

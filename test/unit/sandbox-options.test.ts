@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { readOptions } from '../../sandbox/options.ts';
+import { usdcText } from '../../sandbox/print.ts';
+
+test('without arguments the sandbox keeps its data in .sandbox and tries the default ports', () => {
+  const options = readOptions([], {}, '/checkout');
+  expect(options).toMatchObject({ folder: '/checkout/.sandbox', exit: false, fresh: false });
+  expect(options.ports).toMatchObject({ api: 8402, temporal: 7233, temporalUi: 8233, chain: 8545 });
+});
+
+test('ports are overridden by the environment, 0 for any', () => {
+  expect(readOptions(['--exit'], { PORT: '0', CHAIN_PORT: '9000' }, '/checkout').ports).toMatchObject({ api: 0, chain: 9000 });
+});
+
+test.each(['-1', '65536', 'http', '80a'])('PORT=%s is refused by name', (port) => {
+  expect(() => readOptions([], { PORT: port }, '/checkout')).toThrow(/^PORT must be a port/);
+});
+
+test('an unknown argument is refused', () => {
+  expect(() => readOptions(['--fersh'], {}, '/checkout')).toThrow(/--fersh/);
+});
+
+test.each([
+  [0n, '0 USDC (0 micro)'],
+  [1_000n, '0.001 USDC (1000 micro)'],
+  [-500n, '-0.0005 USDC (-500 micro)'],
+  [1_000_000n, '1 USDC (1000000 micro)'],
+  [12_345_678n, '12.345678 USDC (12345678 micro)'],
+])('%s micro reads %s', (micro, text) => {
+  expect(usdcText(micro)).toBe(text);
+});
