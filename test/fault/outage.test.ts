@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
+import type { CutProxy } from '../support/proxy.ts';
+import { startProxy } from '../support/proxy.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+import { balancesOf } from '../support/shop.ts';
+
+let service: TestService;
+let site: TestSite;
+let postgres: CutProxy;
+let temporal: CutProxy;
+let chain: CutProxy;
+
+beforeAll(async () => {
+  service = await startTestService({ apis: 0, worker: false });
+  const databaseUrl = new URL(service.urls.appUrl);
+  [postgres, temporal, chain] = await Promise.all([
+    startProxy(Number(databaseUrl.port)),
+    startProxy(Number(new URL(`tcp://${service.temporal.address}`).port)),
+    startProxy(service.chain.port),
+  ]);
+  databaseUrl.port = String(postgres.port);
+  const network = {
+    id: 'eip155:84532',
+    rpcUrls: [`http://127.0.0.1:${chain.port}`],
+    router: service.chain.router,
+    blockTimeMs: 1_000,
+  };
+  const environment = {
+    DATABASE_URL: databaseUrl.href,
+    TEMPORAL_ADDRESS: `127.0.0.1:${temporal.port}`,
+    NETWORKS: JSON.stringify([network]),
+    SETTLE_WAIT_MS: '3000',
+  };
+  await Promise.all([service.startApi(environment), service.startWorker(environment)]);
+  site = await service.site();
+}, 120_000);
+afterAll(async () => {
+  await service.stop();
+  await Promise.all([postgres.close(), temporal.close(), chain.close()]);
+}, 60_000);
+
+const settledOnce = async (payer: `0x${string}`, price: number): Promise<void> => {
+  expect(await balancesOf(service, [payer])).toEqual([1_000_000n - BigInt(price)]);
+  const rows = await service.database.query<{ count: string }>('select count(*) from crossing where payer = $1', [
+    payer.toLowerCase(),
+  ]);
+  expect(rows).toEqual([{ count: '1' }]);
+  const failures = await service.database.query(
+    "select 1 from observation join payment using (tenant_id, payment_id) where payer = $1 and verdict = 'payment-failed'",
+    [payer.toLowerCase()],
+  );
+  expect(failures).toEqual([]);
+};
+
+test('while Temporal is away a payment is stored and answered pending without an offer, and settles by itself when it is back', {
+  timeout: 90_000,
+}, async () => {
+  const payer = await service.payer(1_000_000n);
+  const quote = await askQuote(service.baseUrl, site.key, 'trio');
+  const payment = await payFor(payer, quote);
+  temporal.cut();
+  const answer = await sell(service.baseUrl, site.key, quote, payment);
+  expect(answer.status).toBe(402);
+  expect(answer.body).toEqual({ ok: false, error: expect.stringMatching(/^settlement_pending: /) });
+  expect(answer.headers.get('retry-after')).toBe('5');
+  expect(answer.headers.get('payment-required')).toBeNull();
+  temporal.mend();
+  await expect
+    .poll(
+      async () => (await service.database.query('select 1 from crossing where payer = $1', [payer.address.toLowerCase()])).length,
+      {
+        timeout: 60_000,
+        interval: 500,
+      },
+    )
+    .toBe(1);
+  expect((await sell(service.baseUrl, site.key, quote, payment)).body).toMatchObject({ ok: true });
+  await settledOnce(payer.address, quote.price);
+});
+
+test('while Postgres is away verify answers 503 with ok false and Retry-After, counts nothing, and works again by itself', {
+  timeout: 90_000,
+}, async () => {
+  const payer = await service.payer(1_000_000n);
+  const quote = await askQuote(service.baseUrl, site.key, 'duo');
+  const payment = await payFor(payer, quote);
+  postgres.cut();
+  const answer = await sell(service.baseUrl, site.key, quote, payment);
+  expect(answer.status).toBe(503);
+  expect(answer.body).toMatchObject({ ok: false, error: expect.stringMatching(/^database_unavailable: /) });
+  expect(answer.headers.get('retry-after')).not.toBeNull();
+  expect(answer.headers.get('payment-required')).toBeNull();
+  postgres.mend();
+  const later = await sellUntilDecided(service.baseUrl, site.key, quote, payment, 60_000);
+  expect(later.body).toMatchObject({ ok: true });
+  await settledOnce(payer.address, quote.price);
+});
+
+test('while the chain is away a stored payment stays pending, nothing is counted as failed, and it settles when it is back', {
+  timeout: 90_000,
+}, async () => {
+  const payer = await service.payer(1_000_000n);
+  const quote = await askQuote(service.baseUrl, site.key, 'solo');
+  const payment = await payFor(payer, quote);
+  chain.cut();
+  const answer = await sell(service.baseUrl, site.key, quote, payment);
+  expect([402, 503]).toContain(answer.status);
+  expect(answer.body.ok).toBe(false);
+  expect(answer.headers.get('payment-required')).toBeNull();
+  chain.mend();
+  const later = await sellUntilDecided(service.baseUrl, site.key, quote, payment, 60_000);
+  expect(later.body).toMatchObject({ ok: true });
+  await settledOnce(payer.address, quote.price);
+});
