@@ -34,7 +34,7 @@ export function createSettlementActivities(deps: SettlementDeps): SettlementActi
     confirmSettlement: ({ batchId }) => confirmBatch(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }),
     awaitSettlement: ({ batchId }) => stayWith(deps, batchId),
     sweepPayments: ({ network }) => withHeartbeat(async () => ({ batches: await sweepNetwork(deps, network) })),
-    flushSplits: ({ network }) => withHeartbeat(() => flushSplits(deps, network)),
+    flushSplits: ({ network }) => withHeartbeat(() => flushOrWarn(deps, network)),
   };
 }
 
@@ -47,6 +47,16 @@ async function stayWith(deps: SettlementDeps, batchId: string): Promise<ConfirmR
     rest.push(...result.rest);
     if (result.undecided === 0 || deps.now() > deadline || cancellationSignal().aborted) return { ...result, rest };
     await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** An outage here must not hold up the sweeper's next round: splits are looked at again. */
+async function flushOrWarn(deps: SettlementDeps, network: string): Promise<number> {
+  try {
+    return await flushSplits(deps, network);
+  } catch (error) {
+    deps.log.warn({ network, error: String(error) }, 'splits could not be looked at; the next round does');
+    return 0;
   }
 }
 

@@ -7,6 +7,9 @@ import { reasonOfError } from './outboundReason.ts';
 import type { UrlPolicy } from './outboundUrl.ts';
 import { checkOutboundUrl } from './outboundUrl.ts';
 import { createPinnedConnector } from './pinnedConnector.ts';
+import { isSandboxName, sandboxUrl } from './sandboxWeb.ts';
+import type { TargetSlots } from './targetSlots.ts';
+import { createTargetSlots } from './targetSlots.ts';
 
 /** How the only door to other people's servers behaves. */
 export interface OutboundOptions {
@@ -17,6 +20,12 @@ export interface OutboundOptions {
   /** PEM of further certificate authorities, for the sandbox's own sites. */
   readonly ca?: string;
   readonly userAgent?: string;
+  /** Requests to one host at once; more wait within their own deadline. 64 unless told. */
+  readonly perTarget?: number;
+  /** Our own public names: nothing of ours is reached this way (decisions §6 rule 7). */
+  readonly ownHosts?: readonly string[];
+  /** Base URL of the sandbox's web, where the names it plays are served over http; the configuration refuses it in production. */
+  readonly sandboxWeb?: string;
 }
 
 /** One outgoing request. */
@@ -29,8 +38,10 @@ export interface OutboundRequest {
   readonly timeoutMs?: number;
   /** Most bytes of the answer's body; 64 KiB unless told. */
   readonly maxBodyBytes?: number;
-  /** `whole`: a longer or broken body is a failure. `start`: the first bytes do, whatever comes after. `whole` unless told. */
+  /** `whole`: a longer, broken or compressed body is a failure. `start`: the first bytes do, whatever comes after. `whole` unless told. */
   readonly read?: 'whole' | 'start';
+  /** With `start`, how long the body may dawdle after the headers; 1 s unless told. */
+  readonly startMs?: number;
   readonly extraPorts?: readonly number[];
   readonly signal?: AbortSignal;
 }
@@ -77,18 +88,36 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const policy = (extraPorts: readonly number[] | undefined): UrlPolicy => ({ allowLoopback, extraPorts: extraPorts ?? [] });
+  const ownHosts = options.ownHosts ?? [];
+  const policy = (extraPorts: readonly number[] | undefined): UrlPolicy => ({
+    allowLoopback,
+    ownHosts,
+    extraPorts: extraPorts ?? [],
+  });
+  const door: Door = {
+    agent,
+    slots: createTargetSlots(options.perTarget ?? 64),
+    userAgent: options.userAgent ?? 'svc-outbound/1.0',
+    ...(options.sandboxWeb === undefined ? {} : { sandboxWeb: options.sandboxWeb }),
+  };
   return {
     checkUrl: (url, extraPorts) => {
       const check = checkOutboundUrl(url, policy(extraPorts));
       return check.ok ? { ok: true } : { ok: false, reason: check.reason };
     },
-    send: (outgoing) => send(agent, policy(outgoing.extraPorts), options.userAgent ?? 'svc-outbound/1.0', outgoing),
+    send: (outgoing) => send(door, policy(outgoing.extraPorts), outgoing),
     close: () => agent.destroy(),
   };
 }
 
-async function send(agent: Agent, policy: UrlPolicy, userAgent: string, outgoing: OutboundRequest): Promise<OutboundAnswer> {
+interface Door {
+  readonly agent: Agent;
+  readonly slots: TargetSlots;
+  readonly userAgent: string;
+  readonly sandboxWeb?: string;
+}
+
+async function send(door: Door, policy: UrlPolicy, outgoing: OutboundRequest): Promise<OutboundAnswer> {
   const startedAt = performance.now();
   const since = (): number => Math.round(performance.now() - startedAt);
   const check = checkOutboundUrl(outgoing.url, policy);
@@ -96,20 +125,45 @@ async function send(agent: Agent, policy: UrlPolicy, userAgent: string, outgoing
   const deadline = AbortSignal.timeout(outgoing.timeoutMs ?? 5_000);
   const signal = outgoing.signal === undefined ? deadline : AbortSignal.any([deadline, outgoing.signal]);
   try {
-    const answer = await request(check.url, {
-      dispatcher: agent,
-      method: outgoing.method ?? 'GET',
-      headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...outgoing.headers },
-      body: outgoing.body ?? null,
-      signal,
-    });
-    const limit = outgoing.maxBodyBytes ?? 64 * 1024;
-    const body = outgoing.read === 'start' ? await readStart(answer.body, limit) : await readWhole(answer.body, limit);
-    if (body === null) return { ok: false, reason: 'too_large', durationMs: since() };
-    return { ok: true, status: answer.statusCode, headers: plainHeaders(answer.headers), body, durationMs: since() };
+    const exchanged = await door.slots.run(check.url.host, signal, () => exchange(door, check.url, outgoing, signal));
+    return { ...exchanged, durationMs: since() };
   } catch (error) {
     return { ok: false, reason: reasonOfError(error), durationMs: since() };
   }
+}
+
+type Exchanged =
+  | { readonly ok: true; readonly status: number; readonly headers: Record<string, string>; readonly body: Uint8Array }
+  | { readonly ok: false; readonly reason: OutboundReason };
+
+async function exchange(door: Door, url: URL, outgoing: OutboundRequest, signal: AbortSignal): Promise<Exchanged> {
+  const { sandboxWeb } = door;
+  const isPlayed = sandboxWeb !== undefined && isSandboxName(url.hostname);
+  const answer = await request(isPlayed ? sandboxUrl(url, sandboxWeb) : url, {
+    dispatcher: door.agent,
+    method: outgoing.method ?? 'GET',
+    headers: {
+      'user-agent': door.userAgent,
+      'accept-encoding': 'identity',
+      ...outgoing.headers,
+      ...(isPlayed ? { host: url.host } : {}),
+    },
+    body: outgoing.body ?? null,
+    signal,
+  });
+  const limit = outgoing.maxBodyBytes ?? 64 * 1024;
+  const headers = plainHeaders(answer.headers);
+  if (outgoing.read === 'start') {
+    const body = await readStart(answer.body, limit, outgoing.startMs ?? BODY_START_MS);
+    return { ok: true, status: answer.statusCode, headers, body };
+  }
+  // Nothing is ever inflated: what was not asked for compressed and comes so is no answer (decisions §6 rule 5).
+  if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) {
+    answer.body.on('error', () => undefined).destroy();
+    return { ok: false, reason: 'bad_response' };
+  }
+  const body = await readWhole(answer.body, limit);
+  return body === null ? { ok: false, reason: 'too_large' } : { ok: true, status: answer.statusCode, headers, body };
 }
 
 /** The whole body, or null when it is longer than `limit`; the connection ends then. */
@@ -127,11 +181,11 @@ async function readWhole(body: Dispatcher.ResponseData['body'], limit: number): 
   return Buffer.concat(chunks);
 }
 
-/** At most `limit` bytes of what comes within a second; whatever goes wrong later, the answer stands. */
-async function readStart(body: Dispatcher.ResponseData['body'], limit: number): Promise<Uint8Array> {
+/** At most `limit` bytes of what comes within `startMs`; whatever goes wrong later, the answer stands. */
+async function readStart(body: Dispatcher.ResponseData['body'], limit: number, startMs: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const timer = setTimeout(() => body.destroy(), BODY_START_MS);
+  const timer = setTimeout(() => body.destroy(), startMs);
   try {
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       chunks.push(chunk);

@@ -6,6 +6,8 @@ export interface UrlPolicy {
   readonly allowLoopback: boolean;
   /** Ports beside 443. */
   readonly extraPorts?: readonly number[];
+  /** Names that lead to ourselves, lower case. */
+  readonly ownHosts?: readonly string[];
 }
 
 /** A URL that may be sent to, as one parser wrote it; or why not. */
@@ -33,6 +35,7 @@ export function checkOutboundUrl(text: string, policy: UrlPolicy): UrlCheck {
   if (url.protocol !== 'https:') return { ok: false, reason: 'invalid_url' };
   if (url.port !== '' && !(policy.extraPorts ?? []).includes(Number(url.port))) return { ok: false, reason: 'invalid_url' };
   if (isAddress(name) || !name.includes('.') || LOCAL_NAMES.test(name)) return { ok: false, reason: 'blocked_address' };
+  if (policy.ownHosts?.includes(name)) return { ok: false, reason: 'blocked_address' };
   return { ok: true, url };
 }
 

@@ -2,25 +2,75 @@ import type { Express } from 'express';
 import express from 'express';
 import { ServiceError } from '../domain/errors.ts';
 import { openObserver } from '../services/observe.ts';
+import { createExportSlots } from '../services/reports/exportSlots.ts';
 import { openDoor, pathOf, send, sendError, stampResponse } from './door.ts';
-import { openApiRoute } from './openapi.ts';
+import { describeApi, openApiRoute } from './openapi.ts';
 import type { ApiDeps, HandlerDeps, Route } from './route.ts';
+import { auditRoute } from './routes/audit.ts';
+import { earningsRoute } from './routes/earnings.ts';
+import { enforceConfigRoute } from './routes/enforceConfig.ts';
+import { enforceStatusRoute } from './routes/enforceStatus.ts';
+import { exportCsvRoute } from './routes/exportCsv.ts';
+import { exportPdfRoute } from './routes/exportPdf.ts';
 import { healthRoute, readyRoute } from './routes/health.ts';
 import { jwksRoute } from './routes/jwks.ts';
 import { licenseCheckRoute } from './routes/licenseCheck.ts';
+import { membersRoute } from './routes/members.ts';
+import { challengeRoute, signInRoute } from './routes/accounts.ts';
+import { licencesAccessRoute } from './routes/licencesAccess.ts';
+import { licencesBuyRoute } from './routes/licencesBuy.ts';
+import { licencesHeldRoute } from './routes/licencesHeld.ts';
+import { licencesLegsRoute } from './routes/licencesLegs.ts';
+import { licencesQuoteRoute } from './routes/licencesQuote.ts';
+import { oauthMetadataRoute, oauthTokenRoute } from './routes/oauth.ts';
 import { observeRoute } from './routes/observe.ts';
 import { quoteRoute } from './routes/quote.ts';
+import { reconciliationRoute } from './routes/reconciliation.ts';
+import { statementsRoute } from './routes/statements.ts';
+import { tenantsSelfRoute } from './routes/tenantsSelf.ts';
 import { verifyRoute } from './routes/verify.ts';
+import { listHostsRoute, openHostRoute } from './routes/verifyHost.ts';
+import { checkHostRoute } from './routes/verifyHostCheck.ts';
 
 /** Every endpoint; the quote first, since most calls are quotes. */
-const DESCRIBED: readonly Route[] = [quoteRoute, observeRoute, verifyRoute, licenseCheckRoute, jwksRoute];
+const DESCRIBED: readonly Route[] = [
+  quoteRoute,
+  observeRoute,
+  verifyRoute,
+  licenseCheckRoute,
+  licencesQuoteRoute,
+  licencesBuyRoute,
+  licencesHeldRoute,
+  licencesAccessRoute,
+  licencesLegsRoute,
+  challengeRoute,
+  signInRoute,
+  oauthTokenRoute,
+  oauthMetadataRoute,
+  enforceConfigRoute,
+  enforceStatusRoute,
+  tenantsSelfRoute,
+  membersRoute,
+  reconciliationRoute,
+  earningsRoute,
+  statementsRoute,
+  exportCsvRoute,
+  exportPdfRoute,
+  auditRoute,
+  openHostRoute, listHostsRoute, checkHostRoute, jwksRoute,
+];
+
+/** The API description of every endpoint, as it is served and as it is committed (`openapi.json`). */
+export function describeService(baseUrl: string): object {
+  return describeApi([...DESCRIBED, openApiRoute(DESCRIBED)], baseUrl);
+}
 
 /**
  * The REST door as an Express app that listens nowhere yet. Answers 404 for an unknown path and 405 with `Allow` for a wrong
  * method; every error goes through one map from kind to status. Two apps of the same deps are independent.
  */
 export function createApi(deps: ApiDeps): Express {
-  const handlerDeps: HandlerDeps = { ...deps, observer: openObserver(deps) };
+  const handlerDeps: HandlerDeps = { ...deps, observer: openObserver(deps), exports: createExportSlots() };
   const routes = [...DESCRIBED, openApiRoute(DESCRIBED), healthRoute, readyRoute];
   const app = express();
   app

@@ -9,9 +9,34 @@ const MAX_DEPTH = 16;
  * stated), malformed_body for an encoding, text that is not UTF-8 or JSON, or nesting deeper than 16.
  */
 export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<unknown> {
+  return parseJson(await readPlain(request, limitBytes));
+}
+
+/**
+ * Reads a body as a route wants it: `undefined` without a limit (no body) and for an optional one that is empty, the fields by
+ * name for a form (a repeated one is 400), else JSON. Throws like `readJsonBody`.
+ */
+export async function readBody(
+  request: IncomingMessage,
+  limitBytes: number | undefined,
+  type: 'json' | 'optional' | 'form' = 'json',
+): Promise<unknown> {
+  if (limitBytes === undefined) return undefined;
+  if (type === 'json') return readJsonBody(request, limitBytes);
+  const bytes = await readPlain(request, limitBytes);
+  if (type === 'optional') return bytes.length === 0 ? undefined : parseJson(bytes);
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(bytes.toString('utf8'))) {
+    if (fields.has(name)) throw new ServiceError('malformed_body', 'the body names a field twice');
+    fields.set(name, value);
+  }
+  return fields;
+}
+
+function readPlain(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new ServiceError('malformed_body', 'the body must not be compressed');
-  return parseJson(await readBytes(request, limitBytes));
+  return readBytes(request, limitBytes);
 }
 
 function parseJson(bytes: Buffer): unknown {

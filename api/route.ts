@@ -1,13 +1,18 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { Scope } from '../domain/access.ts';
+import type { BuyerDeps } from '../services/licences/deps.ts';
+import type { HostDoor } from '../services/hosts/deps.ts';
 import type { Observer } from '../services/observe.ts';
 import type { Caller, Freshness } from '../services/publisher.ts';
+import type { ExportSlots } from '../services/reports/exportSlots.ts';
 import type { Log } from '../services/settlement/deps.ts';
 import type { VerifyDeps } from '../services/verify.ts';
 
 /** What the REST door runs with. */
-export interface ApiDeps extends VerifyDeps {
+export interface ApiDeps extends VerifyDeps, BuyerDeps {
   readonly log: Log;
+  /** Host verification. */
+  readonly hosts: HostDoor;
   /** What must answer for this process to be ready; each rejects when its part does not. */
   readonly readiness: Readonly<Record<'database' | 'temporal' | 'chain', () => Promise<void>>>;
 }
@@ -15,6 +20,8 @@ export interface ApiDeps extends VerifyDeps {
 /** What handlers run with: the deps, and what the door opened for itself. */
 export interface HandlerDeps extends ApiDeps {
   readonly observer: Observer;
+  /** Room for exports in this process. */
+  readonly exports: ExportSlots;
 }
 
 /** One request after authentication and body reading. */
@@ -22,7 +29,9 @@ export interface Call {
   readonly deps: HandlerDeps;
   /** Query parameters; a repeated one was refused with 400. */
   readonly query: ReadonlyMap<string, string>;
-  /** The parsed JSON body; undefined where a route takes none. */
+  /** Parts of the path by their names (`:jti`). */
+  readonly params: Readonly<Record<string, string>>;
+  /** The parsed body; undefined where a route takes none. */
   readonly body: unknown;
   /** A request header, lower-case name; null when absent. */
   header(name: string): string | null;
@@ -33,11 +42,24 @@ export interface KeyCall extends Call {
   readonly caller: Caller;
 }
 
-/** What a handler answers; a body is sent as JSON, its absence as no body. */
+/** A call of a buyer account that was let in. */
+export interface AccountCall extends Call {
+  readonly account: { readonly accountId: string };
+}
+
+/** What a handler answers; a body is sent as JSON (bytes as they are), its absence as no body. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** A body that is made while it is sent, instead of `body`. */
+  readonly stream?: AnswerStream;
+}
+
+/** Chunks are taken at the client's pace; `close` is called once, however the answer ends. */
+export interface AnswerStream {
+  readonly chunks: AsyncIterable<string | Uint8Array>;
+  close(): Promise<void>;
 }
 
 /** Error bodies: `{error}`, or `{ok: false, error}` on verify and observe (specification, Errors). */
@@ -49,14 +71,23 @@ interface RouteBase {
   readonly errorShape?: ErrorShape;
   /** Most bytes of the body; absent: the route takes no body. */
   readonly bodyLimitBytes?: number;
+  /** How the body is written: JSON unless said, JSON that may be left out, or a form (RFC 6749 §4.4.2). */
+  readonly bodyType?: 'json' | 'optional' | 'form';
   /** Its part of the API description; absent: not described. */
   readonly operation?: ZodOpenApiOperationObject;
 }
 
 /** A route for holders of a publisher key. */
 export interface KeyRoute extends RouteBase {
-  readonly access: { readonly scope: Scope; readonly freshness: Freshness };
+  /** `orLost`: a key that lost the scope when its host was verified is let in too; the handler looks at what it has left. */
+  readonly access: { readonly scope: Scope; readonly freshness: Freshness; readonly orLost?: true };
   readonly handle: (call: KeyCall) => Promise<Answer>;
+}
+
+/** A route for buyer accounts (specification: Authentication 10). */
+export interface AccountRoute extends RouteBase {
+  readonly access: 'account';
+  readonly handle: (call: AccountCall) => Promise<Answer>;
 }
 
 /** A route for everyone. */
@@ -66,4 +97,4 @@ export interface PublicRoute extends RouteBase {
 }
 
 /** One endpoint. */
-export type Route = KeyRoute | PublicRoute;
+export type Route = KeyRoute | AccountRoute | PublicRoute;

@@ -1,20 +1,26 @@
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createReconcileActivities } from '../activities/reconcile.ts';
+import { createHostActivities } from '../activities/hosts.ts';
+import { createLicenceActivities } from '../activities/licences.ts';
+import { createReportActivities } from '../activities/reports.ts';
 import { createSettlementActivities } from '../activities/settlement.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
 import { createLog } from '../adapters/log.ts';
-import { createOutbound } from '../adapters/outbound.ts';
 import { createSecretBox } from '../adapters/secretBox.ts';
 import { verifyNetwork } from '../chain/network.ts';
 import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listen.ts';
 import { DELIVERY_CHANNEL } from '../db/webhooks/events.ts';
+import { startReconcilers } from '../services/reconcile/start.ts';
+import { scheduleRollupCheck } from '../services/reports/schedule.ts';
 import { prepareRelayers, startSweepers } from '../services/settlement/start.ts';
 import { WEBHOOK_LIMITS } from '../services/webhooks/deps.ts';
 import { createRetryStarter, ensureWebhookWorkflows } from '../services/webhooks/start.ts';
 import { createWake } from '../services/webhooks/wake.ts';
 import { readWorkerConfig } from './config.ts';
+import { createHostDeps, openOutbound } from './hosts.ts';
 import { createSettlementDeps } from './settlement.ts';
 import { TASK_QUEUE } from './taskQueue.ts';
 
@@ -37,7 +43,7 @@ async function main(): Promise<void> {
   const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
   const wake = createWake();
   const listener = listen(directUrl, DELIVERY_CHANNEL, wake.wake);
-  const outbound = createOutbound({ allowLoopback: config.outboundAllowLoopback });
+  const outbound = openOutbound(config);
   const stopping = new AbortController();
   const connection = await NativeConnection.connect({ address: config.temporalAddress });
   const worker = await Worker.create({
@@ -47,6 +53,10 @@ async function main(): Promise<void> {
     workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
     activities: {
       ...createSettlementActivities(settlement),
+      ...createReportActivities({ database, clock: Date.now }),
+      ...createLicenceActivities(settlement),
+      ...createHostActivities(createHostDeps(config, database, outbound, log)),
+      ...createReconcileActivities(settlement),
       ...createWebhookActivities({
         database,
         outbound,
@@ -76,7 +86,10 @@ async function main(): Promise<void> {
   }
   const running = worker.run();
   await ensureWebhookWorkflows(client, { shards: WEBHOOK_SHARDS, taskQueue: TASK_QUEUE });
-  await startSweepers(client, { networks: settlement.networks.ids, taskQueue: TASK_QUEUE, intervalMs: config.sweepIntervalMs });
+  const networks = settlement.networks.ids;
+  await startSweepers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.sweepIntervalMs });
+  await startReconcilers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.reconcileIntervalMs });
+  await scheduleRollupCheck(client, TASK_QUEUE);
   log.info({ taskQueue: TASK_QUEUE }, 'the worker is running');
   await running;
   await listener.close();

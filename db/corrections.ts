@@ -1,6 +1,6 @@
 /** Rows about flushes whose rounding the ledger does not show yet (safety 4). */
 import type { Database, Sql } from './database.ts';
-import { rollUpCrossings } from './reports/rollups.ts';
+import { rollUpCrossings } from './rollups.ts';
 
 /** A transaction that paid more or less out of a split than its own authorizations brought in. */
 export interface Flush {

@@ -42,7 +42,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     clientUrl: options.url,
     entities: [...entities],
     extensions: [Migrator],
-    migrations: { migrationsList: listMigrations(), snapshot: false, tableName: 'schema_migration', disableForeignKeys: false },
+    migrations: { migrationsList: listMigrations(), snapshot: false, tableName: 'schema_migration', disableForeignKeys: false, silent: true },
     pool: { min: 0, max: options.poolSize ?? 10 },
     driverOptions: {
       application_name: options.applicationName ?? 'content-settlement',
@@ -72,10 +72,15 @@ async function run<Row extends QueryResultRow>(
   return result.rows;
 }
 
-async function transact<T>(pool: Pool, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
+function transact<T>(pool: Pool, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
+  return retryConflicts(() => attemptTransaction(pool, work, isolation));
+}
+
+/** Runs work that is whole in itself again, four times at most, when it lost a deadlock or a serialization conflict. */
+export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptTransaction(pool, work, isolation);
+      return await work();
     } catch (error) {
       if (attempt > RETRIES || !isConflict(error)) throw error;
     }

@@ -1,4 +1,5 @@
-import type { Sql } from './database.ts';
+import type { Database } from './database.ts';
+import { retryConflicts } from './database.ts';
 import { insertAndRollUp } from './rollups.ts';
 
 /** One reported observation as stored; times are dates, `micro` is micro-USDC. */
@@ -26,12 +27,13 @@ export interface ObservationGroup {
 }
 
 /** Appends the observations of many requests, with their rollups, in one statement: all of them or, when it throws, none. */
-export async function insertObservations(sql: Sql, groups: readonly ObservationGroup[]): Promise<void> {
+export async function insertObservations(database: Database, groups: readonly ObservationGroup[]): Promise<void> {
   const rows = groups.flatMap((group) => group.rows.map((row) => ({ ...row, tenantId: group.tenantId })));
   const column = <Key extends keyof ObservationRow | 'tenantId'>(key: Key) => rows.map((row) => row[key]);
-  await insertAndRollUp(
-    sql,
-    `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, agent, agent_ua,
+  const insert = () =>
+    insertAndRollUp(
+      database,
+      `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, agent, agent_ua,
        classify_reason, verified, verified_agent, sig_invalid, at)
      select tenant_id, uuidv7(), host, slug, verdict, classified_as, kind, micro, agent, agent_ua, classify_reason, verified,
        verified_agent, sig_invalid, to_timestamp(at_ms / 1000.0)
@@ -39,10 +41,11 @@ export async function insertObservations(sql: Sql, groups: readonly ObservationG
        $10::text[], $11::bool[], $12::text[], $13::bool[], $14::float8[])
        as report (tenant_id, host, slug, verdict, classified_as, kind, micro, agent, agent_ua, classify_reason, verified,
          verified_agent, sig_invalid, at_ms)`,
-    [
-      ...[column('tenantId'), column('host'), column('slug'), column('verdict'), column('classifiedAs'), column('kind')],
-      ...[column('micro'), column('agent'), column('agentUa'), column('classifyReason'), column('verified')],
-      ...[column('verifiedAgent'), column('sigInvalid'), column('atMs')],
-    ],
-  );
+      [
+        ...[column('tenantId'), column('host'), column('slug'), column('verdict'), column('classifiedAs'), column('kind')],
+        ...[column('micro'), column('agent'), column('agentUa'), column('classifyReason'), column('verified')],
+        ...[column('verifiedAgent'), column('sigInvalid'), column('atMs')],
+      ],
+    );
+  await retryConflicts(insert);
 }

@@ -39,3 +39,8 @@ export function agentLabel(agent: ObservedAgent): string {
   const ua = agent.ua?.toLowerCase() ?? '';
   return KNOWN_CRAWLERS.find((fragment) => ua.includes(fragment)) ?? 'other';
 }
+
+/** True of a label that stands for a known crawler. */
+export function isKnownCrawler(label: string): boolean {
+  return KNOWN_CRAWLERS.some((crawler) => crawler === label);
+}

@@ -30,6 +30,7 @@ const KIND_BY_CODE = {
   scope_missing: 'forbidden',
   site_suspended: 'forbidden',
   resource_not_owned: 'forbidden',
+  outside_period: 'forbidden',
   // plan
   plan_gate: 'plan',
   // missing

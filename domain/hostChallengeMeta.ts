@@ -1,13 +1,11 @@
-import { META_NAME } from './hostChallenge.ts';
-
 /** Elements whose content is text to a browser: tags in there are none. */
 const TEXT_ELEMENTS = ['script', 'style', 'title', 'textarea', 'noscript', 'template', 'noframes', 'iframe', 'xmp'];
 
 /**
- * The contents of the verification meta tags of a page's head, in order. Only real tags in the head count: not those in comments,
+ * The contents of a page's meta tags of that exact name, in order. Only real tags in the head count: not those in comments,
  * scripts or the body, since a visitor can often write there. Linear in the length of the page.
  */
-export function findVerificationTags(html: string): string[] {
+export function findMetaTags(html: string, name: string): string[] {
   const found: string[] = [];
   let at = 0;
   for (;;) {
@@ -26,7 +24,7 @@ export function findVerificationTags(html: string): string[] {
     }
     at = tag.end;
     if (tag.name === 'body' || tag.name === '/head') return found;
-    if (tag.name === 'meta' && tag.attributes.get('name') === META_NAME) found.push(tag.attributes.get('content') ?? '');
+    if (tag.name === 'meta' && tag.attributes.get('name') === name) found.push(tag.attributes.get('content') ?? '');
     if (TEXT_ELEMENTS.includes(tag.name)) {
       const end = indexOfIgnoringCase(html, `</${tag.name}`, at);
       if (end < 0) return found;

@@ -1,4 +1,5 @@
 import type { Capability, CodeArtifact } from './hostChallenge.ts';
+import { findMetaTags } from './hostChallengeMeta.ts';
 
 /** What a site's front page answered. */
 export interface SiteLook {
@@ -49,8 +50,7 @@ const PLATFORMS: readonly Platform[] = [
 
 /** What a site lets its owner install, by the marks of the platform it runs on (decisions §3); `unknown` without a mark. */
 export function detectCapability({ headers, html }: SiteLook): SiteCapability {
-  const tag = /<meta\s[^>]{0,500}?name=["']?generator["']?[^>]{0,500}>/i.exec(html)?.[0] ?? '';
-  const generator = (/content=["']?([^"'>]{1,200})/i.exec(tag)?.[1] ?? '').toLowerCase();
+  const generator = (findMetaTags(html, 'generator')[0] ?? '').toLowerCase();
   for (const platform of PLATFORMS) {
     const byGenerator = platform.generator?.test(generator) ?? false;
     const byHeader = platform.header !== undefined && platform.header[1].test(headers[platform.header[0]] ?? '');

@@ -10,7 +10,17 @@ const RESERVED_SUFFIXES: readonly string[] = [
 const PLATFORM_APEXES: readonly string[] = [
   ...['wordpress.com', 'wpengine.com', 'wixsite.com', 'wix.com', 'squarespace.com', 'webflow.io', 'shopify.com', 'myshopify.com'],
   ...['ghost.io', 'substack.com', 'medium.com', 'tumblr.com', 'blogspot.com', 'blogger.com', 'typepad.com', 'livejournal.com'],
-  ...['github.io', 'github.com', 'gitlab.io', 'gitlab.com', 'bitbucket.io', 'netlify.app', 'netlify.com', 'vercel.app', 'vercel.com'],
+  ...[
+    'github.io',
+    'github.com',
+    'gitlab.io',
+    'gitlab.com',
+    'bitbucket.io',
+    'netlify.app',
+    'netlify.com',
+    'vercel.app',
+    'vercel.com',
+  ],
   ...['now.sh', 'pages.dev', 'workers.dev', 'web.app', 'firebaseapp.com', 'appspot.com', 'run.app', 'herokuapp.com', 'fly.dev'],
   ...['onrender.com', 'render.com', 'amazonaws.com', 'cloudfront.net', 'azurewebsites.net', 'azureedge.net', 'windows.net'],
   ...['cloudflare.net', 'fastly.net', 'akamai.net', 'edgekey.net', 'google.com', 'sites.google.com', 'notion.site', 'framer.app'],
@@ -42,7 +52,8 @@ export function parseHostname(text: string): HostnameParse {
   if (!isStable(host)) return refused('holds a label that is no valid international name');
   if (RESERVED_SUFFIXES.includes(last) || host === 'home.arpa') return refused('is a name that leads to no public site');
   const bare = host.startsWith('www.') ? host.slice(4) : host;
-  if (PLATFORM_APEXES.includes(host) || PLATFORM_APEXES.includes(bare)) return refused('is the name of a platform, not of a site');
+  if (PLATFORM_APEXES.includes(host) || PLATFORM_APEXES.includes(bare))
+    return refused('is the name of a platform, not of a site');
   return { ok: true, host };
 }
 

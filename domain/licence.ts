@@ -2,6 +2,7 @@
 import type { Address } from './legs.ts';
 import { microToJson } from './money.ts';
 import { matchesPattern } from './pattern.ts';
+import { canonicalPath } from './scope.ts';
 import type { CrossingKind } from './terms.ts';
 
 /** Where a settlement reference points: a transaction, a facilitator's id, test output, or nowhere. */
@@ -89,29 +90,55 @@ export interface EntitlementQuestion {
   readonly mode: 'live' | 'mock';
 }
 
-/**
- * True when claims whose signature was proven entitle to what is asked: exact issuer and audience, not expired (the second of
- * `exp` is expired), begun (60 s of skew), a kind that covers the one asked (a citation includes reading), and either a scope
- * that covers the path or the very slug. Whatever is missing, malformed, or bound to a holder who gave no proof: false.
- */
-export function isEntitled(claims: object, question: EntitlementQuestion): boolean {
-  const { iss, aud, exp, nbf, iat, jti, svc, cnf } = claims as Record<string, unknown>;
-  if (iss !== question.issuer || aud !== audienceOf(question.host)) return false;
-  if (typeof jti !== 'string' || jti === '' || cnf !== undefined) return false;
-  if (!isSeconds(exp) || !isSeconds(nbf) || !isSeconds(iat)) return false;
-  if (question.nowSeconds >= exp) return false;
-  if (nbf > question.nowSeconds + SKEW_SECONDS || iat > question.nowSeconds + SKEW_SECONDS) return false;
-  if (typeof svc !== 'object' || svc === null) return false;
-  const { v, grant, kind, slug, scope, settlementRefKind } = svc as Record<string, unknown>;
-  if (v !== 1 || grant !== 'read') return false;
-  if (question.mode === 'live' && settlementRefKind === 'mock') return false;
-  if (kind !== 'citation' && !(kind === 'read' && question.kind === 'read')) return false;
-  return scope === undefined ? slug === question.slug : coversPath(scope, question.path);
+/** What a licence grants, as far as its claims decide; what is left to ask stands in the members. */
+export interface Entitlement {
+  readonly jti: string;
+  /** The licence that an access token was minted under; null for a re-read licence. */
+  readonly licenceJti: string | null;
+  /** Who must prove to hold it (`cnf`, RFC 7800); null: its bearer. */
+  readonly holder: Address | null;
+  /** True when the pages it covers are too many to stand in it: storage must be asked. */
+  readonly isByHash: boolean;
+  readonly expiresAtSeconds: number;
 }
 
-function coversPath(scope: unknown, path: string): boolean {
-  const patterns = (scope as { patterns?: unknown } | null)?.patterns;
-  return Array.isArray(patterns) && patterns.some((pattern) => typeof pattern === 'string' && matchesPattern(pattern, path));
+/**
+ * What claims whose signature was proven grant of what is asked: exact issuer and audience, not expired (the second of `exp` is
+ * expired), begun (60 s of skew), a kind that covers the one asked (a citation includes reading), and either a scope that covers
+ * the path or the very slug; a token with a scope never falls back to its slug. Null for whatever is missing or malformed.
+ */
+export function findEntitlement(claims: object, question: EntitlementQuestion): Entitlement | null {
+  const { iss, aud, exp, nbf, iat, jti, svc, cnf } = claims as Record<string, unknown>;
+  if (iss !== question.issuer || aud !== audienceOf(question.host)) return null;
+  if (typeof jti !== 'string' || jti === '') return null;
+  if (!isSeconds(exp) || !isSeconds(nbf) || !isSeconds(iat)) return null;
+  if (question.nowSeconds >= exp) return null;
+  if (nbf > question.nowSeconds + SKEW_SECONDS || iat > question.nowSeconds + SKEW_SECONDS) return null;
+  if (typeof svc !== 'object' || svc === null) return null;
+  const { v, grant, kind, slug, scope, settlementRefKind, licence } = svc as Record<string, unknown>;
+  if (v !== 1 || grant !== 'read') return null;
+  if (question.mode === 'live' && settlementRefKind === 'mock') return null;
+  if (kind !== 'citation' && !(kind === 'read' && question.kind === 'read')) return null;
+  if (licence !== undefined && typeof licence !== 'string') return null;
+  const holder = cnf === undefined ? null : holderOf(cnf);
+  if (holder === undefined) return null;
+  const base = { jti, licenceJti: licence ?? null, holder, expiresAtSeconds: exp };
+  if (scope === undefined) return slug === question.slug ? { ...base, isByHash: false } : null;
+  const { patterns, pagesHash } = (scope ?? {}) as Record<string, unknown>;
+  if (patterns === undefined && typeof pagesHash === 'string' && licence !== undefined) return { ...base, isByHash: true };
+  return coversPath(patterns, question.path) ? { ...base, isByHash: false } : null;
+}
+
+function coversPath(patterns: unknown, path: string): boolean {
+  if (!Array.isArray(patterns)) return false;
+  const canonical = canonicalPath(path);
+  return patterns.some((pattern) => typeof pattern === 'string' && matchesPattern(pattern, canonical));
+}
+
+/** The address of a `cnf`; undefined for one that is not ours. */
+function holderOf(cnf: unknown): Address | undefined {
+  const address = (cnf as { address?: unknown } | null)?.address;
+  return typeof address === 'string' && /^0x[0-9a-f]{40}$/.test(address) ? (address as Address) : undefined;
 }
 
 function isSeconds(value: unknown): value is number {

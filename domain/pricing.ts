@@ -31,13 +31,17 @@ export interface Pricing {
 export type Price =
   | { readonly kind: 'free' }
   | { readonly kind: 'priced'; readonly micro: bigint; readonly credits: PageCredits }
-  | { readonly kind: 'credits_api' };
+  | { readonly kind: 'credits_api'; readonly micro: bigint; readonly apiUrl: string };
 
 /** A pricing version made quick to ask; the credits of a page are flattened at its first quote. */
 export interface CompiledPricing {
   readonly articlePrefixes: readonly string[] | null;
   readonly readMicro: bigint;
   readonly citationMicro: bigint;
+  /** Slugs that credits_inline names. */
+  readonly inlineSlugs: readonly string[];
+  /** True when nothing is charged for a page of this slug, whoever wrote it. */
+  isFree(slug: string): boolean;
   /** Price of an article's slug; a null slug is a page that is no article. Throws invalid_parameter for broken stored credits. */
   priceOf(slug: string | null, kind: CrossingKind): Price;
 }
@@ -82,10 +86,14 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
     articlePrefixes: pricing.articlePrefixes?.map(normalisePrefix) ?? null,
     readMicro,
     citationMicro,
+    inlineSlugs: [...inline.keys()],
+    isFree: (slug) => isFree || freeSlugs.has(slug),
     priceOf: (slug, kind) => {
       if (slug === null || isFree || freeSlugs.has(slug)) return { kind: 'free' };
-      if (!inline.has(slug)) return { kind: pricing.creditsApiUrl === null ? 'free' : 'credits_api' };
-      return { kind: 'priced', micro: kind === 'read' ? readMicro : citationMicro, credits: creditsOf(slug) };
+      const micro = kind === 'read' ? readMicro : citationMicro;
+      if (inline.has(slug)) return { kind: 'priced', micro, credits: creditsOf(slug) };
+      const apiUrl = pricing.creditsApiUrl;
+      return apiUrl === null ? { kind: 'free' } : { kind: 'credits_api', micro, apiUrl };
     },
   };
 }

@@ -90,3 +90,8 @@ function takeWhole(spans: readonly Span[], unitMs: number): readonly [Span[], Sp
   }
   return [whole, rest.filter((span) => !isEmpty(span))];
 }
+
+/** The last `days` days as whole ones, today and whatever comes after included. */
+export function wholeDays(nowMs: number, days: number): Span {
+  return { fromMs: Math.floor(nowMs / DAY_MS) * DAY_MS - (days - 1) * DAY_MS, toMs: null };
+}

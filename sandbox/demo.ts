@@ -36,7 +36,12 @@ interface ShownQuote {
   readonly price: number;
   readonly payTo: Address;
   readonly resource: string;
-  readonly legs: readonly { readonly toAddress: Address; readonly amountMicro: number; readonly role: string; readonly authorId?: string }[];
+  readonly legs: readonly {
+    readonly toAddress: Address;
+    readonly amountMicro: number;
+    readonly role: string;
+    readonly authorId?: string;
+  }[];
 }
 
 const WALLET_MICRO = 1_000_000n;
@@ -56,7 +61,9 @@ export async function playPurchase(deps: DemoDeps): Promise<void> {
   await mintUsdc(chain.rpcUrl, payer.toLowerCase() as Address, WALLET_MICRO);
   const parties = [payer, ...quote.legs.map(({ toAddress }) => toAddress)].map((address) => address.toLowerCase() as Address);
   const before = await Promise.all(parties.map((address) => balanceOf(chain, address)));
-  parties.forEach((address, index) => printer.fact(index === 0 ? 'payer' : 'author', `${addressText(address)} has ${usdcText(before[index] ?? 0n)}`));
+  for (const [index, address] of parties.entries()) {
+    printer.fact(index === 0 ? 'payer' : 'author', `${addressText(address)} has ${usdcText(before[index] ?? 0n)}`);
+  }
 
   const { txHash, licence, nonce } = await showPayment(deps, quote, privateKey);
   await showBalances(deps, quote, parties, before);
@@ -73,7 +80,8 @@ async function showQuote({ baseUrl, site, printer }: DemoDeps): Promise<ShownQuo
   printer.fact('resource', quote.resource);
   printer.fact('price', usdcText(BigInt(quote.price)));
   printer.fact('payTo', `${quote.payTo}, which can pay nobody but these ${quote.legs.length}:`);
-  for (const leg of quote.legs) printer.fact('leg', `${leg.toAddress} gets ${usdcText(BigInt(leg.amountMicro))}, ${leg.role} ${leg.authorId}`);
+  for (const leg of quote.legs)
+    printer.fact('leg', `${leg.toAddress} gets ${usdcText(BigInt(leg.amountMicro))}, ${leg.role} ${leg.authorId}`);
   return quote;
 }
 
@@ -106,7 +114,12 @@ async function showPayment({ publisherUrl, chain, printer }: DemoDeps, quote: Sh
   return { txHash, licence: licence as string, nonce: nonce as unknown as Hex };
 }
 
-async function showBalances({ chain, printer }: DemoDeps, quote: ShownQuote, parties: readonly Address[], before: readonly bigint[]) {
+async function showBalances(
+  { chain, printer }: DemoDeps,
+  quote: ShownQuote,
+  parties: readonly Address[],
+  before: readonly bigint[],
+) {
   printer.step('What everybody has after');
   const expected = [-BigInt(quote.price), ...quote.legs.map(({ amountMicro }) => BigInt(amountMicro))];
   for (const [index, address] of parties.entries()) {
@@ -123,7 +136,8 @@ async function showBalances({ chain, printer }: DemoDeps, quote: ShownQuote, par
 
 async function showLicence({ baseUrl, site, publisherUrl, printer }: DemoDeps, quote: ShownQuote, licence: string) {
   printer.step('The re-read licence, a JWS');
-  for (const [name, value] of Object.entries(decodeJwt(licence))) printer.fact(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+  for (const [name, value] of Object.entries(decodeJwt(licence)))
+    printer.fact(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
   const headers = { authorization: `Bearer ${site.keys['all']}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ license: licence, resource: quote.resource, slug: 'trio' });
   const checked = await fetch(`${baseUrl}/_svc/license/check`, { method: 'POST', headers, body });

@@ -23,6 +23,7 @@ const PORTS = {
   api: ['PORT', 8402],
   publisher: ['PUBLISHER_PORT', 8404],
   sink: ['SINK_PORT', 8405],
+  site: ['SITE_PORT', 8406],
   postgres: ['POSTGRES_PORT', 5442],
   temporal: ['TEMPORAL_PORT', 7233],
   temporalUi: ['TEMPORAL_UI_PORT', 8233],

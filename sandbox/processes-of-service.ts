@@ -13,6 +13,8 @@ export interface ServiceSettings {
   readonly rpcUrl: string;
   readonly router: string;
   readonly secrets: ServiceSecrets;
+  /** Base URL of the sandbox's web; none: its names lead nowhere. */
+  readonly sandboxWeb?: string;
 }
 
 /** A running process of the service. */
@@ -36,7 +38,7 @@ const GRACE_MS = 4_000;
 
 /** The environment of API and worker (bin/config/variables.ts), with the short intervals of a sandbox (DESIGN §3). */
 export function serviceEnvironment(settings: ServiceSettings): Record<string, string> {
-  const { databaseUrl, temporal, rpcUrl, router, secrets } = settings;
+  const { databaseUrl, temporal, rpcUrl, router, secrets, sandboxWeb } = settings;
   return {
     NODE_ENV: 'development',
     LOG_LEVEL: 'info',
@@ -54,6 +56,7 @@ export function serviceEnvironment(settings: ServiceSettings): Record<string, st
     SWEEP_INTERVAL_MS: '2000',
     RECONCILE_INTERVAL_MS: '2000',
     OUTBOUND_ALLOW_LOOPBACK: 'true',
+    ...(sandboxWeb === undefined ? {} : { OUTBOUND_SANDBOX_WEB: sandboxWeb, FLEET_HOST: 'fleet.sandbox.example' }),
   };
 }
 

@@ -1,17 +1,17 @@
+import { rmSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksumAddress } from '../chain/offer.ts';
 import { relayerAddress } from '../chain/transaction.ts';
 import { openDatabase } from '../db/database.ts';
-import { createPublisher, PageNotFound } from '../examples/publisher/publisher.ts';
+import { createPublisher } from '../examples/publisher/publisher.ts';
 import { playPurchase } from './demo.ts';
+import { playHostProof } from './hostProof.ts';
 import type { Lifetime } from './lifetime.ts';
 import { createLifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';
 import { choosePort, releasePort } from './parts/ports.ts';
-import { sayWhile } from './parts/progress.ts';
 import { stopOnSignals } from './parts/signals.ts';
 import { lockState, stateFolders, wipePartialState, wipeState } from './parts/state.ts';
 import type { Printer } from './print.ts';
@@ -19,11 +19,14 @@ import type { ApiProcess } from './processes-of-service.ts';
 import { serviceEnvironment, startApiProcess, startWorkerProcess } from './processes-of-service.ts';
 import { PUBLISHERS } from './publishers.ts';
 import type { SandboxSecrets } from './secrets.ts';
-import { openSecrets, writePrivateJson } from './secrets.ts';
+import { findSecrets, openSecrets, writePrivateJson } from './secrets.ts';
 import type { Seeded, SeededSite } from './seed.ts';
 import { seed } from './seed.ts';
 import type { Sink } from './sink.ts';
 import { startSink } from './sink.ts';
+import type { SandboxWeb } from './site.ts';
+import { startSandboxWeb } from './site.ts';
+import { sayIfSlow } from './slow.ts';
 import type { Unit } from './unit.ts';
 import { SANDBOX_NETWORK, startUnit } from './unit.ts';
 
@@ -86,17 +89,21 @@ async function bootSandbox(options: SandboxOptions, contractFile: string, lifeti
   if (lifetime.isEnding) return;
   const sink = await startSink(options.ports.sink);
   lifetime.onEnd(EDGE_STAGE, () => sink.close());
+  const web = await startSandboxWeb(options.ports.site);
+  lifetime.onEnd(EDGE_STAGE, () => web.close());
   const database = await openDatabase({ url: unit.postgres.appUrl, poolSize: 2, applicationName: 'sandbox' });
   lifetime.onEnd(EDGE_STAGE, () => database.close());
   const seeded = await seed({ database, chain: unit.chain, secrets, secretsFile, sinkUrl: sink.url });
-  const api = await startService(options, unit, secrets, lifetime, printer);
+  const api = await startService(options, unit, web, secrets, lifetime, printer);
   const site = seeded.publishers.alpha;
   const publisherUrl = await startPublisher(options, api.url, site, lifetime);
   printer.say(`everything runs, after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
   const { webhookSecret } = seeded;
   await playPurchase({ ...{ site, publisherUrl, database, sink, webhookSecret, printer }, ...unit, baseUrl: api.url });
   if (lifetime.isEnding) return;
-  const contract = contractOf({ api, unit, seeded, sink, relayer: checksumAddress(relayer) });
+  await playHostProof({ ...{ database, web, printer }, temporal: unit.temporal, baseUrl: api.url, pepper: secrets.apiKeyPepper });
+  if (lifetime.isEnding) return;
+  const contract = contractOf({ api, unit, seeded, sink, web, relayer: checksumAddress(relayer) });
   writePrivateJson(contractFile, contract);
   await printPlaces(contract, publisherUrl, contractFile, printer);
 }
@@ -107,39 +114,52 @@ function prepareFolders({ folder, fresh }: SandboxOptions, secretsFile: string, 
   if (fresh) {
     wipeState(folders, 'asked for by --fresh', say);
     rmSync(secretsFile, { force: true });
-  } else if (!existsSync(secretsFile)) wipeState(folders, `${secretsFile} is missing`, say);
+  } else if (findSecrets(secretsFile) === null) wipeState(folders, `${secretsFile} is missing or of another version`, say);
   else wipePartialState(folders, say);
 }
 
 async function startService(
   options: SandboxOptions,
   { postgres, temporal, chain }: Unit,
+  web: SandboxWeb,
   secrets: SandboxSecrets,
   lifetime: Lifetime,
   { say }: Printer,
 ): Promise<ApiProcess> {
   const { rpcUrl, router } = chain;
-  const environment = serviceEnvironment({ databaseUrl: postgres.appUrl, temporal, rpcUrl, router, secrets });
+  const environment = serviceEnvironment({
+    databaseUrl: postgres.appUrl,
+    temporal,
+    rpcUrl,
+    router,
+    secrets,
+    sandboxWeb: web.url,
+  });
   const logs = join(options.folder, 'logs');
   const startApi = (port: number) => startApiProcess({ environment, port, logFile: join(logs, 'api.log') });
   const startWorker = () => startWorkerProcess({ environment, logFile: join(logs, 'worker.log') });
-  const slow = <T>(name: string, work: Promise<T>): Promise<T> =>
-    sayWhile(say, (seconds) => `starting ${name}: ${seconds} s`, work, 2_000);
-  const keptApi = slow('the API', startApi(options.ports.api)).then((api) => {
+  const keptApi = sayIfSlow(say, 'the API', startApi(options.ports.api)).then((api) => {
     lifetime.keep(SERVICE_STAGE, api, () => startApi(Number(new URL(api.url).port)));
     return api;
   });
-  const keptWorker = slow('the worker', startWorker()).then((worker) => lifetime.keep(SERVICE_STAGE, worker, startWorker));
+  const keptWorker = sayIfSlow(say, 'the worker', startWorker()).then((worker) =>
+    lifetime.keep(SERVICE_STAGE, worker, startWorker),
+  );
   const [api] = await Promise.all([keptApi, keptWorker]);
   return api;
 }
 
 /** The example publisher as alpha's web server, under an address of its own; it keeps serving. */
-async function startPublisher(options: SandboxOptions, serviceUrl: string, site: SeededSite, lifetime: Lifetime): Promise<string> {
+async function startPublisher(
+  options: SandboxOptions,
+  serviceUrl: string,
+  site: SeededSite,
+  lifetime: Lifetime,
+): Promise<string> {
   const known = PUBLISHERS.find(({ host }) => host === site.host)?.pricing.creditsInline ?? {};
-  const render = async (slug: string): Promise<string> => {
+  const render = async (slug: string): Promise<string | null> => {
     const entry = known[slug] as { readonly title: string } | undefined;
-    if (entry === undefined) throw new PageNotFound('there is no such article');
+    if (entry === undefined) return null;
     return `<!doctype html><title>${entry.title}</title><p>The whole text of “${entry.title}”.</p>`;
   };
   const apiKey = site.keys['tenant.read'] as string;
@@ -161,11 +181,12 @@ interface ContractParts {
   readonly unit: Unit;
   readonly seeded: Seeded;
   readonly sink: Sink;
+  readonly web: SandboxWeb;
   readonly relayer: string;
 }
 
 /** `sandbox.json`, a public contract (DESIGN §3). */
-function contractOf({ api, unit, seeded, sink, relayer }: ContractParts) {
+function contractOf({ api, unit, seeded, sink, web, relayer }: ContractParts) {
   const { postgres, temporal, chain } = unit;
   const { address, uiUrl, namespace } = temporal;
   return {
@@ -185,6 +206,7 @@ function contractOf({ api, unit, seeded, sink, relayer }: ContractParts) {
     buyer: seeded.buyer,
     otherBuyer: seeded.otherBuyer,
     webhookSink: { url: sink.url, secret: seeded.webhookSecret, deliveriesUrl: sink.deliveriesUrl },
+    site: { controlUrl: web.controlUrl },
   };
 }
 

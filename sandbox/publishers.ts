@@ -41,7 +41,13 @@ const ALPHA_PRICING: PricingInput = {
     duo: {
       title: 'By a desk of two, and one more',
       contributors: [
-        { authorId: 'desk', members: [{ authorId: 'bob', wallet: bob }, { authorId: 'cyd', wallet: cyd }] },
+        {
+          authorId: 'desk',
+          members: [
+            { authorId: 'bob', wallet: bob },
+            { authorId: 'cyd', wallet: cyd },
+          ],
+        },
         { authorId: 'dan', wallet: dan },
       ],
     },

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { Hex } from '../domain/payload.ts';
@@ -55,9 +55,19 @@ export function newPrivateKey(): Hex {
   return `0x${randomBytes(32).toString('hex')}`;
 }
 
-/** The sandbox's secrets: those of `file`, or new ones, stored there (mode 0600). Throws if the file cannot be read as ours. */
+/** The secrets of an earlier run; null when there are none, or none that this version can read. */
+export function findSecrets(file: string): SandboxSecrets | null {
+  try {
+    return sandboxSecrets.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** The sandbox's secrets: those of `file`, or new ones, stored there (mode 0600). */
 export function openSecrets(file: string): SandboxSecrets {
-  if (existsSync(file)) return sandboxSecrets.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const kept = findSecrets(file);
+  if (kept !== null) return kept;
   const buyerPrivateKeys = { buyer: newPrivateKey(), otherBuyer: newPrivateKey() };
   const secrets = { ...createServiceSecrets(), buyerPrivateKeys, tokens: {}, webhook: null };
   writePrivateJson(file, secrets);

@@ -14,11 +14,11 @@ import { prepareChain } from './parts/chain-setup.ts';
 import type { Postgres } from './parts/postgres.ts';
 import { startPostgres } from './parts/postgres.ts';
 import type { Progress } from './parts/progress.ts';
-import { sayWhile } from './parts/progress.ts';
 import { findMismatch, readChainFacts, stateFolders, wipeState } from './parts/state.ts';
 import type { Temporal } from './parts/temporal.ts';
 import { startTemporal } from './parts/temporal.ts';
 import { temporalSources } from './parts/temporal-binary.ts';
+import { sayIfSlow } from './slow.ts';
 
 /** Postgres, Temporal and chain, which belong together: what one knows of the others holds. */
 export interface Unit {
@@ -40,7 +40,12 @@ interface Parts {
  * Starts the three parts on what an earlier run left, or anew, with the schema up to date and the contracts in place. When
  * chain and database do not know each other, all three are wiped and started once more, and `progress` is told why.
  */
-export async function startUnit(options: SandboxOptions, relayer: Address, progress: Progress, lifetime: Lifetime): Promise<Unit> {
+export async function startUnit(
+  options: SandboxOptions,
+  relayer: Address,
+  progress: Progress,
+  lifetime: Lifetime,
+): Promise<Unit> {
   const folders = stateFolders(options.folder);
   let parts: Parts;
   try {
@@ -70,13 +75,11 @@ export async function startUnit(options: SandboxOptions, relayer: Address, progr
 }
 
 async function startParts(options: SandboxOptions, progress: Progress): Promise<Parts> {
-  const slow = <T>(name: string, work: Promise<T>): Promise<T> =>
-    sayWhile(progress, (seconds) => `starting ${name}: ${seconds} s`, work, 2_000);
   mkdirSync(stateFolders(options.folder).temporal, { recursive: true });
   const starts = [
-    slow('Postgres', startPostgresPart(options, options.ports.postgres)),
-    slow('Temporal', startTemporalPart(options, progress, options.ports.temporal, options.ports.temporalUi)),
-    slow('the chain', startChainPart(options, options.ports.chain)),
+    sayIfSlow(progress, 'Postgres', startPostgresPart(options, options.ports.postgres)),
+    sayIfSlow(progress, 'Temporal', startTemporalPart(options, progress, options.ports.temporal, options.ports.temporalUi)),
+    sayIfSlow(progress, 'the chain', startChainPart(options, options.ports.chain)),
   ] as const;
   const outcomes = await Promise.allSettled(starts);
   const failure = outcomes.find((outcome) => outcome.status === 'rejected');

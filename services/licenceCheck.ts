@@ -1,6 +1,13 @@
-import { isEntitled } from '../domain/licence.ts';
+import { isSignedBy } from '../chain/message.ts';
+import type { Rpc } from '../chain/rpc.ts';
+import { isTokenAlive, useProof } from '../db/licences/check.ts';
+import type { Entitlement } from '../domain/licence.ts';
+import { audienceOf, findEntitlement } from '../domain/licence.ts';
+import { parseProof, PROOF_SKEW_SECONDS, proofMessage } from '../domain/licenceProof.ts';
+import { canonicalPath } from '../domain/scope.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import type { CrossingKind } from '../domain/terms.ts';
+import { atDatabase } from './outage.ts';
 import type { Caller, PublisherDeps } from './publisher.ts';
 import { presentPricing } from './quotes.ts';
 
@@ -10,33 +17,58 @@ export interface LicenceQuestion {
   readonly resource: string;
   readonly slug: string;
   readonly kind: CrossingKind;
+  /** `<ts>.<nonce>.<sig>` of the holder, for tokens that are bound to one. */
+  readonly proof?: string;
 }
 
+/** What checking needs. */
+export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'database'> & { readonly rpc: Rpc };
+
 /**
- * Whether a licence entitles to a page, by the minting keys and the rules of decisions §2. Anything wrong with the licence is
- * a plain `false`. Throws only about the question: invalid_resource (400), resource_not_owned (403). Reads nothing but memory
- * besides the caller's key.
+ * Whether a licence entitles to a page: a re-read licence or an access token, by the minting keys, the rules of decisions §2, the
+ * deny-list, and the holder's proof where it is bound to one. Anything wrong with the licence is a plain `false`. Throws only
+ * about the question: invalid_resource (400), resource_not_owned (403), and in an outage.
  */
-export async function checkLicence(
-  deps: Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl'>,
-  { tenant, key }: Caller,
-  question: LicenceQuestion,
-): Promise<boolean> {
+export async function checkLicence(deps: CheckDeps, { tenant, key }: Caller, question: LicenceQuestion): Promise<boolean> {
   const resource = requireResource(question.resource);
   requireOwned(tenant.hosts, resource.host);
-  const found = slugOf(presentPricing(tenant).articlePrefixes, resource.path);
-  if (found !== null && found !== question.slug) return false;
   const claims = await deps.keyring.verify(question.license);
   if (!claims) return false;
-  return isEntitled(claims, {
+  const nowSeconds = Math.floor(deps.clock() / 1000);
+  const granted = findEntitlement(claims, {
     issuer: issuerOf(deps, tenant),
     host: resource.host,
     path: resource.path,
     slug: question.slug,
     kind: question.kind,
-    nowSeconds: Math.floor(deps.clock() / 1000),
+    nowSeconds,
     mode: key.mode,
   });
+  if (!granted) return false;
+  // A token with a scope is about paths, imported pages outside the article prefixes included; the slug must fit all the same.
+  const found = slugOf(presentPricing(tenant).articlePrefixes, resource.path);
+  if (found !== null && found !== question.slug) return false;
+  const { tenantId } = tenant;
+  const path = granted.isByHash ? canonicalPath(resource.path) : null;
+  if (!(await atDatabase(() => isTokenAlive(deps.database, { tenantId, ...granted, path })))) return false;
+  return granted.holder === null || isShownByHolder(deps, tenantId, resource.host, question, granted, nowSeconds);
+}
+
+/** True for a fresh proof of the holder that was never used with this token. */
+async function isShownByHolder(
+  deps: CheckDeps,
+  tenantId: string,
+  host: string,
+  question: LicenceQuestion,
+  { holder, jti }: Entitlement,
+  nowSeconds: number,
+): Promise<boolean> {
+  const proof = parseProof(question.proof ?? '', nowSeconds);
+  if (!proof || holder === null) return false;
+  const message = proofMessage({ aud: audienceOf(host), jti, slug: question.slug }, proof);
+  if (!(await isSignedBy(deps.rpc, { address: holder, message, signature: proof.signature }))) return false;
+  const expiresAt = new Date((proof.tsSeconds + 2 * PROOF_SKEW_SECONDS) * 1000);
+  return atDatabase(() => useProof(deps.database, { tenantId, jti, nonce: proof.nonce, expiresAt }));
 }
 
 /** Who signs a tenant's licences: the issuer it names, else our own address. */

@@ -2,7 +2,8 @@ import type { Network } from '../chain/network.ts';
 import { checksumAddress, legsHash } from '../chain/offer.ts';
 import type { Address } from '../domain/legs.ts';
 import { legWord } from '../domain/legs.ts';
-import type { QuotedPage } from './quotes.ts';
+import type { QuoteBase } from '../domain/quote.ts';
+import type { Terms } from '../domain/terms.ts';
 
 /** An offer ready to be sent with a 402 (x402 §1): the v2 header value, and the v1 body. */
 export interface Offer {
@@ -21,15 +22,33 @@ const LEGS_SCHEMA = {
     legsHash: { type: 'string' },
     count: { type: 'integer' },
     legs: { type: 'array' },
+    legsUrl: { type: 'string' },
   },
   required: ['router', 'legsHash', 'count'],
 };
 
+/** What an offer is made of: a quote, and the terms behind it. */
+export interface OfferFacts {
+  readonly quote: Pick<
+    QuoteBase,
+    'price' | 'title' | 'slug' | 'resource' | 'payTo' | 'asset' | 'network' | 'maxTimeoutSeconds' | 'extra'
+  >;
+  readonly terms: Pick<Terms, 'legWords' | 'payTo' | 'router'>;
+}
+
+/** What an offer may say besides. */
+export interface OfferText {
+  readonly error?: string;
+  readonly mimeType?: string;
+  /** Where the legs stand when they are too many for the header. */
+  readonly legsUrl?: string;
+}
+
 /** Builds the offer of a quote for both generations of clients; the v1 body accepts nothing where the network has no v1 name. */
-export function buildOffer({ quote, terms }: QuotedPage, network: Pick<Network, 'v1Name'>): Offer {
+export function buildOffer({ quote, terms }: OfferFacts, network: Pick<Network, 'v1Name'>, text: OfferText = {}): Offer {
   const words = terms.legWords ?? [legWord({ wallet: terms.payTo, weight: 1n })];
   const legs = words.map(readWord);
-  const error = 'Payment required';
+  const { error = 'Payment required', mimeType = 'text/html', legsUrl } = text;
   const description = quote.title ?? quote.slug;
   const { payTo, asset, maxTimeoutSeconds, extra, resource } = quote;
   const amount = String(quote.price);
@@ -37,12 +56,12 @@ export function buildOffer({ quote, terms }: QuotedPage, network: Pick<Network, 
     router: checksumAddress(terms.router),
     legsHash: legsHash(words),
     count: legs.length,
-    ...(legs.length <= MAX_HEADER_LEGS ? { legs } : {}),
+    ...(legs.length <= MAX_HEADER_LEGS ? { legs } : legsUrl === undefined ? {} : { legsUrl }),
   };
   const v2 = {
     x402Version: 2,
     error,
-    resource: { url: resource, description, mimeType: 'text/html' },
+    resource: { url: resource, description, mimeType },
     accepts: [{ scheme: 'exact', network: quote.network, amount, asset, payTo, maxTimeoutSeconds, extra }],
     extensions: { 'svc-legs': { info, schema: LEGS_SCHEMA } },
   };
@@ -52,7 +71,7 @@ export function buildOffer({ quote, terms }: QuotedPage, network: Pick<Network, 
     maxAmountRequired: amount,
     resource,
     description,
-    mimeType: 'text/html',
+    mimeType,
     payTo,
     maxTimeoutSeconds,
     asset,

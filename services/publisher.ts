@@ -1,10 +1,15 @@
 import type { Keyring } from '../adapters/jws.ts';
 import type { Network } from '../chain/network.ts';
 import type { Database } from '../db/database.ts';
+import { hasLostScope } from '../db/hosts.ts';
 import type { KeyState, Scope } from '../domain/access.ts';
 import { requireAccess } from '../domain/access.ts';
-import { ServiceError } from '../domain/errors.ts';
+import { isServiceError, ServiceError } from '../domain/errors.ts';
+import { parseResource } from '../domain/host.ts';
+import type { CreditsBook } from './credits/book.ts';
+import type { Liveness } from './enforcementLiveness.ts';
 import { findKey, hashToken, publisherPrefix } from './keys.ts';
+import { atDatabase } from './outage.ts';
 import type { Snapshots, TenantSnapshot } from './snapshots.ts';
 
 /** What the publisher's side of the service runs with. */
@@ -12,6 +17,8 @@ export interface PublisherDeps {
   readonly database: Database;
   readonly snapshots: Snapshots;
   readonly keyring: Keyring;
+  /** Authors behind tenants' credits APIs. */
+  readonly credits: CreditsBook;
   /** The network quotes are made for. */
   readonly network: Network;
   /** Epoch milliseconds. */
@@ -23,6 +30,8 @@ export interface PublisherDeps {
   /** Our own address, without a trailing slash; the issuer of licences of tenants that name none. */
   readonly baseUrl: string;
   readonly testKeysEnabled: boolean;
+  /** Where signs of hosts' gates are noted. */
+  readonly liveness: Pick<Liveness, 'note'>;
 }
 
 /** Where the state of a key may come from: the copy in memory (quote, observe), or Postgres in the call (everything else). */
@@ -36,23 +45,54 @@ export interface Caller {
 
 /**
  * Lets the bearer of a publisher key in. Throws missing_credential, unknown_credential (401), plan_gate, site_suspended,
- * scope_missing (403) in the order of `requireAccess`, and database_unavailable.
+ * scope_missing (403) in the order of `requireAccess`, and database_unavailable. With `orLost` a key that had the scope until a host
+ * of its site was verified is let in too, without it. A dead or plan-gated key is noted as rejected, for the host of `resource`
+ * when that is the site's.
  */
 export async function authenticate(
   deps: PublisherDeps,
   token: string | null,
-  scope: Scope,
-  freshness: Freshness,
+  access: { readonly scope: Scope; readonly freshness: Freshness; readonly orLost?: true },
+  resource: string | null = null,
 ): Promise<Caller> {
   if (token === null) throw new ServiceError('missing_credential', 'an API key is needed: Authorization: Bearer <key>');
-  const key = requireAccess(await stateOf(deps, token, freshness), scope, deps.clock());
+  const state = await stateOf(deps, token, access.freshness);
+  let key: KeyState;
+  try {
+    key = await letIn(deps, state, access);
+  } catch (error) {
+    if (state) await noteRejection(deps, state, error, resource);
+    throw error;
+  }
   const tenant = await deps.snapshots.tenant(key.tenantId, key.version);
   if (!tenant) throw new ServiceError('unknown_credential', 'the API key is not recognised');
   return { key, tenant };
+}
+
+async function letIn(
+  deps: PublisherDeps,
+  state: KeyState | null,
+  { scope, orLost }: { readonly scope: Scope; readonly orLost?: true },
+): Promise<KeyState> {
+  try {
+    return requireAccess(state, scope, deps.clock());
+  } catch (error) {
+    const isScope = error instanceof ServiceError && error.code === 'scope_missing';
+    if (!isScope || !state || orLost === undefined) throw error;
+    if (!(await atDatabase(() => hasLostScope(deps.database, state, scope)))) throw error;
+    return state;
+  }
 }
 
 function stateOf(deps: PublisherDeps, token: string, freshness: Freshness): Promise<KeyState | null> {
   if (freshness === 'now') return findKey(deps, token);
   if (!publisherPrefix(token, deps.testKeysEnabled)) return Promise.resolve(null);
   return deps.snapshots.key(hashToken(deps.pepper, token));
+}
+
+async function noteRejection(deps: PublisherDeps, key: KeyState, error: unknown, resource: string | null): Promise<void> {
+  if (!isServiceError(error) || (error.code !== 'unknown_credential' && error.code !== 'plan_gate')) return;
+  const host = resource === null ? null : (parseResource(resource)?.host ?? null);
+  const tenant = host === null ? null : await deps.snapshots.tenant(key.tenantId);
+  deps.liveness.note(key.tenantId, host !== null && tenant?.hosts.includes(host) ? host : '', 'keyRejected');
 }

@@ -10,12 +10,14 @@ import type { Quote, QuoteBase } from '../domain/quote.ts';
 import { buildQuoteBase, buildTerms, QUOTE_LIFE_MS, tokenBase } from '../domain/quote.ts';
 import { locatePage } from '../domain/resource.ts';
 import type { CrossingKind, Terms } from '../domain/terms.ts';
+import type { CreditsBook, KnownCredits } from './credits/book.ts';
+import { CreditsNeeded } from './credits/book.ts';
 import type { PublisherDeps } from './publisher.ts';
 import { signQuoteToken } from './quoteToken.ts';
 import type { TenantSnapshot } from './snapshots.ts';
 
 /** What quoting needs. */
-export type QuoteDeps = Pick<PublisherDeps, 'network' | 'quoteTokenSecrets' | 'clock' | 'snapshots'>;
+export type QuoteDeps = Pick<PublisherDeps, 'network' | 'quoteTokenSecrets' | 'clock' | 'snapshots' | 'credits'>;
 
 /** A quote and the terms behind it. */
 export interface QuotedPage {
@@ -31,11 +33,15 @@ export interface PreparedQuote {
 }
 
 const PREPARED_PAGES = 5_000;
+const PREPARED_SPELLINGS = 20;
 const prepared = new WeakMap<CompiledPricing, LRUCache<string, PreparedQuote>>();
+/** Quotes of credits that came from an API live as long as these credits do in memory. */
+const preparedOfCredits = new WeakMap<PageCredits, LRUCache<string, PreparedQuote>>();
 
 /**
  * What a page costs now, from the tenant's copy in memory alone; null when it is free (204). Throws invalid_parameter,
- * invalid_resource (400), resource_not_owned (403), credits_unavailable, payee_blocked (503).
+ * invalid_resource (400), resource_not_owned (403), credits_unavailable, payee_blocked (503); a page whose authors stand behind
+ * a credits API is quoted inside `withCredits`.
  */
 export function quoteResource(
   deps: QuoteDeps,
@@ -64,15 +70,17 @@ export function quoteResource(
 
 /**
  * The quote of a page under one pricing version, made once a page, kind and version; null when that page is free. Throws
- * credits_unavailable when the authors stand behind the tenant's credits API and we have no answer of it.
+ * CreditsNeeded when the authors stand behind the tenant's credits API and no answer of it is in memory, and credits_unavailable
+ * when there is none to be had. `find` says which answer counts: the present one unless told.
  */
 export function prepareQuote(
-  deps: Pick<QuoteDeps, 'network'>,
+  deps: Pick<QuoteDeps, 'network' | 'credits'>,
   tenantId: string,
   pricing: CompiledPricing,
   resource: ResourceUrl,
   slug: string,
   kind: CrossingKind,
+  find: CreditsBook['find'] = deps.credits.find,
 ): PreparedQuote | null {
   const known = prepared.get(pricing) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_PAGES });
   prepared.set(pricing, known);
@@ -81,12 +89,26 @@ export function prepareQuote(
   if (found) return found;
   const price = pricing.priceOf(slug, kind);
   if (price.kind === 'free') return null;
-  if (price.kind === 'credits_api') {
-    throw new ServiceError('credits_unavailable', 'the authors of this page are not known at present', { retryAfterSeconds: 60 });
+  if (price.kind === 'priced') {
+    const made = makeQuote(deps, { tenantId, resource, slug, kind, micro: price.micro, credits: price.credits });
+    known.set(name, made);
+    return made;
   }
-  const made = makeQuote(deps, { tenantId, resource, slug, kind, micro: price.micro, credits: price.credits });
-  known.set(name, made);
-  return made;
+  const key = { tenantId, apiUrl: price.apiUrl, slug };
+  const credits = requireCredits(find(key), key);
+  if (credits === 'free') return null;
+  const ofCredits = preparedOfCredits.get(credits) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_SPELLINGS });
+  preparedOfCredits.set(credits, ofCredits);
+  const priced = `${price.micro} ${name}`;
+  const ready = ofCredits.get(priced) ?? makeQuote(deps, { tenantId, resource, slug, kind, micro: price.micro, credits });
+  ofCredits.set(priced, ready);
+  return ready;
+}
+
+function requireCredits(known: KnownCredits | undefined, key: CreditsNeeded['key']): PageCredits | 'free' {
+  if (known === undefined) throw new CreditsNeeded(key);
+  if (known !== 'failed') return known;
+  throw new ServiceError('credits_unavailable', 'the authors of this page are not known at present', { retryAfterSeconds: 30 });
 }
 
 function makeQuote(

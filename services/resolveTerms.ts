@@ -9,6 +9,7 @@ import type { IssuedQuote } from '../domain/quote.ts';
 import { buildQuoteBase, buildTerms, findDifference } from '../domain/quote.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import type { CrossingKind, Terms } from '../domain/terms.ts';
+import { CreditsNeeded } from './credits/book.ts';
 import type { PublisherDeps } from './publisher.ts';
 import { prepareQuote } from './quotes.ts';
 import { readQuoteToken } from './quoteToken.ts';
@@ -52,7 +53,10 @@ export function requireOwnedPage(request: Pick<TermsRequest, 'tenant' | 'quote' 
  * force within the last 10 minutes (safety 17). Nothing is taken from the wire but what is proven to be ours. Throws
  * quote_expired and authorization_invalid (402), besides what `requireOwnedPage` throws.
  */
-export function resolveTerms(deps: Pick<PublisherDeps, 'network' | 'quoteTokenSecrets' | 'clock'>, request: TermsRequest): Terms {
+export function resolveTerms(
+  deps: Pick<PublisherDeps, 'network' | 'quoteTokenSecrets' | 'clock' | 'credits'>,
+  request: TermsRequest,
+): Terms {
   const resource = requireOwnedPage(request);
   return request.quote.quoteToken === undefined
     ? termsInForce(deps, request, resource)
@@ -90,7 +94,7 @@ function termsOfIssued(issued: IssuedQuote): Terms {
 
 /** Terms without a token: among the versions of the last 10 minutes, the one the payment was made for. */
 function termsInForce(
-  deps: Pick<PublisherDeps, 'network' | 'clock'>,
+  deps: Pick<PublisherDeps, 'network' | 'clock' | 'credits'>,
   { tenant, quote, payment }: TermsRequest,
   resource: ResourceUrl,
 ): Terms {
@@ -110,7 +114,7 @@ function termsInForce(
 }
 
 function candidates(
-  deps: Pick<PublisherDeps, 'network' | 'clock'>,
+  deps: Pick<PublisherDeps, 'network' | 'clock' | 'credits'>,
   tenant: TenantSnapshot,
   resource: ResourceUrl,
   kind: CrossingKind,
@@ -123,11 +127,15 @@ function candidates(
     if (validUntilMs !== null && validUntilMs < oldestMs) continue;
     const slug = slugOf(pricing.articlePrefixes, resource.path);
     if (slug === null) continue;
-    try {
-      const ready = prepareQuote(deps, tenant.tenantId, pricing, resource, slug, kind);
-      if (ready) found.push({ ...ready.terms, quoteId: `v${version}` });
-    } catch (error) {
-      outage = error;
+    for (const find of [deps.credits.find, deps.credits.findPrevious]) {
+      try {
+        const ready = prepareQuote(deps, tenant.tenantId, pricing, resource, slug, kind, find);
+        if (ready) found.push({ ...ready.terms, quoteId: `v${version}` });
+      } catch (error) {
+        if (find === deps.credits.findPrevious) break;
+        if (error instanceof CreditsNeeded) throw error; // the caller loads them and asks again
+        outage = error;
+      }
     }
   }
   if (found.length === 0 && outage !== null) throw outage;

@@ -6,6 +6,7 @@ import type { ParsedPayment } from '../domain/payload.ts';
 import { parsePayment } from '../domain/payload.ts';
 import { slugOf } from '../domain/resource.ts';
 import type { ObservedAgent, Terms } from '../domain/terms.ts';
+import { withCredits } from './credits/book.ts';
 import { atDatabase } from './outage.ts';
 import type { Caller, PublisherDeps } from './publisher.ts';
 import { presentPricing } from './quotes.ts';
@@ -93,7 +94,7 @@ async function termsOf(
  */
 async function termsAtIntake(deps: VerifyDeps, caller: Caller, request: VerifyRequest, payment: ParsedPayment): Promise<Terms> {
   try {
-    return resolveTerms(deps, { ...request, tenant: caller.tenant, payment });
+    return await withCredits(deps.credits, () => resolveTerms(deps, { ...request, tenant: caller.tenant, payment }));
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind !== 'payment') throw error;
     const { from: payer, nonce } = payment.authorization;
@@ -103,7 +104,7 @@ async function termsAtIntake(deps: VerifyDeps, caller: Caller, request: VerifyRe
     const judgedAtMs = known.acceptedAt.getTime() - INTAKE_MS;
     const tenant = await deps.snapshots.tenantAsOf(known.tenantId, judgedAtMs);
     if (!tenant) throw error;
-    return resolveTerms({ ...deps, clock: () => judgedAtMs }, { ...request, tenant, payment });
+    return withCredits(deps.credits, () => resolveTerms({ ...deps, clock: () => judgedAtMs }, { ...request, tenant, payment }));
   }
 }
 

@@ -1,6 +1,11 @@
 /** Every workflow of the service; the worker bundles this file (DESIGN §2: workflows do no I/O). */
+export { checkRollups } from './checkRollups.ts';
 export { closeEventWindows } from './closeEventWindows.ts';
 export { deliverWebhook } from './deliverWebhook.ts';
 export { dispatchWebhooks } from './dispatchWebhooks.ts';
+export { reconcileChain } from './reconcileChain.ts';
+export { purchaseLicence } from './purchaseLicence.ts';
 export { settlePayments } from './settlePayments.ts';
+export { sweepAnomalies } from './sweepAnomalies.ts';
 export { sweepPayments } from './sweepPayments.ts';
+export { verifyHost } from './verifyHost.ts';

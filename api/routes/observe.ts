@@ -1,4 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
+import { noteCall } from '../../services/enforcementLiveness.ts';
 import type { ObservationReport as Report } from '../../services/observe.ts';
 import type { KeyRoute } from '../route.ts';
 import { ObservationReport, ObservationReports, ObserveAccepted, ObserveError } from '../schemas/observe.ts';
@@ -24,6 +25,7 @@ export const observeRoute: KeyRoute = {
     const isList = Array.isArray(body);
     const reports = isList ? parseWith(ObservationReports, body) : [parseWith(ObservationReport, body)];
     const checked = reports.map((report, index) => requireGateVerdict(report, isList ? `${index}.verdict` : 'verdict'));
+    for (const { resource } of checked) noteCall(deps.liveness, caller.tenant, resource, 'observed');
     await deps.observer.record(caller.tenant, checked);
     return { status: 202, body: { ok: true, accepted: reports.length } };
   },

@@ -1,9 +1,10 @@
-import { ServiceError } from '../../domain/errors.ts';
+import { noteCall } from '../../services/enforcementLiveness.ts';
 import type { SettleReceipt } from '../../services/settlement/outcome.ts';
 import { verifyPayment } from '../../services/verify.ts';
 import type { KeyRoute } from '../route.ts';
 import { parseWith } from '../schemas/parse.ts';
 import { VerifyError, VerifyReceipt, VerifyRequest } from '../schemas/verify.ts';
+import { readIdempotencyKey } from './idempotencyKey.ts';
 import { jsonResponse, keyErrors } from './responses.ts';
 
 /** POST /_svc/verify: settles a buyer's payment to the authors and returns the re-read licence. */
@@ -27,6 +28,7 @@ export const verifyRoute: KeyRoute = {
   },
   handle: async ({ deps, caller, body, header }) => {
     const { agent = {}, legs, ...rest } = parseWith(VerifyRequest, body);
+    noteCall(deps.liveness, caller.tenant, rest.resource ?? rest.quote.resource, 'verifyCalled');
     const idempotencyKey = readIdempotencyKey(header('idempotency-key'));
     const request = {
       ...rest,
@@ -48,11 +50,4 @@ function receiptAnswer(receipt: SettleReceipt) {
   const reference = settlementRef === null ? {} : { settlementRef };
   const body = { ok: true, ...reference, payer, responseHeader, licenseJws, chargedMicro: chargedMicro.toString() };
   return { status: 200, headers, body };
-}
-
-function readIdempotencyKey(value: string | null): string | null {
-  if (value === null || /^[\x20-\x7e]{1,255}$/.test(value)) return value;
-  throw new ServiceError('invalid_parameter', 'Idempotency-Key is 1 to 255 printable characters', {
-    parameter: 'Idempotency-Key',
-  });
 }

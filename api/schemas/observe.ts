@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { kind, micro, ObservedAgent, resource } from './shared.ts';
 
-const VERDICTS = ['served-free', 'agent-reread', 'denied', 'blocked', 'paid', 'payment-failed', 'unservable'] as const;
+/** Every verdict of an observation. */
+export const VERDICTS = ['served-free', 'agent-reread', 'denied', 'blocked', 'paid', 'payment-failed', 'unservable'] as const;
 
 /** One report of POST /_svc/observe. */
 export const ObservationReport = z

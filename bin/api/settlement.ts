@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Keyring } from '../../adapters/jws.ts';
+import { createPurchaseStart } from '../../services/licences/start.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import type { SettleReceipt } from '../../services/settlement/outcome.ts';
 import type { SettleRequest } from '../../services/settlement/settle.ts';
@@ -26,7 +27,8 @@ export function openSettlement({ settlement, client, keyring, issuerOf, directUr
   const { licenceLifeSeconds, groupByTenant } = settlement.settings;
   const waiter = openWaiter({ database, directUrl, log });
   const starter = createBatchStarter({ log, groupByTenant, start: createBatchStart(() => client, TASK_QUEUE) });
-  const deps = { ...settlement, waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, newId: randomUUID };
+  const onPurchase = createPurchaseStart(client, TASK_QUEUE, log);
+  const deps = { ...settlement, waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, newId: randomUUID, onPurchase };
   return {
     settle: (request: SettleRequest): Promise<SettleReceipt> => settle(deps, request),
     close: async (): Promise<void> => {

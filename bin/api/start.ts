@@ -6,11 +6,14 @@ import type { Log } from '../../adapters/log.ts';
 import { createApi } from '../../api/app.ts';
 import { verifyNetwork } from '../../chain/network.ts';
 import { openDatabase } from '../../db/database.ts';
+import { openLiveness } from '../../services/enforcementLiveness.ts';
 import { issuerOf } from '../../services/licenceCheck.ts';
+import { openCreditsBook } from '../../services/credits/book.ts';
 import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
 import type { ApiConfig } from '../config.ts';
+import { createHostDoor, openOutbound } from '../hosts.ts';
 import { createSettlementDeps } from '../settlement.ts';
 import { openSettlement } from './settlement.ts';
 
@@ -75,15 +78,23 @@ async function open(
   const { priceFloorMicro } = config;
   const snapshots = await openSnapshots({ database, directUrl, networkId: network.id, priceFloorMicro, clock, log });
   closers.push(() => snapshots.close());
+  const liveness = openLiveness({ database, clock, log });
+  closers.push(() => liveness.close());
+
+  const outbound = openOutbound(config);
+  closers.push(() => outbound.close());
+  const forbidden = [network.asset.toLowerCase(), network.router.toLowerCase()];
+  const credits = openCreditsBook({ database, outbound, clock, log, forbidden });
 
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 30_000 });
   const url = await listen(server, config.listenHost, config.port);
   const baseUrl = config.publicBaseUrl ?? url;
   const deps: PublisherDeps = {
-    ...{ database, snapshots, keyring, network, clock, priceFloorMicro, baseUrl },
+    ...{ database, snapshots, keyring, credits, network, clock, priceFloorMicro, baseUrl },
     pepper: config.apiKeyPepper,
     quoteTokenSecrets: config.quoteTokenSecrets,
     testKeysEnabled: config.testKeysEnabled,
+    liveness,
   };
   const issuer = async (tenantId: string): Promise<string> => {
     return issuerOf(deps, (await snapshots.tenant(tenantId)) ?? { licenseIssuer: null });
@@ -96,7 +107,9 @@ async function open(
     temporal: async () => void (await connection.workflowService.getSystemInfo({})),
     chain: async () => void (await Promise.all(networks.list.map(({ id }) => rpcOf(id).request('eth_blockNumber', [])))),
   };
-  server.on('request', createApi({ ...deps, log, settle: settlement.settle, readiness }));
+  const hosts = createHostDoor(config, client);
+  const buyers = { rpc: rpcOf(network.id), licenceLifeSeconds: config.licenceLifeSeconds };
+  server.on('request', createApi({ ...deps, ...buyers, log, hosts, settle: settlement.settle, readiness }));
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };

@@ -45,6 +45,14 @@ export const secretList = text
 /** One secret of at least 32 bytes. */
 export const secret = text.refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes long');
 
+/** Comma-separated addresses of name servers, each with or without a port. */
+export const nameServers = text
+  .transform((value) => value.split(',').map((part) => part.trim()))
+  .refine(
+    (parts) => parts.every((part) => /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\])(:\d{1,5})?$/.test(part)),
+    'must be addresses, those of IPv6 in brackets, with a port or without',
+  );
+
 /** Exactly 32 bytes in base64url. */
 export const key32 = text
   .regex(/^[A-Za-z0-9_-]{43}=?$/, 'must be 32 bytes in base64url (43 characters)')

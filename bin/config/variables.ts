@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { licenceKeys, relayerKeys } from './keys.ts';
 import { networks } from './networks.ts';
-import { flag, key32, priceFloor, publicUrl, secret, secretList, text, url, wei, wholeNumber } from './parsers.ts';
+import { flag, key32, nameServers, priceFloor, publicUrl, secret, secretList, text, url, wei, wholeNumber } from './parsers.ts';
 import type { Variable, WithDefault } from './variable.ts';
 
 function withDefault<T>(variable: WithDefault<T>): WithDefault<T> {
@@ -147,6 +147,24 @@ const keys = {
   }),
 };
 
+/** E-mail of alerts. */
+const mail = {
+  smtpUrl: optional({
+    name: 'SMTP_URL',
+    about: 'The mail server for alerts, user and password included. Not set: no e-mail is sent.',
+    example: 'smtps://user:password@mail.example:465',
+    fromFile: true,
+    schema: url('smtps', 'smtp'),
+  }),
+  alertMailFrom: withDefault({
+    name: 'ALERT_MAIL_FROM',
+    about: 'The address alerts come from.',
+    example: 'alerts@service.example',
+    fallback: 'alerts@localhost',
+    schema: text.regex(/^[^\s@<>,;]+@[^\s@<>,;]+$/, 'must be one e-mail address'),
+  }),
+};
+
 /** Money, time and load. */
 const limits = {
   licenceLifeSeconds: withDefault({
@@ -191,6 +209,13 @@ const limits = {
     fallback: '5000',
     schema: wholeNumber(100, 600_000),
   }),
+  anomalyIntervalMs: withDefault({
+    name: 'ANOMALY_INTERVAL_MS',
+    about: "How often publishers' anomaly rules are looked at, in milliseconds.",
+    example: '300000',
+    fallback: '300000',
+    schema: wholeNumber(100, 3_600_000),
+  }),
   relayerInFlight: withDefault({
     name: 'RELAYER_IN_FLIGHT',
     about: 'Unmined transactions one relayer key may have at once.',
@@ -206,6 +231,57 @@ const limits = {
   }),
 };
 
+/** How hosts are proven, and what they are allowed to cost. */
+const hosts = {
+  hostChecksPerHour: withDefault({
+    name: 'HOST_CHECKS_PER_HOUR',
+    about: 'Host checks an account may ask for in an hour.',
+    example: '30',
+    fallback: '30',
+    schema: wholeNumber(1, 100_000),
+  }),
+  hostChecksPerHost: withDefault({
+    name: 'HOST_CHECKS_PER_HOST',
+    about: 'Host checks that may be asked for of one host name in total, until it is proven.',
+    example: '50',
+    fallback: '50',
+    schema: wholeNumber(1, 1_000_000),
+  }),
+  hostCheckGapMs: withDefault({
+    name: 'HOST_CHECK_GAP_MS',
+    about: 'Least time between two checks of a host that are asked for, in milliseconds.',
+    example: '2000',
+    fallback: '2000',
+    schema: wholeNumber(0, 3_600_000),
+  }),
+  hostFirstCheckMs: withDefault({
+    name: 'HOST_FIRST_CHECK_MS',
+    about: 'From opening a challenge to its first automatic check, in milliseconds.',
+    example: '60000',
+    fallback: '60000',
+    schema: wholeNumber(100, 3_600_000),
+  }),
+  hostRecheckMs: withDefault({
+    name: 'HOST_RECHECK_MS',
+    about: 'How often a verified host is checked again, in milliseconds.',
+    example: '86400000',
+    fallback: '86400000',
+    schema: wholeNumber(1_000, 604_800_000),
+  }),
+  hostResolvers: optional({
+    name: 'HOST_RESOLVERS',
+    about: 'Name servers for DNS proofs, comma-separated, in different networks: all must agree. Not set: those of the system.',
+    example: '192.0.2.53,[2001:db8::53]:53',
+    schema: nameServers,
+  }),
+  fleetHost: optional({
+    name: 'FLEET_HOST',
+    about: 'The name that CNAMEs of fleet-routed hosts point at. Not set: there is no fleet.',
+    example: 'fleet.example.com',
+    schema: text.toLowerCase(),
+  }),
+};
+
 /** Doors that stay shut in production; `readConfig` refuses them there. */
 const dangerous = {
   outboundAllowLoopback: withDefault({
@@ -214,6 +290,12 @@ const dangerous = {
     example: 'false',
     fallback: 'false',
     schema: flag,
+  }),
+  outboundSandboxWeb: optional({
+    name: 'OUTBOUND_SANDBOX_WEB',
+    about: 'Where the web and DNS of sandbox.example, alpha.example and beta.example are played; refused in production.',
+    example: 'http://127.0.0.1:8406',
+    schema: url('http'),
   }),
   testKeysEnabled: withDefault({
     name: 'TEST_KEYS_ENABLED',
@@ -235,9 +317,11 @@ export const GROUPS = {
   'What this process is and where it listens': process,
   'Where rows and workflows live': storage,
   'Chains, keys and secrets': keys,
+  'E-mail of alerts': mail,
   'Money, time and load': limits,
+  'How hosts are proven': hosts,
   'For tests and development only': dangerous,
 };
 
 /** Every variable we read, by its name in `Config`. Nothing else of the environment has an effect on us. */
-export const VARIABLES = { ...process, ...storage, ...keys, ...limits, ...dangerous };
+export const VARIABLES = { ...process, ...storage, ...keys, ...mail, ...limits, ...hosts, ...dangerous };

@@ -21,6 +21,7 @@ export const WebhookEndpoint = defineEntity({
     cooledUntil: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     updatedAt: p.datetime(3).defaultRaw('now()'),
+    deletedAt: p.datetime(3).nullable(),
   },
 });
 

@@ -110,10 +110,10 @@ create table account_licence (
 );
 create index account_licence_newest on account_licence (account_id, bought_at desc, jti);
 
--- What an access token covers that is too large to say so itself; patterns null: every page of its licence.
+-- What an access token covers that is too large to say so itself; paths null: every page of its licence.
 create table access_scope (
   tenant_id uuid not null,
-  jti uuid not null,
+  jti text not null,
   licence_jti uuid not null,
   paths text[],
   expires_at timestamptz(3) not null,

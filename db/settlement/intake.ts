@@ -44,7 +44,7 @@ export async function findByAuthorization(
 export async function insertPayment(
   database: Database,
   payment: NewPayment,
-  guard: (siblings: readonly Sibling[]) => GuardDecision,
+  guard: (siblings: readonly Sibling[], sql: Sql) => GuardDecision | Promise<GuardDecision>,
 ): Promise<Intake> {
   return database.transaction(async (sql) => {
     await lockPurchases(sql, [payment]);
@@ -58,7 +58,7 @@ export async function insertPayment(
       if (!known) throw new Error('an authorization claim has no payment');
       return { kind: 'known', payment: known };
     }
-    const decision = guard(await listSiblings(sql, payment));
+    const decision = await guard(await listSiblings(sql, payment), sql);
     await insertRow(sql, payment, decision);
     await rememberSplit(sql, payment);
     const inserted = await findPayment(sql, payment);
@@ -105,11 +105,11 @@ async function listSiblings(sql: Sql, payment: NewPayment): Promise<Sibling[]> {
     licence_expires_at: string | null;
   }>(
     `select payment_id, state, amount_micro, decided_at, licence_expires_at from payment
-      where tenant_id = $1 and payer = $2 and resource_key = $3 and kind = $4 and mode = $5 and purpose = 'page'
+      where tenant_id = $1 and payer = $2 and resource_key = $3 and kind = $4 and mode = $5 and purpose = $6
         and state in ('accepted', 'broadcast', 'review', 'settled', 'final')
         and (state in ('accepted', 'broadcast', 'review') or decided_at > now() - interval '2 hours')
       order by accepted_at desc`,
-    [payment.tenantId, payment.payer, payment.resourceKey, payment.kind, payment.mode],
+    [payment.tenantId, payment.payer, payment.resourceKey, payment.kind, payment.mode, payment.purpose],
   );
   return rows.map((row) => ({
     paymentId: row.payment_id,
@@ -125,9 +125,10 @@ async function insertRow(sql: Sql, payment: NewPayment, decision: GuardDecision)
   await sql.query(
     `insert into payment (tenant_id, payment_id, mode, network, asset, payer, pay_to, nonce, valid_after, valid_before,
        signature, lane, x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, leg_words, router,
-       binding, agent, key_id, state, successor_id, repeats_licence, decided_at, unused_at_block)
+       binding, agent, key_id, state, successor_id, repeats_licence, decided_at, unused_at_block,
+       purpose, account_id, licence_offer_id)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-       $25, $26, $27, $28, case when $29 then now() end, $30)`,
+       $25, $26, $27, $28, case when $29 then now() end, $30, $31, $32, $33)`,
     [
       ...[payment.tenantId, payment.paymentId, payment.mode, payment.network, payment.asset, payment.payer, payment.payTo],
       ...[payment.nonce, payment.validAfter.toString(), payment.validBefore.toString(), payment.signature, payment.lane],
@@ -135,6 +136,7 @@ async function insertRow(sql: Sql, payment: NewPayment, decision: GuardDecision)
       ...[payment.amountMicro.toString(), legsToJson(payment.legs), payment.legWords, payment.router, payment.binding],
       ...[JSON.stringify(payment.agent), payment.keyId, decision.state, superseded?.successorId ?? null],
       ...[superseded?.repeatsLicence ?? false, superseded !== null, payment.unusedAtBlock?.toString() ?? null],
+      ...[payment.purpose, payment.accountId, payment.licenceOfferId],
     ],
   );
 }

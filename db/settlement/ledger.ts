@@ -1,5 +1,6 @@
 import type { PaymentEffect } from '../../domain/payment/machine.ts';
-import type { Sql } from '../database.ts';
+import type { Database, Sql } from '../database.ts';
+import { retryConflicts } from '../database.ts';
 import type { CrossingRef } from '../rollups.ts';
 import { insertAndRollUp, rollUpCrossings } from '../rollups.ts';
 import type { Change } from './outcome.ts';
@@ -126,17 +127,19 @@ export interface Refusal {
 }
 
 /** Appends the one `payment-failed` observation of a refused attempt (decisions: failed attempts). */
-export async function recordRefusalRow(sql: Sql, refusal: Refusal): Promise<void> {
+export async function recordRefusalRow(database: Database, refusal: Refusal): Promise<void> {
   const { agent } = refusal;
-  await insertAndRollUp(
-    sql,
-    `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, reason, agent,
+  const insert = () =>
+    insertAndRollUp(
+      database,
+      `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, reason, agent,
        agent_ua, classify_reason, verified, verified_agent, sig_invalid, at)
      values ($1, uuidv7(), $2, $3, 'payment-failed', 'agent', $4, $5, $6, $7, $8, $9, $10, $11, $12, now())`,
-    [
-      ...[refusal.tenantId, refusal.host, refusal.slug, refusal.kind, refusal.micro?.toString() ?? null, refusal.reason],
-      ...[agent.label, agent.ua ?? null, agent.classifyReason ?? null, agent.verified ?? null],
-      ...[agent.verifiedAgent ?? null, agent.sigInvalid ?? null],
-    ],
-  );
+      [
+        ...[refusal.tenantId, refusal.host, refusal.slug, refusal.kind, refusal.micro?.toString() ?? null, refusal.reason],
+        ...[agent.label, agent.ua ?? null, agent.classifyReason ?? null, agent.verified ?? null],
+        ...[agent.verifiedAgent ?? null, agent.sigInvalid ?? null],
+      ],
+    );
+  await retryConflicts(insert);
 }

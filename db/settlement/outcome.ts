@@ -7,6 +7,7 @@ import type { Database, Sql } from '../database.ts';
 import { isTransientError } from '../database.ts';
 import { raiseAlert } from './admission.ts';
 import { lockPurchases, purchaseText } from './intake.ts';
+import { recordLicences } from '../licences/record.ts';
 import { recordLedger } from './ledger.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { listPayments, paymentFromRow } from './payment.ts';
@@ -55,7 +56,7 @@ export async function applyEvents(database: Database, occurrences: readonly Occu
   } catch (error) {
     if (isTransientError(error)) throw error;
     if (occurrences.length === 1) {
-      await raiseAlert(database, 'payment_unrecorded', `payment ${occurrences[0]?.paymentId}: ${String(error).slice(0, 200)}`);
+      await raiseAlert(database, 'payment_unrecorded', `payment ${occurrences[0]?.paymentId}`);
       return { ...NOTHING, poisoned: occurrences };
     }
     const middle = Math.ceil(occurrences.length / 2);
@@ -89,6 +90,7 @@ async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Prom
   const queued = await decideHeld(sql, changes, payments);
   await writeStates(sql, [...changes, ...queued]);
   await raiseAlerts(sql, changes, conflicting);
+  await recordLicences(sql, changes);
   await recordLedger(sql, changes);
   if (changes.length > 0) await sql.query("select pg_notify('payment_decided', '')");
   return {
@@ -136,9 +138,8 @@ async function claimTransfers(sql: Sql, changes: readonly Change[]): Promise<Set
 async function decideHeld(sql: Sql, changes: readonly Change[], seen: ReadonlyMap<string, Payment>): Promise<Change[]> {
   const result: Change[] = [];
   const touched = new Map(seen);
-  const last = [...new Map(changes.map((change) => [change.payment.paymentId, change])).values()];
-  const settled = last.filter((change) => change.effects.some((effect) => effect.type === 'supersedeHeld'));
-  const failed = last.filter((change) => change.effects.some((effect) => effect.type === 'releaseHeld'));
+  const settled = changes.filter((change) => change.effects.some((effect) => effect.type === 'supersedeHeld'));
+  const failed = changes.filter((change) => change.effects.some((effect) => effect.type === 'releaseHeld'));
   for (const change of [...settled, ...failed]) {
     const kind = settled.includes(change) ? 'supersedeHeld' : 'releaseHeld';
     const siblings = await listPurchase(sql, change.payment, touched);

@@ -47,6 +47,10 @@ export interface Payment extends PaymentRef {
   readonly legWords: readonly Hex[] | null;
   readonly router: Address;
   readonly binding: string;
+  /** A licence is bought from an offer, by an account; a page by neither. */
+  readonly purpose: 'page' | 'licence';
+  readonly accountId: string | null;
+  readonly licenceOfferId: string | null;
   readonly agent: StoredAgent;
   readonly facts: PaymentFacts;
   readonly rawReason: string | null;
@@ -93,6 +97,9 @@ export interface PaymentRow {
   leg_words: string[] | null;
   router: string;
   binding: string;
+  purpose: 'page' | 'licence';
+  account_id: string | null;
+  licence_offer_id: string | null;
   agent: StoredAgent;
   state: PaymentState;
   batch_id: string | null;
@@ -149,6 +156,9 @@ export function paymentFromRow(row: PaymentRow): Payment {
     legWords: row.leg_words as Hex[] | null,
     router: row.router as Address,
     binding: row.binding,
+    purpose: row.purpose,
+    accountId: row.account_id,
+    licenceOfferId: row.licence_offer_id,
     agent: row.agent,
     facts: factsFromRow(row),
     rawReason: row.raw_reason,

@@ -1,6 +1,8 @@
 import { LockMode } from '@mikro-orm/core';
-import type { EndpointSettings } from '../../domain/webhook/endpoint.ts';
+import type { Channel, EndpointSettings } from '../../domain/webhook/endpoint.ts';
 import { ENDPOINT_SLOTS } from '../../domain/webhook/endpoint.ts';
+import type { EventType, Profile } from '../../domain/webhook/event.ts';
+import { insertAlertMail } from '../anomalies/mails.ts';
 import type { Database, Sql } from '../database.ts';
 import { Tenant } from '../entities/tenant.ts';
 import { EndpointLease, WebhookEndpoint, WebhookSecret } from '../entities/webhook.ts';
@@ -22,7 +24,7 @@ export async function insertEndpoint(database: Database, endpoint: NewEndpoint, 
   return await database.orm.em.fork().transactional(async (em) => {
     const tenant = await em.findOne(Tenant, { tenantId }, { lockMode: LockMode.PESSIMISTIC_WRITE, fields: ['tenantId'] });
     if (tenant === null) return 'no_tenant';
-    if ((await em.count(WebhookEndpoint, { tenantId })) >= limit) return 'full';
+    if ((await em.count(WebhookEndpoint, { tenantId, deletedAt: null })) >= limit) return 'full';
     const { eventTypes, hostFilter, ...rest } = settings;
     await em.insert(WebhookEndpoint, {
       tenantId,
@@ -45,7 +47,7 @@ export async function enableEndpointRow(sql: Sql, tenantId: string, endpointId: 
   const rows = await sql.query(
     `update webhook_endpoint set enabled = true, disabled_reason = null, failures_in_row = 0, failing_since = null,
        exhausted_in_row = 0, cooled_until = null, updated_at = now()
-     where tenant_id = $1 and endpoint_id = $2 returning 1`,
+     where tenant_id = $1 and endpoint_id = $2 and deleted_at is null returning 1`,
     [tenantId, endpointId],
   );
   return rows.length > 0;
@@ -63,16 +65,117 @@ export async function disableEndpointRow(
        update webhook_endpoint set enabled = false, disabled_reason = $3, updated_at = now()
        where tenant_id = $1 and endpoint_id = $2 and enabled returning 1
      )
-     select exists (select 1 from changed) as changed from webhook_endpoint where tenant_id = $1 and endpoint_id = $2`,
+     select exists (select 1 from changed) as changed from webhook_endpoint
+     where tenant_id = $1 and endpoint_id = $2 and deleted_at is null`,
     [tenantId, endpointId, reason],
   );
   return row?.changed ?? null;
 }
 
-/** Tells the operator, and through them the owner, that we disabled an endpoint. */
+/** An endpoint that was just disabled because it only fails, and why. */
+export interface FailingEndpoint {
+  readonly tenantId: string;
+  readonly endpointId: string;
+  readonly detail: string;
+}
+
+/**
+ * Disables those of the endpoints that have only failed for `failingDays`, or have `exhaustedInRow` exhausted deliveries in a
+ * row; returns the ones this call disabled.
+ */
+export async function disableFailingRows(
+  sql: Sql,
+  endpoints: readonly { readonly tenantId: string; readonly endpointId: string }[],
+  after: { readonly failingDays: number; readonly exhaustedInRow: number },
+): Promise<FailingEndpoint[]> {
+  const rows = await sql.query<{ tenant_id: string; endpoint_id: string; exhausted: number; days: number }>(
+    `update webhook_endpoint e set enabled = false, disabled_reason = 'failing', updated_at = now()
+     from (select distinct * from unnest($1::uuid[], $2::uuid[]) as k (tenant_id, endpoint_id)) k
+     where e.tenant_id = k.tenant_id and e.endpoint_id = k.endpoint_id and e.enabled
+       and (e.failing_since <= clock_timestamp() - $3 * interval '1 day' or e.exhausted_in_row >= $4)
+     returning e.tenant_id, e.endpoint_id, e.exhausted_in_row as exhausted,
+       floor(extract(epoch from clock_timestamp() - e.failing_since) / 86400)::integer as days`,
+    [endpoints.map(({ tenantId }) => tenantId), endpoints.map(({ endpointId }) => endpointId), after.failingDays, after.exhaustedInRow],
+  );
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    endpointId: row.endpoint_id,
+    detail:
+      row.exhausted >= after.exhaustedInRow
+        ? `${row.exhausted} deliveries in a row were given up`
+        : `every attempt of the last ${row.days} days failed`,
+  }));
+}
+
+/** Tells the operator, and the owner by e-mail where there is an address, that we disabled an endpoint. */
 export async function raiseDisabledAlert(sql: Sql, tenantId: string, endpointId: string, detail: string): Promise<void> {
-  await sql.query(
-    `insert into operator_alert (alert_id, tenant_id, kind, detail) values (gen_random_uuid(), $1, 'webhook_endpoint_disabled', $2)`,
+  const [alert] = await sql.query<{ alert_id: string }>(
+    `insert into operator_alert (alert_id, tenant_id, kind, detail)
+     values (gen_random_uuid(), $1, 'webhook_endpoint_disabled', $2) returning alert_id`,
     [tenantId, `endpoint ${endpointId}: ${detail}`],
   );
+  await insertAlertMail(sql, {
+    tenantId,
+    mailId: `alert_${alert?.alert_id}`,
+    subject: 'A webhook endpoint was disabled',
+    detail: `Webhook endpoint ${endpointId} was disabled: ${detail}. Enable it again once the receiver works.`,
+  });
+}
+
+/** An endpoint as its owner sees it. */
+export interface EndpointRow {
+  readonly endpointId: string;
+  readonly channel: Channel;
+  readonly url: string;
+  readonly eventTypes: EventType[];
+  readonly hostFilter: string[] | null;
+  readonly profile: Profile;
+  readonly description: string;
+  readonly enabled: boolean;
+  readonly disabledReason: 'owner' | 'gone' | 'failing' | null;
+  readonly failuresInRow: number;
+  readonly createdAt: Date;
+}
+
+const ENDPOINT_COLUMNS = `endpoint_id as "endpointId", channel, url, event_types as "eventTypes", host_filter as "hostFilter",
+  profile, description, enabled, disabled_reason as "disabledReason", failures_in_row as "failuresInRow", created_at as "createdAt"`;
+
+/** A tenant's endpoints, the oldest first. */
+export async function listEndpointRows(sql: Sql, tenantId: string): Promise<EndpointRow[]> {
+  return await sql.query(
+    `select ${ENDPOINT_COLUMNS} from webhook_endpoint where tenant_id = $1 and deleted_at is null order by created_at, endpoint_id`,
+    [tenantId],
+  );
+}
+
+/** Locks an endpoint for the rest of the database transaction; null when there is none. */
+export async function lockEndpoint(sql: Sql, tenantId: string, endpointId: string): Promise<EndpointRow | null> {
+  const [row] = await sql.query<EndpointRow>(
+    `select ${ENDPOINT_COLUMNS} from webhook_endpoint
+     where tenant_id = $1 and endpoint_id = $2 and deleted_at is null for update`,
+    [tenantId, endpointId],
+  );
+  return row ?? null;
+}
+
+/** What an owner may change of an endpoint. */
+export type EndpointChanges = Pick<EndpointSettings, 'profile' | 'eventTypes' | 'hostFilter' | 'description'>;
+
+/** Stores the settings of an endpoint anew. */
+export async function updateEndpointRow(sql: Sql, tenantId: string, endpointId: string, to: EndpointChanges): Promise<void> {
+  await sql.query(
+    `update webhook_endpoint set profile = $3, event_types = $4, host_filter = $5, description = $6, updated_at = now()
+     where tenant_id = $1 and endpoint_id = $2`,
+    [tenantId, endpointId, to.profile, [...to.eventTypes], to.hostFilter === null ? null : [...to.hostFilter], to.description],
+  );
+}
+
+/** Takes an endpoint out of sight for good; its open deliveries fail. False when there is none. */
+export async function deleteEndpointRow(sql: Sql, tenantId: string, endpointId: string): Promise<boolean> {
+  const rows = await sql.query(
+    `update webhook_endpoint set enabled = false, disabled_reason = 'owner', deleted_at = now(), updated_at = now()
+     where tenant_id = $1 and endpoint_id = $2 and deleted_at is null returning 1`,
+    [tenantId, endpointId],
+  );
+  return rows.length > 0;
 }

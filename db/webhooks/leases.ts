@@ -1,5 +1,6 @@
-import type { StoredEvent } from '../../domain/webhook/envelope.ts';
-import type { EventType, Profile } from '../../domain/webhook/event.ts';
+import type { ChatEvent } from '../../domain/webhook/chat.ts';
+import type { Channel } from '../../domain/webhook/endpoint.ts';
+import type { EventType } from '../../domain/webhook/event.ts';
 import type { Sql } from '../database.ts';
 
 /** A delivery we may send now: leased together with one of its endpoint's slots until `leased_until`. */
@@ -11,19 +12,33 @@ export interface LeasedDelivery {
   readonly slot: number;
   /** The number of this attempt, from 1. */
   readonly attempt: number;
+  /** The attempt after which its schedule began: 0, or where it was recovered. */
+  readonly scheduleFrom: number;
   readonly url: string;
+  readonly channel: Channel;
   readonly enabled: boolean;
-  readonly profile: Profile;
-  readonly event: StoredEvent;
-  /** The frozen bytes; null before the first attempt. */
+  readonly type: EventType;
+  /** The frozen bytes; null for a chat message that has none yet. */
   readonly body: string | null;
+  /** What a chat message is made of, while it has no bytes. */
+  readonly chatEvent: ChatEvent | null;
   /** Valid secrets, sealed, the newest first. */
   readonly sealedSecrets: readonly Uint8Array[];
 }
 
+/**
+ * The envelope (specification, Envelope) as text around the event's stored data, which nobody may change; the profile is the
+ * endpoint's at this moment. Bytes that are stored already stay. Chat messages get theirs from the domain.
+ */
+const FROZEN_BODY = `coalesce(d.body, case when e.channel = 'raw' then
+    '{"id":"' || d.delivery_id || '","type":"' || ev.type || '","eventId":"' || ev.event_id || '","createdAt":'
+    || (extract(epoch from ev.created_at) * 1000)::bigint || ',"data":'
+    || (case e.profile when 'summary' then ev.summary else ev.detailed end)::text || '}' end)`;
+
 const LEASED_COLUMNS = `
-  d.tenant_id, d.delivery_id, d.endpoint_id, d.lease_id, d.attempts, d.body, e.url, e.enabled, e.profile,
-  ev.event_id, ev.type, ev.detailed, ev.summary, ev.created_at,
+  d.tenant_id, d.delivery_id, d.endpoint_id, d.lease_id, d.attempts, d.schedule_from, d.body, e.url, e.channel, e.enabled, ev.type,
+  case when d.body is null then json_build_object('type', ev.type, 'host', ev.host, 'detailed', ev.detailed, 'summary', ev.summary)
+    end as chat_event,
   array(select s.sealed from webhook_secret s where s.tenant_id = d.tenant_id and s.endpoint_id = d.endpoint_id
     and (s.expires_at is null or s.expires_at > now()) order by s.created_at desc, s.secret_id) as secrets`;
 
@@ -56,15 +71,19 @@ export async function leaseFirstAttempts(
      ), numbered as (
        select *, row_number() over (partition by tenant_id, endpoint_id order by slot) as place from free
      ), pair as (
-       select n.tenant_id, n.endpoint_id, n.slot, d.delivery_id from numbered n cross join lateral (
-         select delivery_id from delivery
+       select n.tenant_id, n.endpoint_id, n.slot, d.delivery_id, d.event_id from numbered n cross join lateral (
+         select delivery_id, event_id from delivery
          where bucket = n.bucket and tenant_id = n.tenant_id and endpoint_id = n.endpoint_id
            and state = 'pending' and not retrying and leased_until <= clock_timestamp()
          order by delivery_id offset n.place - 1 limit 1) d
        order by d.delivery_id limit $3
      ), leased as (
-       update delivery d set leased_until = clock_timestamp() + $4 * interval '1 millisecond', lease_id = gen_random_uuid()
-       from pair p where d.tenant_id = p.tenant_id and d.delivery_id = p.delivery_id
+       update delivery d set leased_until = clock_timestamp() + $4 * interval '1 millisecond', lease_id = gen_random_uuid(),
+         body = ${FROZEN_BODY}
+       from pair p
+       join webhook_endpoint e on e.tenant_id = p.tenant_id and e.endpoint_id = p.endpoint_id
+       join webhook_event ev on ev.tenant_id = p.tenant_id and ev.event_id = p.event_id
+       where d.tenant_id = p.tenant_id and d.delivery_id = p.delivery_id
          and d.state = 'pending' and not d.retrying and d.leased_until <= clock_timestamp()
        returning d.*, p.slot
      ), slotted as (
@@ -117,8 +136,11 @@ export async function leaseRetry(
   if (slot === undefined) return { kind: 'busy' };
   const [leased] = await sql.query<LeasedRow>(
     `with d as (
-       update delivery set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = $4
-       where tenant_id = $1 and delivery_id = $2 returning *
+       update delivery d set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = $4, body = ${FROZEN_BODY}
+       from webhook_endpoint e, webhook_event ev
+       where d.tenant_id = $1 and d.delivery_id = $2 and e.tenant_id = d.tenant_id and e.endpoint_id = d.endpoint_id
+         and ev.tenant_id = d.tenant_id and ev.event_id = d.event_id
+       returning d.*
      )
      select $5::smallint as slot, ${LEASED_COLUMNS}
      from d
@@ -129,7 +151,7 @@ export async function leaseRetry(
   return leased === undefined ? { kind: 'ended', state: 'missing' } : { kind: 'leased', delivery: toLeased(leased) };
 }
 
-/** Stores the bytes of deliveries that had none; bytes that are stored never change. */
+/** Stores the bytes of chat messages that had none; bytes that are stored never change. */
 export async function freezeBodies(
   sql: Sql,
   bodies: readonly { readonly tenantId: string; readonly deliveryId: string; readonly body: string }[],
@@ -150,15 +172,13 @@ interface LeasedRow {
   readonly endpoint_id: string;
   readonly lease_id: string;
   readonly attempts: number;
+  readonly schedule_from: number;
   readonly body: string | null;
   readonly url: string;
+  readonly channel: Channel;
   readonly enabled: boolean;
-  readonly profile: Profile;
-  readonly event_id: string;
   readonly type: EventType;
-  readonly detailed: object;
-  readonly summary: object;
-  readonly created_at: Date;
+  readonly chat_event: ChatEvent | null;
   readonly secrets: readonly Uint8Array[];
 }
 
@@ -170,17 +190,13 @@ function toLeased(row: LeasedRow): LeasedDelivery {
     leaseId: row.lease_id,
     slot: row.slot,
     attempt: row.attempts + 1,
+    scheduleFrom: row.schedule_from,
     url: row.url,
+    channel: row.channel,
     enabled: row.enabled,
-    profile: row.profile,
-    event: {
-      eventId: row.event_id,
-      type: row.type,
-      createdAtMs: row.created_at.getTime(),
-      detailed: row.detailed,
-      summary: row.summary,
-    },
+    type: row.type,
     body: row.body,
+    chatEvent: row.chat_event,
     sealedSecrets: row.secrets,
   };
 }

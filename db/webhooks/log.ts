@@ -20,6 +20,8 @@ export interface LoggedDelivery {
   readonly state: 'pending' | 'delivered' | 'failed' | 'exhausted';
   readonly reason: string | null;
   readonly retrying: boolean;
+  /** 0: made with the event; else the how manieth redelivery or replay of it. */
+  readonly redelivery: number;
   readonly createdAtMs: number;
   readonly dueAtMs: number;
   readonly attempts: readonly LoggedAttempt[];
@@ -33,6 +35,7 @@ interface DeliveryRow {
   readonly state: LoggedDelivery['state'];
   readonly reason: string | null;
   readonly retrying: boolean;
+  readonly redelivery: number;
   readonly created_at: Date;
   readonly due_at: Date;
   readonly attempts: readonly (Omit<LoggedAttempt, 'startedAtMs'> & { readonly startedAtMs: string })[];
@@ -46,7 +49,7 @@ export async function listDeliveryRows(
   page: { readonly limit: number; readonly before: string | null },
 ): Promise<LoggedDelivery[]> {
   const rows = await sql.query<DeliveryRow>(
-    `select d.delivery_id, d.endpoint_id, d.event_id, ev.type, d.state, d.reason, d.retrying, d.created_at, d.due_at,
+    `select d.delivery_id, d.endpoint_id, d.event_id, ev.type, d.state, d.reason, d.retrying, d.redelivery, d.created_at, d.due_at,
        coalesce((select json_agg(json_build_object('attempt', a.attempt, 'startedAtMs', a.started_at, 'durationMs', a.duration_ms,
            'status', a.status, 'reason', a.reason, 'responseStart', a.response_start) order by a.attempt)
          from delivery_attempt a where a.tenant_id = d.tenant_id and a.delivery_id = d.delivery_id), '[]') as attempts
@@ -63,6 +66,7 @@ export async function listDeliveryRows(
     state: row.state,
     reason: row.reason,
     retrying: row.retrying,
+    redelivery: row.redelivery,
     createdAtMs: row.created_at.getTime(),
     dueAtMs: row.due_at.getTime(),
     attempts: row.attempts.map((attempt) => ({ ...attempt, startedAtMs: Date.parse(attempt.startedAtMs) })),

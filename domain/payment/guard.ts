@@ -46,6 +46,19 @@ export function guardPurchase(
   return { state: 'accepted' };
 }
 
+/**
+ * The guard of a licence purchase (safety 14): the same payer and request pay once while a purchase is undecided; a held licence
+ * of the account that covers everything asked (`coveredBy`, the payment that bought it) answers, and nothing moves.
+ */
+export function guardLicence(
+  purchase: { readonly amountMicro: bigint },
+  siblings: readonly Sibling[],
+  coveredBy: string | null,
+): GuardDecision {
+  if (siblings.some((sibling) => sibling.amountMicro === purchase.amountMicro && isLeading(sibling))) return { state: 'held' };
+  return coveredBy === null ? { state: 'accepted' } : { state: 'superseded', successorId: coveredBy, repeatsLicence: true };
+}
+
 /** True for an undecided payment that may be on its way: it keeps others of the same purchase waiting. */
 export function isLeading(sibling: { readonly state: PaymentState }): boolean {
   return isUndecided(sibling.state) && sibling.state !== 'held';

@@ -4,7 +4,9 @@ import type { CrossingKind } from '../terms.ts';
 import type { EventWindow } from './window.ts';
 
 /** The two event types (specification, Events). */
-export type EventType = 'settlement.completed' | 'anomaly.detected';
+export const EVENT_TYPES = ['settlement.completed', 'anomaly.detected'] as const;
+/** One of the two. */
+export type EventType = (typeof EVENT_TYPES)[number];
 
 /** How much of an event an endpoint gets: everything, or a count. */
 export type Profile = 'detailed' | 'summary';

@@ -1,6 +1,6 @@
 /**
  * A buyer with the stock x402 client, default settings (USDC only, at most 1 USD a payment).
- * Run it: BUYER_PRIVATE_KEY=0x… node examples/buyer/buyer.ts http://127.0.0.1:8404/articles/trio
+ * Run it: BUYER_PRIVATE_KEY=0x… npx node examples/buyer/buyer.ts http://127.0.0.1:8404/articles/trio
  */
 import { ExactEvmScheme } from '@x402/evm';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';

@@ -1,22 +1,21 @@
 /**
- * A publisher that sells its articles through the settlement service, by its REST API alone.
- * Run it: SVC_URL=… SVC_API_KEY=… ORIGIN=https://alpha.example PORT=8404 node examples/publisher/publisher.ts
+ * A publisher that sells its articles through the settlement service, by its REST API alone (docs/integrating-publisher.md).
+ * SVC_URL=… SVC_API_KEY=… ORIGIN=https://alpha.example PORT=8404 npx node examples/publisher/publisher.ts
  */
 import type { Request, Response } from 'express';
 import express from 'express';
 
+/** `render` gives the page, null for one that does not exist, and throws when it cannot be made. */
 export interface PublisherOptions {
-  /** Base address of the settlement service, and a publisher key of this site. */
   readonly serviceUrl: string;
   readonly apiKey: string;
-  /** The public address of this site, whatever address a proxy passes requests to. */
+  /** The site's public address, whatever address a proxy passes requests to. */
   readonly origin: string;
-  /** Makes the page; throws when it cannot be made. */
-  readonly render: (slug: string) => Promise<string>;
+  readonly render: (slug: string) => Promise<string | null>;
 }
 
 export function createPublisher({ serviceUrl, apiKey, origin, render }: PublisherOptions) {
-  async function callService(path: string, body?: unknown) {
+  async function call(path: string, body?: object) {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     const answer = await fetch(`${serviceUrl}${path}`, { ...sent, headers, signal: AbortSignal.timeout(30_000) });
@@ -29,88 +28,73 @@ export function createPublisher({ serviceUrl, apiKey, origin, render }: Publishe
     const resource = `${origin}/articles/${encodeURIComponent(slug)}`;
     const agent = { ua: request.get('user-agent') ?? '' };
     const observe = (verdict: string, priceMicro?: number) =>
-      callService('/_svc/observe', { resource, slug, verdict, classifiedAs: 'agent', agent, priceMicro }).catch(() => null);
-    response.vary('authorization').vary('payment-signature').vary('x-payment').set('cache-control', 'private, no-store');
+      call('/_svc/observe', { resource, slug, verdict, classifiedAs: 'agent', agent, priceMicro }).catch(() => null);
+    const send = (page: string | null) => (page === null ? response.status(404).send('No such page.') : response.send(page));
+    response.set({ 'cache-control': 'private, no-store' });
 
-    // A reader who paid a moment ago shows the licence it got.
-    const licence = /^License (\S+)$/i.exec(request.get('authorization') ?? '')?.[1];
-    if (licence && (await callService('/_svc/license/check', { license: licence, resource, slug })).body?.entitled) {
+    // 1. A reader who has paid a moment ago shows the licence it got.
+    const license = /^License (\S+)$/i.exec(request.get('authorization') ?? '')?.[1];
+    if (license && (await call('/_svc/license/check', { license, resource, slug })).body.entitled) {
       await observe('agent-reread');
-      return response.type('html').send(await render(slug));
+      return send(await render(slug));
     }
-
-    const quoted = await callService(`/_svc/quote?build=402&resource=${encodeURIComponent(resource)}`);
+    // 2. What does it cost? 204: nothing.
+    const quoted = await call(`/_svc/quote?build=402&resource=${encodeURIComponent(resource)}`);
     if (quoted.status === 204) {
-      const page = await render(slug);
       await observe('served-free');
-      return response.type('html').send(page);
+      return send(await render(slug));
     }
-    if (quoted.status !== 200) return waitAndRetry(response, quoted.headers.get('retry-after'));
+    if (quoted.status !== 200) return waitAndRetry(response, quoted.headers);
     const { x402, ...quote } = quoted.body;
-
-    const payment = readPayment(request);
-    if (payment === null) {
+    const payment = request.get('payment-signature') ?? request.get('x-payment');
+    if (!payment) {
       await observe('denied', quote.price);
       return sendOffer(response, x402);
     }
-    if (payment === 'contradictory') return sendOffer(response, x402, 'authorization_invalid: two different payments in one request');
-
-    // The page comes first: nobody is charged for a page that cannot be delivered.
+    if (isContradictory(request)) return sendOffer(response, x402, 'authorization_invalid: two payments in one request');
+    // 3. The page comes before the money: nobody is charged for a page that cannot be delivered.
     const page = await render(slug).catch(() => null);
     if (page === null) {
       await observe('unservable', quote.price);
       return response.status(500).send('This page cannot be shown now. You were not charged.');
     }
-    const verified = await callService('/_svc/verify', { payment, legs: quote.legs, quote, resource, agent });
-    for (const name of ['payment-response', 'x-payment-response']) {
-      const value = verified.headers.get(name);
-      if (value !== null) response.set(name, value);
-    }
-    if (verified.status === 200) return response.set('x-licence', verified.body.licenseJws).type('html').send(page);
-    // Not decided yet, or not possible now: never an offer, or the buyer would sign and pay a second time.
+    // 4. Settle, and tell the buyer what happened.
+    const verified = await call('/_svc/verify', { payment, legs: quote.legs, quote, resource, agent });
+    for (const name of ['payment-response', 'x-payment-response']) response.set(name, verified.headers.get(name) ?? []);
+    if (verified.status === 200) return response.set('x-licence', verified.body.licenseJws).send(page);
+    // Undecided, or not possible now: never an offer, or the buyer signs and pays a second time.
     const isPending = verified.headers.get('x-svc-error-code') === 'settlement_pending';
-    if (isPending || verified.status !== 402) return waitAndRetry(response, verified.headers.get('retry-after'));
+    if (isPending || verified.status !== 402) return waitAndRetry(response, verified.headers);
     return sendOffer(response, x402, verified.body.error);
   }
 
   return express()
     .disable('x-powered-by')
-    .get('/articles/:slug', (request, response, next) => {
-      sellArticle(request, response).catch((error: Error) => (error.name === 'PageNotFound' ? next() : waitAndRetry(response, null)));
-    });
+    .get('/articles/:slug', (request, response) => sellArticle(request, response).catch(() => waitAndRetry(response)));
 }
 
-/** The payment of a request; a client that sends both headers means one payment. */
-function readPayment(request: Request): string | null {
-  const [first, second] = ['payment-signature', 'x-payment'].map((name) => request.get(name));
-  if (!first || !second || first === second) return first || second || null;
-  const signatures = [first, second].map((header) => {
-    try {
-      return JSON.parse(Buffer.from(header, 'base64').toString('utf8')).payload.signature;
-    } catch {
-      return undefined;
-    }
-  });
-  return signatures[0] !== undefined && signatures[0] === signatures[1] ? first : 'contradictory';
+/** 402 for both generations of clients: x402 v2 reads the header, v1 the body. */
+function sendOffer(response: Response, { header, body }: { header: string; body: object }, error = 'Payment required') {
+  const v2 = { ...JSON.parse(Buffer.from(header, 'base64').toString()), error };
+  response.set('payment-required', Buffer.from(JSON.stringify(v2)).toString('base64'));
+  return response.status(402).json({ ...body, error });
 }
 
-/** 402 for both generations of clients: header for x402 v2, body for v1. */
-function sendOffer(response: Response, offer: { header: string; body: object }, error?: string) {
-  const v2 = JSON.parse(Buffer.from(offer.header, 'base64').toString('utf8'));
-  const header = error === undefined ? offer.header : Buffer.from(JSON.stringify({ ...v2, error })).toString('base64');
-  return response
-    .status(402)
-    .set('payment-required', header)
-    .json(error === undefined ? offer.body : { ...offer.body, error });
+function waitAndRetry(response: Response, headers?: Headers) {
+  response.set('retry-after', headers?.get('retry-after') ?? '5');
+  return response.status(503).send('Please try again shortly, with the same payment.');
 }
 
-function waitAndRetry(response: Response, retryAfter: string | null) {
-  return response.status(503).set('retry-after', retryAfter ?? '5').send('Please try again shortly, with the same payment.');
-}
-
-/** Thrown by `render` for a page that does not exist. */
-export class PageNotFound extends Error {
-  override readonly name = 'PageNotFound';
+/** Some wallets send both headers; they must hold one and the same payment. */
+function isContradictory(request: Request): boolean {
+  const [v2, v1] = [request.get('payment-signature'), request.get('x-payment')];
+  if (v2 === undefined || v1 === undefined || v1 === v2) return false;
+  const signatureOf = (text: string) => JSON.parse(Buffer.from(text, 'base64').toString()).payload.signature;
+  try {
+    return signatureOf(v1) !== signatureOf(v2);
+  } catch {
+    return true;
+  }
 }
 
 if (import.meta.main) {

@@ -1,8 +1,9 @@
-import type { Database, Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/database.ts';
 import type { OpenLeg, RecordedShare, ReportWindow } from '../../db/reconciliation.ts';
 import { countLegs, countRecorded, listOpenLegs, listOpenShares, listOpenSplits, listSplitTransfers } from '../../db/reconciliation.ts';
 import { payeeOfWord, traceSplit } from '../../domain/reconcile.ts';
-import { atDatabase } from '../outage.ts';
+import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from '../reports/request.ts';
+import { readReport } from '../reports/request.ts';
 
 /** Most exceptions of one report; the buckets count all (specification, Limits). */
 export const MAX_EXCEPTIONS = 1_000;
@@ -23,34 +24,39 @@ export interface Reconciliation {
   readonly truncatedExceptions: boolean;
 }
 
+/** The report of a window, with its frame. Throws database_unavailable. */
+export function readReconciliation(deps: ReportDeps, site: ReportSite, asked: AskedWindow): Promise<ReportFrame & Reconciliation> {
+  return readReport(deps, site, asked, async (sql, frame) => {
+    const { fromMs, toMs } = frame.window;
+    const window = { from: new Date(fromMs), to: toMs === null ? null : new Date(toMs) };
+    return { ...frame, ...(await reconcileLegs(sql, site.tenantId, window)) };
+  });
+}
+
 /**
  * Compares a tenant's recorded legs of a window with the transfers the chain shows, to the micro (safety 4, invariant 10): settled
- * + outstanding = recorded. Read in one REPEATABLE READ transaction. Throws database_unavailable.
+ * + outstanding = recorded. `sql` is one REPEATABLE READ transaction.
  */
-export function reconcileTenant(
-  database: Database,
+export async function reconcileLegs(
+  sql: Sql,
   tenantId: string,
   window: ReportWindow,
   maxExceptions = MAX_EXCEPTIONS,
 ): Promise<Reconciliation> {
-  return atDatabase(() =>
-    database.transaction(async (sql) => {
-      const recorded = await countRecorded(sql, tenantId, window);
-      const counts = await countLegs(sql, tenantId, window);
-      const flushed = await listFlushed(sql, tenantId, window);
-      const paidLater = bucketOf(flushed.map(({ legs, netMicro }) => ({ legs, micro: netMicro })));
-      const settled = bucketOf([...counts.filter(({ reason }) => reason === null), paidLater]);
-      const open = bucketOf(counts.filter(({ reason }) => reason !== null));
-      const found = await listOpenLegs(sql, tenantId, window, flushed, maxExceptions + 1);
-      return {
-        recorded,
-        settled,
-        outstanding: { legs: open.legs - paidLater.legs, micro: open.micro - paidLater.micro },
-        exceptions: found.slice(0, maxExceptions),
-        truncatedExceptions: found.length > maxExceptions,
-      };
-    }, 'repeatable read read only'),
-  );
+  const recorded = await countRecorded(sql, tenantId, window);
+  const counts = await countLegs(sql, tenantId, window);
+  const flushed = await listFlushed(sql, tenantId, window);
+  const paidLater = bucketOf(flushed.map(({ legs, netMicro }) => ({ legs, micro: netMicro })));
+  const settled = bucketOf([...counts.filter(({ reason }) => reason === null), paidLater]);
+  const open = bucketOf(counts.filter(({ reason }) => reason !== null));
+  const found = await listOpenLegs(sql, tenantId, window, flushed, maxExceptions + 1);
+  return {
+    recorded,
+    settled,
+    outstanding: { legs: open.legs - paidLater.legs, micro: open.micro - paidLater.micro },
+    exceptions: found.slice(0, maxExceptions),
+    truncatedExceptions: found.length > maxExceptions,
+  };
 }
 
 /** Payments and payees that another transaction than the payer's own paid out, a flush, to the micro. */

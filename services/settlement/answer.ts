@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Networks } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
+import type { LicenceRecord } from '../../db/licences/licences.ts';
+import { findBoughtLicence } from '../../db/licences/licences.ts';
 import type { Payment, StoredLicence } from '../../db/settlement/payment.ts';
 import { findPayment, fixLicence } from '../../db/settlement/payment.ts';
 import { listAttempts } from '../../db/settlement/relayer.ts';
 import type { FailureReason } from '../../domain/errors.ts';
+import type { ReReadFacts } from '../../domain/licence.ts';
+import { accessEndSeconds } from '../../domain/accessToken.ts';
 import { isSettled } from '../../domain/payment/state.ts';
 import type { LicenceSigner } from '../licences/mint.ts';
+import { mintAccessToken } from '../licences/mintAccess.ts';
 import { mintReReadLicence } from '../licences/mint.ts';
 import type { SettleReceipt } from './outcome.ts';
 import { encodeSettlementResponse, PaymentError } from './outcome.ts';
@@ -60,15 +65,17 @@ async function answerSuperseded(deps: AnswerDeps, payment: Payment): Promise<Set
 
 /** A receipt: `holder` keeps the licence, `paid` is what moved for it. */
 async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, chargedMicro: bigint): Promise<SettleReceipt> {
-  const licence = holder.licence ?? (await fixLicence(deps.database, holder, freshLicence(deps)));
+  const bought = paid.purpose === 'licence' ? await findBoughtLicence(deps.database, paid) : null;
+  const licence = holder.licence ?? (await fixLicence(deps.database, holder, freshLicence(deps, bought)));
   if (deps.now() >= licence.expiresAtSeconds * 1000) {
     throw refused(deps, holder, 'authorization_invalid', 'already used: this payment was settled and its licence has ended');
   }
   const isMock = paid.mode === 'mock';
   const settlementRef = isMock ? `mock_${paid.paymentId}` : (paid.facts.evidence?.txHash ?? null);
   const settlementRefKind = isMock ? 'mock' : settlementRef === null ? 'none' : 'txHash';
-  const licenseJws = await mintReReadLicence(deps.signer, {
-    issuer: await deps.issuerOf(holder.tenantId),
+  const issuer = await deps.issuerOf(holder.tenantId);
+  const facts: ReReadFacts = {
+    issuer,
     host: holder.host,
     slug: holder.slug,
     kind: holder.kind,
@@ -82,7 +89,10 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
     issuedAtSeconds: licence.issuedAtSeconds,
     expiresAtSeconds: licence.expiresAtSeconds,
     kid: licence.kid,
-  });
+  };
+  const licenseJws = bought
+    ? (await mintAccessToken(deps, bought, { ...licence, issuer, paths: null, holder: bought.holder })).license
+    : await mintReReadLicence(deps.signer, facts);
   return {
     settlementRef,
     settlementRefKind,
@@ -96,12 +106,16 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
     }),
     licenseJws,
     chargedMicro,
+    ...(bought ? { licence: { jti: bought.jti, priceMicro: bought.priceMicro } } : {}),
   };
 }
 
-function freshLicence(deps: AnswerDeps): StoredLicence {
+/** The facts of a licence answered with now: a re-read licence, or the first access token of a bought one. */
+function freshLicence(deps: AnswerDeps, bought: LicenceRecord | null): StoredLicence {
   const issuedAtSeconds = Math.floor(deps.now() / 1000);
-  const expiresAtSeconds = issuedAtSeconds + deps.licenceLifeSeconds;
+  const expiresAtSeconds = bought
+    ? accessEndSeconds({ fromMs: bought.periodFrom.getTime(), untilMs: bought.periodUntil.getTime() }, deps.now(), deps.licenceLifeSeconds)
+    : issuedAtSeconds + deps.licenceLifeSeconds;
   return { jti: randomUUID(), issuedAtSeconds, expiresAtSeconds, kid: deps.signer.current().kid };
 }
 
@@ -111,9 +125,14 @@ function refused(deps: AnswerDeps, payment: Payment, code: FailureReason, senten
 
 /** 402 `settlement_pending`: no offer; the same payment sent again gets the outcome (decisions: undecided after 20 s). */
 async function pending(deps: AnswerDeps, payment: Payment): Promise<PaymentError> {
-  const sentence = 'the payment is on its way; send the same payment again for its outcome, and do not sign another one';
   const sent = payment.facts.batchId ? (await listAttempts(deps.database, payment.facts.batchId)).at(-1) : undefined;
-  const response = failureResponse(deps.networks, payment, 'settlement_pending', sent?.txHash);
+  return pendingError(deps.networks, payment, sent?.txHash);
+}
+
+/** The same without a look at the database: the hash is left out where it is not known. */
+export function pendingError(networks: Networks, payment: Payment, txHash?: string): PaymentError {
+  const sentence = 'the payment is on its way; send the same payment again for its outcome, and do not sign another one';
+  const response = failureResponse(networks, payment, 'settlement_pending', txHash);
   return new PaymentError('settlement_pending', sentence, response, { retryAfterSeconds: PENDING_RETRY_SECONDS });
 }
 

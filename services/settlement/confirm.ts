@@ -1,9 +1,7 @@
-import { planBatch } from '../../chain/calldata.ts';
 import type { Network } from '../../chain/network.ts';
-import { simulateGroups } from '../../chain/payees.ts';
 import { precheck } from '../../chain/precheck.ts';
 import type { Receipt } from '../../chain/receipts.ts';
-import { blockNumbers, findAuthorization, waitForReceipt } from '../../chain/receipts.ts';
+import { blockNumbers, waitForReceipt } from '../../chain/receipts.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { addGasUsage, addStrike } from '../../db/settlement/admission.ts';
 import type { Applied, Occurrence } from '../../db/settlement/outcome.ts';
@@ -12,10 +10,11 @@ import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { listBatchPayments, listPayments } from '../../db/settlement/payment.ts';
 import type { Batch } from '../../db/settlement/relayer.ts';
 import { findBatch, listAttempts, markMined } from '../../db/settlement/relayer.ts';
+import type { FailureReason } from '../../domain/errors.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
-import { evidenceEvent, evidenceIn, isConfirmed, judgeUsedNonce, spentOtherwise, storeReceipt } from './evidence.ts';
-import { markPayee, SENTENCES } from './examine.ts';
+import { evidenceEvent, evidenceIn, isConfirmed, judgeByLog, storeReceipt } from './evidence.ts';
+import { isPayeeBlocked, markPayee, SENTENCE_BLOCKED, SENTENCES, simulatePayees } from './examine.ts';
 import { batchItem } from './items.ts';
 import { raiseFees, sendBatch } from './lane.ts';
 
@@ -49,10 +48,10 @@ export async function confirmBatch(
     return { undecided: open.length, rest: [] };
   }
   deps.crashAt('after_receipt');
-  const applied = await decideFromReceipt(deps, network, rpc, batch, receipt, open);
+  const released = await decideFromReceipt(deps, network, rpc, batch, receipt, open);
   deps.crashAt('after_record');
   const left = (await listBatchPayments(deps.database, batchId)).filter((payment) => payment.facts.state === 'broadcast');
-  return { undecided: left.length, rest: [...applied.released, ...(await reaccepted(deps, open))] };
+  return { undecided: left.length, rest: [...released, ...(await reaccepted(deps, open))] };
 }
 
 /** Payments that went back to `accepted`: they go out again under a new nonce. */
@@ -61,6 +60,7 @@ async function reaccepted(deps: SettlementDeps, payments: readonly Payment[]): P
   return rows.filter((row) => row.facts.state === 'accepted').map(({ tenantId, paymentId }) => ({ tenantId, paymentId }));
 }
 
+/** What is proven is recorded first: nothing that keeps another payment undecided may hold it up (safety 20). */
 async function decideFromReceipt(
   deps: SettlementDeps,
   network: Network,
@@ -68,7 +68,7 @@ async function decideFromReceipt(
   batch: Batch,
   receipt: Receipt,
   payments: readonly Payment[],
-): Promise<Applied> {
+): Promise<readonly PaymentRef[]> {
   const blockTime = await storeReceipt(deps, network, rpc, receipt);
   const { latest } = await blockNumbers(rpc);
   const occurrences: Occurrence[] = [];
@@ -80,12 +80,22 @@ async function decideFromReceipt(
       occurrences.push(evidenceEvent(payment, transfer, blockTime));
     }
   }
-  occurrences.push(...(await judgeMissing(deps, network, rpc, batch, receipt, missing)));
+  const proven = await record(deps, batch, occurrences);
+  const judged = await judgeMissing(deps, network, rpc, batch, receipt, missing);
+  const decided = await record(deps, batch, judged.occurrences);
+  const changed = new Set(decided.changed.map((ref) => ref.paymentId));
+  for (const payment of judged.strikes) {
+    if (changed.has(payment.paymentId)) await addStrike(deps.database, network.id, payment.payer);
+  }
+  if (await markMined(deps.database, batch.batchId)) await noteGas(deps, receipt, payments);
+  return [...proven.released, ...decided.released];
+}
+
+async function record(deps: SettlementDeps, batch: Batch, occurrences: readonly Occurrence[]): Promise<Applied> {
   const applied = await applyEvents(deps.database, occurrences);
   for (const poisoned of applied.poisoned) {
     deps.log.error({ paymentId: poisoned.paymentId, batchId: batch.batchId }, 'a paid payment could not be recorded');
   }
-  if (await markMined(deps.database, batch.batchId)) await noteGas(deps, receipt, payments);
   return applied;
 }
 
@@ -96,6 +106,13 @@ async function noteGas(deps: SettlementDeps, receipt: Receipt, payments: readonl
   const usage = new Map<string, bigint>();
   for (const { tenantId } of payments) usage.set(tenantId, (usage.get(tenantId) ?? 0n) + each);
   await addGasUsage(deps.database, usage);
+}
+
+/** What is known of payments that a mined transaction did not move. */
+interface Missed {
+  readonly occurrences: readonly Occurrence[];
+  /** Payments whose payers' fault it was: gas was spent for nothing (safety 19). */
+  readonly strikes: readonly Payment[];
 }
 
 /**
@@ -109,27 +126,21 @@ async function judgeMissing(
   batch: Batch,
   receipt: Receipt,
   payments: readonly Payment[],
-): Promise<Occurrence[]> {
-  const result: Occurrence[] = [];
+): Promise<Missed> {
+  const occurrences: Occurrence[] = [];
   const unexplained: Payment[] = [];
   for (const payment of payments) {
-    const finding = await findAuthorization(
-      rpc,
-      network,
-      payment.payer,
-      payment.nonce,
-      (payment.unusedAtBlock ?? receipt.blockNumber) + 1n,
-    );
-    if (finding.kind === 'none') unexplained.push(payment);
-    else if (finding.kind === 'used') {
-      const occurrence = await judgeUsedNonce(deps, network, rpc, payment);
-      if (occurrence) result.push(occurrence);
-    } else result.push(spentOtherwise(payment, `authorization_${finding.kind}`));
+    const judged = await judgeByLog(deps, network, rpc, payment);
+    if (judged === 'none') unexplained.push(payment);
+    else if (judged !== 'wait') occurrences.push(judged.occurrence);
   }
-  if (unexplained.length === 0) return result;
+  if (unexplained.length === 0) return { occurrences, strikes: [] };
   const own = await isSettleAttempt(deps, batch, receipt);
-  if (receipt.status === 'reverted' || !own) return [...result, ...unexplained.map((p) => unsent(p, batch.batchId))];
-  return [...result, ...(await diagnose(deps, network, rpc, batch, unexplained))];
+  if (receipt.status === 'reverted' || !own) {
+    return { occurrences: [...occurrences, ...unexplained.map((payment) => unsent(payment, batch.batchId))], strikes: [] };
+  }
+  const diagnosed = await diagnose(deps, network, rpc, batch, unexplained);
+  return { occurrences: [...occurrences, ...diagnosed.occurrences], strikes: diagnosed.strikes };
 }
 
 /** False when the mined attempt was the self-transfer that voided the batch. */
@@ -148,32 +159,39 @@ async function diagnose(
   rpc: Rpc,
   batch: Batch,
   payments: readonly Payment[],
-): Promise<Occurrence[]> {
+): Promise<Missed> {
+  const splits = payments.filter((payment) => payment.legWords !== null);
   const [checks, groups] = await Promise.all([
     precheck(rpc, network, payments.map(batchItem)),
-    simulateGroups(rpc, network, planBatch(payments.map(batchItem), network).groups),
+    simulatePayees(rpc, network, splits),
   ]);
   const unpayable = groups.filter((group) => group.kind === 'payee_reverts');
   for (const group of unpayable) await markPayee(deps, network.id, group.payTo, group.revert ?? 'transfer reverts', payments);
-  const result: Occurrence[] = [];
+  const occurrences: Occurrence[] = [];
+  const strikes: Payment[] = [];
   for (const [index, payment] of payments.entries()) {
     const outcome = checks[index]?.outcome;
-    const base = { tenantId: payment.tenantId, paymentId: payment.paymentId };
-    if (unpayable.some((group) => group.payTo === payment.payTo)) {
-      const event = { type: 'itemFailed', batchId: batch.batchId, reason: 'settlement_failed' } as const;
-      result.push({
-        ...base,
-        event,
-        rawReason: 'payee_blocked',
-        sentence: 'an author of this page cannot receive payments at present',
-      });
-    } else if (outcome?.kind === 'refused') {
-      await addStrike(deps.database, network.id, payment.payer);
-      const event = { type: 'itemFailed', batchId: batch.batchId, reason: outcome.reason } as const;
-      result.push({ ...base, event, rawReason: outcome.raw, sentence: SENTENCES[outcome.reason] });
-    } else if (outcome?.kind === 'passed') {
-      result.push(unsent(payment, batch.batchId));
+    if (!outcome || outcome.kind === 'nonce_used') continue;
+    const refused = outcome.kind === 'refused';
+    const blocked =
+      unpayable.some((group) => group.payTo === payment.payTo) ||
+      (refused && outcome.reason === 'settlement_failed' && (await isPayeeBlocked(deps, network, rpc, payment)));
+    if (blocked) {
+      occurrences.push(itemFailed(payment, batch, 'settlement_failed', 'payee_blocked', SENTENCE_BLOCKED));
+      continue;
     }
+    // A wallet of code that agrees when asked and not when it counts would burn our gas for ever.
+    const fickle = !refused && payment.lane === 'contract';
+    if (refused || fickle) strikes.push(payment);
+    if (refused) occurrences.push(itemFailed(payment, batch, outcome.reason, outcome.raw, SENTENCES[outcome.reason]));
+    else if (fickle && payment.facts.attempts > 0) {
+      occurrences.push(itemFailed(payment, batch, 'settlement_failed', 'contract_payer_failed', SENTENCES.authorization_invalid));
+    } else occurrences.push(unsent(payment, batch.batchId));
   }
-  return result;
+  return { occurrences, strikes };
+}
+
+function itemFailed(payment: Payment, batch: Batch, reason: FailureReason, rawReason: string, sentence: string): Occurrence {
+  const event = { type: 'itemFailed', batchId: batch.batchId, reason } as const;
+  return { tenantId: payment.tenantId, paymentId: payment.paymentId, event, rawReason, sentence };
 }

@@ -19,9 +19,6 @@ export interface FoundEvidence {
   readonly blockTime: Date;
 }
 
-/** Seconds a block's time may lie behind our clock and still count as after a row (safety 2). */
-const CLOCK_ALLOWANCE_SECONDS = 2n;
-
 /**
  * The Transfer in `receipt` that proves the payment: `AuthorizationUsed(payer, nonce)` directly followed by
  * `Transfer(payer, payTo, amount)` of the asset (safety 1). Null when the receipt does not prove it.
@@ -54,49 +51,56 @@ export function evidenceEvent(payment: Payment, transfer: EvidenceRef, blockTime
 }
 
 /** The event of a nonce that went elsewhere or was cancelled. */
-export function spentOtherwise(payment: Payment, rawReason: string): Occurrence {
+function spentOtherwise(payment: Payment, rawReason: string): Occurrence {
   const sentence = 'the authorization was used or cancelled elsewhere';
   return { tenantId: payment.tenantId, paymentId: payment.paymentId, event: { type: 'spentOtherwise' }, rawReason, sentence };
 }
 
+/** What the chain shows of a payment's nonce, and in which block. */
+export interface Judged {
+  readonly occurrence: Occurrence;
+  readonly blockNumber: bigint;
+}
+
+/** How far a reorg may have moved a transaction below the block at which its nonce was seen unused. */
+const REORG_BLOCKS = 64n;
+
 /**
- * Judges a payment whose nonce the chain says is used, by whoever: our evidence if the transfer is the right one and
- * came after our row (safety 2), else `spentOtherwise`. Null when the chain must be asked again later: the log is not to
- * be found yet, or its confirmations are missing. What it reads is stored as evidence.
+ * Looks for what became of a payment's nonce, by its log (safety 1): our evidence if the transfer is the right one, else
+ * `spentOtherwise`. The nonce was seen unused before the row was written, so whatever uses it on the chain as it is now came
+ * after the row (safety 2), also where a reorg put it into a lower block. `none`: no log; `wait`: evidence without its
+ * confirmations. What it reads is stored as evidence.
  */
+export async function judgeByLog(
+  deps: SettlementDeps,
+  network: Network,
+  rpc: Rpc,
+  payment: Payment,
+): Promise<Judged | 'none' | 'wait'> {
+  const { latest } = await blockNumbers(rpc);
+  const seen = payment.unusedAtBlock ?? latest;
+  const finding = await findAuthorization(rpc, network, payment.payer, payment.nonce, seen > REORG_BLOCKS ? seen - REORG_BLOCKS : 0n);
+  if (finding.kind === 'none') return 'none';
+  if (finding.kind !== 'used') {
+    return { occurrence: spentOtherwise(payment, `authorization_${finding.kind}`), blockNumber: finding.at.blockNumber };
+  }
+  const { blockNumber } = finding.receipt;
+  const transfer = evidenceIn(network, finding.receipt, payment);
+  if (!transfer) return { occurrence: spentOtherwise(payment, 'authorization_used_otherwise'), blockNumber };
+  const blockTime = await storeReceipt(deps, network, rpc, finding.receipt);
+  if (!isConfirmed(network, payment, blockNumber, latest)) return 'wait';
+  return { occurrence: evidenceEvent(payment, transfer, blockTime), blockNumber };
+}
+
+/** The same for a nonce that the chain says is used; null when it must be asked again later. */
 export async function judgeUsedNonce(
   deps: SettlementDeps,
   network: Network,
   rpc: Rpc,
   payment: Payment,
 ): Promise<Occurrence | null> {
-  const { latest } = await blockNumbers(rpc);
-  const fromBlock = payment.unusedAtBlock === null ? blockAtIntake(deps, network, payment, latest) : payment.unusedAtBlock + 1n;
-  const finding = await findAuthorization(rpc, network, payment.payer, payment.nonce, fromBlock);
-  if (finding.kind === 'none') {
-    return payment.unusedAtBlock === null ? spentOtherwise(payment, 'invalid_exact_evm_nonce_already_used') : null;
-  }
-  if (finding.kind !== 'used') return spentOtherwise(payment, `authorization_${finding.kind}`);
-  const transfer = evidenceIn(network, finding.receipt, payment);
-  if (!transfer) return spentOtherwise(payment, 'authorization_used_otherwise');
-  const blockTime = await storeReceipt(deps, network, rpc, finding.receipt);
-  if (payment.unusedAtBlock === null && !isAfterRow(payment, blockTime)) {
-    return spentOtherwise(payment, 'invalid_exact_evm_nonce_already_used');
-  }
-  return isConfirmed(network, payment, transfer.blockNumber, latest) ? evidenceEvent(payment, transfer, blockTime) : null;
-}
-
-/** Without a look of our own at the nonce: the first block that can be later than the row. */
-function blockAtIntake(deps: SettlementDeps, network: Network, payment: Payment, latest: bigint): bigint {
-  const blocks = BigInt(Math.ceil((deps.now() - payment.acceptedAt.getTime()) / network.blockTimeMs)) + 10n;
-  return latest > blocks ? latest - blocks : 0n;
-}
-
-function isAfterRow(payment: Payment, blockTime: Date): boolean {
-  return (
-    BigInt(Math.floor(blockTime.getTime() / 1000)) >
-    BigInt(Math.floor(payment.acceptedAt.getTime() / 1000)) + CLOCK_ALLOWANCE_SECONDS
-  );
+  const judged = await judgeByLog(deps, network, rpc, payment);
+  return typeof judged === 'string' ? null : judged.occurrence;
 }
 
 /** Stores a receipt's transfers as evidence, as read; returns its block's time. A second call changes nothing. */

@@ -1,5 +1,6 @@
 import { planBatch } from '../../chain/calldata.ts';
 import type { Network } from '../../chain/network.ts';
+import type { GroupSimulation } from '../../chain/payees.ts';
 import { findBlockedPayees, simulateGroups } from '../../chain/payees.ts';
 import type { Prechecked } from '../../chain/precheck.ts';
 import { precheck } from '../../chain/precheck.ts';
@@ -73,6 +74,9 @@ async function judge(
   return refusedEvent(payment, reason, raw, SENTENCES[reason]);
 }
 
+/** What a caller is told when an author cannot be paid. */
+export const SENTENCE_BLOCKED = 'an author of this page cannot receive payments at present';
+
 /** What a caller is told for a reason that only the chain could name. */
 export const SENTENCES: Readonly<Record<FailureReason, string>> = {
   insufficient_funds: 'the payer does not hold enough of the asset',
@@ -87,7 +91,7 @@ function refusedEvent(payment: Payment, reason: FailureReason, rawReason: string
 }
 
 function payeeBlocked(payment: Payment): Occurrence {
-  return refusedEvent(payment, 'settlement_failed', 'payee_blocked', 'an author of this page cannot receive payments at present');
+  return refusedEvent(payment, 'settlement_failed', 'payee_blocked', SENTENCE_BLOCKED);
 }
 
 /** Stores at which block each nonce was seen unused, and the lane the payer needs (safety 2, 9). */
@@ -109,15 +113,30 @@ async function listPayeeFailures(
 ): Promise<ReadonlySet<string>> {
   const split = payments.filter((payment) => payment.legWords !== null);
   if (split.length === 0) return new Set();
-  const plan = planBatch(split.map(batchItem), network);
-  const failures = (await simulateGroups(rpc, network, plan.groups)).filter((group) => group.kind === 'payee_reverts');
+  const failures = (await simulatePayees(rpc, network, split)).filter((group) => group.kind === 'payee_reverts');
   for (const failure of failures)
     await markPayee(deps, network.id, failure.payTo, failure.revert ?? 'transfer reverts', payments);
   return new Set(failures.map((failure) => failure.payTo));
 }
 
+/** Simulates the groups that payments make, whatever their lane and router, all of them (safety 4, 18). */
+export async function simulatePayees(rpc: Rpc, network: Network, payments: readonly Payment[]): Promise<readonly GroupSimulation[]> {
+  const simulations: GroupSimulation[] = [];
+  for (const together of Map.groupBy(payments, ({ lane, router }) => `${lane} ${router}`).values()) {
+    const routed = { ...network, router: together[0]?.router ?? network.router };
+    let left = together.map(batchItem);
+    while (left.length > 0) {
+      const plan = planBatch(left, routed);
+      simulations.push(...(await simulateGroups(rpc, routed, plan.groups)));
+      const leftOut = new Set(plan.leftOut);
+      left = left.filter((item) => leftOut.has(item.paymentId));
+    }
+  }
+  return simulations;
+}
+
 /** A transfer to one wallet that the token refuses without naming a cause: is it the payee that it refuses? */
-async function isPayeeBlocked(deps: SettlementDeps, network: Network, rpc: Rpc, payment: Payment): Promise<boolean> {
+export async function isPayeeBlocked(deps: SettlementDeps, network: Network, rpc: Rpc, payment: Payment): Promise<boolean> {
   if (payment.legWords !== null) return false;
   const refused = await findBlockedPayees(rpc, network, [payment.payTo]);
   if (refused.length === 0) return false;

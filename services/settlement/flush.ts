@@ -27,8 +27,12 @@ export async function flushSplits(deps: SettlementDeps, networkId: string): Prom
   let sent = 0;
   for (const [index, split] of splits.entries()) {
     if ((balances[index] ?? 0n) === 0n) continue;
-    if (!(await flushSplit(deps, networkId, split))) return sent;
-    sent += 1;
+    try {
+      if (!(await flushSplit(deps, networkId, split))) return sent;
+      sent += 1;
+    } catch (error) {
+      deps.log.warn({ networkId, payTo: split.payTo, error: String(error) }, 'a split could not be paid out; it is tried again');
+    }
   }
   return sent;
 }

@@ -7,21 +7,23 @@ import type { SendOutcome } from '../../chain/transaction.ts';
 import { baseFeeOf, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
 import { raiseAlert } from '../../db/settlement/admission.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
-import { findBatch, insertAttempt, listAttempts, listUnfinishedBatches, recordSend } from '../../db/settlement/relayer.ts';
+import { findBatch, insertAttempt, listAttempts, listLane, recordSend } from '../../db/settlement/relayer.ts';
 import type { RelayerKey, SettlementDeps } from './deps.ts';
 
 /**
  * Sends a batch's stored bytes, the lower unmined nonces of its lane first (safety 8). What the node refuses for good is
- * replaced at the same nonce by a self-transfer. Any number of calls is harmless: the bytes are the same.
+ * replaced at the same nonce by a self-transfer. Any number of calls is harmless: the bytes are the same. A batch that is done
+ * is sent only when a reorg took the chain's count below its nonce.
  */
 export async function sendBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<void> {
   const batch = await findBatch(deps.database, batchId);
-  if (batch?.state !== 'open') return;
-  const pending = BigInt(await transactionCount(rpc, batch.address as `0x${string}`, 'pending'));
+  if (!batch) return;
+  const lane = batch.address as `0x${string}`;
+  if (batch.state !== 'open' && batch.nonce < BigInt(await transactionCount(rpc, lane, 'latest'))) return;
+  const pending = BigInt(await transactionCount(rpc, lane, 'pending'));
   if (pending < batch.nonce) {
-    const mined = BigInt(await transactionCount(rpc, batch.address as `0x${string}`, 'latest'));
-    const below = await listUnfinishedBatches(deps.database, batch, batch.nonce);
-    for (const lower of below) if (lower.nonce >= mined) await sendLast(deps, network, rpc, lower);
+    const mined = BigInt(await transactionCount(rpc, lane, 'latest'));
+    for (const lower of await listLane(deps.database, batch, mined, batch.nonce)) await sendLast(deps, network, rpc, lower);
   }
   await sendLast(deps, network, rpc, batch);
 }
@@ -65,7 +67,7 @@ export async function raiseFees(deps: SettlementDeps, network: Network, rpc: Rpc
   const last = (await listAttempts(deps.database, batch.batchId)).at(-1);
   const relayer = keyOf(deps, batch);
   if (!last || !relayer || deps.now() - last.signedAt.getTime() < deps.settings.stuckAfterMs) return;
-  const fees = replaceFees(network, feesOf(last));
+  const fees = replaceFees(network, feesOf(last), await baseFeeOf(rpc));
   if (!fees) {
     await raiseAlert(deps.database, 'relayer_stuck', `${network.id} ${batch.address} nonce ${batch.nonce}`);
     return;

@@ -16,6 +16,8 @@ export interface SettleReceipt {
   readonly licenseJws: string;
   /** What moved. */
   readonly chargedMicro: bigint;
+  /** The licence that was bought; a page's receipt has none. */
+  readonly licence?: { readonly jti: string; readonly priceMicro: bigint };
 }
 
 /** A payment refused, failed or undecided: a 402 with a settlement response of its own. */

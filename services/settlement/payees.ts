@@ -1,6 +1,6 @@
 import { findBlockedPayees } from '../../chain/payees.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
-import { listBlocked, unblockPayee } from '../../db/settlement/sweep.ts';
+import { listBlocked, touchBlocked, unblockPayee } from '../../db/settlement/sweep.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
@@ -17,7 +17,10 @@ export async function recheckPayees(deps: SettlementDeps, networkId: string): Pr
   const { network, rpc } = chainOf(deps, networkId);
   for (const blocked of await listBlocked(deps.database, networkId, LIMIT)) {
     const refused = await findBlockedPayees(rpc, network, walletsOf(blocked.payTo, blocked.legWords));
-    if (refused.length > 0) continue;
+    if (refused.length > 0) {
+      await touchBlocked(deps.database, networkId, blocked.payTo);
+      continue;
+    }
     await unblockPayee(deps.database, networkId, blocked.payTo);
     deps.log.info({ networkId, payTo: blocked.payTo }, 'a recipient can be paid again');
   }

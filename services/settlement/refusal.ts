@@ -16,9 +16,9 @@ export interface RefusedAttempt {
   readonly agent: ObservedAgent;
 }
 
-/** Text that Postgres can store: NUL is not a character there. */
+/** Text that Postgres can store, as jsonb too: neither NUL nor half of a surrogate pair is a character there. */
 function storable(text: string | undefined): string | undefined {
-  return text?.replaceAll('\u0000', '\ufffd');
+  return text?.toWellFormed().replaceAll('\u0000', '\ufffd');
 }
 
 /** The agent as stored with a payment or observation: its telemetry made storable, and its label. */

@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto';
 import { checkSignature } from '../../chain/contract-wallet.ts';
 import type { Network } from '../../chain/network.ts';
+import type { Rpc } from '../../chain/rpc.ts';
 import { isDatabaseOutage } from '../../db/database.ts';
+import { findCoveringPurchase } from '../../db/licences/licences.ts';
 import type { NewPayment } from '../../db/settlement/intake.ts';
 import { findByAuthorization, insertPayment, rememberRequestKey } from '../../db/settlement/intake.ts';
-import type { Payment } from '../../db/settlement/payment.ts';
+import type { Payment, PaymentRef, StoredLeg } from '../../db/settlement/payment.ts';
 import { checkTerms } from '../../domain/authorization.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
-import { guardPurchase } from '../../domain/payment/guard.ts';
+import { guardLicence, guardPurchase } from '../../domain/payment/guard.ts';
 import { isSettled, isUndecided } from '../../domain/payment/state.ts';
 import type { ObservedAgent, Terms } from '../../domain/terms.ts';
 import { admit } from './admission.ts';
 import type { AnswerDeps } from './answer.ts';
-import { answerPayment } from './answer.ts';
+import { answerPayment, pendingError } from './answer.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
+import { settleMock } from './mock.ts';
+import { lookAtNonce } from './nonceLook.ts';
 import type { SettleReceipt } from './outcome.ts';
 import { encodeSettlementResponse, PaymentError } from './outcome.ts';
 import { recordRefusal, storedAgent } from './refusal.ts';
@@ -27,6 +31,8 @@ export interface SettleDeps extends Omit<AnswerDeps, 'database' | 'networks' | '
   readonly waiter: Waiter;
   readonly starter: BatchStarter;
   readonly newId: () => string;
+  /** Told of every licence purchase that got its row; starts the workflow that stays with it. */
+  readonly onPurchase?: (payment: PaymentRef) => void;
 }
 
 /** One payment to settle, with the terms it must meet. Bodies and quotes were checked before (api). */
@@ -38,6 +44,8 @@ export interface SettleRequest {
   readonly payment: ParsedPayment;
   readonly agent: ObservedAgent;
   readonly idempotencyKey?: string;
+  /** A licence purchase: whose, and the frozen offer that is paid. */
+  readonly purchase?: { readonly accountId: string; readonly offerId: string };
 }
 
 /**
@@ -60,10 +68,28 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   if (known) return answerKnown(deps, request, network, known);
   if (refusal) throw await refuse(deps, request, network, refusal);
   await atIntake(() => admit(deps, request, network));
-  const intake = await atIntake(() => insert(deps, request, network, signature.lane));
+  const unusedAtBlock = await lookBeforeRow(deps, request, network, rpc);
+  const intake = await atIntake(() => insert(deps, request, network, { lane: signature.lane, unusedAtBlock }));
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
+  if (request.purchase) deps.onPurchase?.(intake.payment);
   deps.crashAt('after_intake');
   return awaitDecision(deps, intake.payment);
+}
+
+/**
+ * The block at which the nonce was seen unused before the row is written (safety 2), null for a test key's payment. One used
+ * already was not paid to us: it is refused, unless another call stored it in the meantime.
+ */
+async function lookBeforeRow(deps: SettleDeps, request: SettleRequest, network: Network, rpc: Rpc): Promise<bigint | null> {
+  if (request.mode === 'mock') return null;
+  const { from, nonce } = request.payment.authorization;
+  const look = await lookAtNonce(rpc, network, from, nonce);
+  if (!look.used || (await isKnownPayment(deps, request, network))) return look.blockNumber;
+  throw await refuse(deps, request, network, {
+    reason: 'authorization_invalid',
+    raw: 'invalid_exact_evm_nonce_already_used',
+    sentence: 'this authorization was used or cancelled before it was shown to us',
+  });
 }
 
 /** The terms as the authorization check wants them. */
@@ -94,11 +120,12 @@ async function atIntake<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!isDatabaseOutage(error)) throw error;
-    throw new ServiceError('database_unavailable', 'the ledger cannot be reached; nothing was charged', { retryAfterSeconds: 2 });
+    const sentence = 'the ledger cannot be reached; send the same payment again and do not sign another one';
+    throw new ServiceError('database_unavailable', sentence, { retryAfterSeconds: 2 });
   }
 }
 
-/** Records the refusal, once, and makes its answer. */
+/** Records the refusal, once and for live keys only, and makes its answer. */
 async function refuse(
   deps: SettleDeps,
   request: SettleRequest,
@@ -116,7 +143,7 @@ async function refuse(
     reason: refusal.reason,
     agent: request.agent,
   };
-  await atIntake(() => recordRefusal(deps.database, entry));
+  if (request.mode === 'live') await atIntake(() => recordRefusal(deps.database, entry));
   const name = payment.x402Version === 1 ? (network.v1Name ?? network.id) : network.id;
   const response = {
     success: false,
@@ -132,8 +159,11 @@ async function refuse(
 async function checkRequestKeys(deps: SettleDeps, request: SettleRequest, network: Network): Promise<void> {
   const claim = claimOf(request, network);
   const requestHash = sha256([claim.network, claim.asset, claim.payer, claim.nonce]);
-  const remember = (key: string) =>
-    atIntake(() => rememberRequestKey(deps.database, { tenantId: request.tenantId, key, requestHash }));
+  const remember = async (key: string) => {
+    const found = await atIntake(() => rememberRequestKey(deps.database, { tenantId: request.tenantId, key, requestHash }));
+    if (found === 'same' || !request.purchase) return found;
+    throw new ServiceError('idempotency_conflict', 'this key belongs to another payment'); // 409, on licences only (x402 §5.5)
+  };
   if (request.idempotencyKey && (await remember(`key:${request.idempotencyKey}`)) === 'other') {
     throw new ServiceError('invalid_parameter', 'this Idempotency-Key was used with another payment', {
       parameter: 'Idempotency-Key',
@@ -156,20 +186,29 @@ function bindingOf(terms: Terms): string {
   return sha256([terms.tenantId, terms.host, terms.resourceKey, terms.kind, terms.priceMicro.toString(), ...legs]);
 }
 
-async function insert(deps: SettleDeps, request: SettleRequest, network: Network, lane: 'plain' | 'contract') {
-  const payment = newPayment(deps, request, network, lane);
+/** What was found out about the payer before the row. */
+type Seen = Pick<NewPayment, 'lane' | 'unusedAtBlock'>;
+
+async function insert(deps: SettleDeps, request: SettleRequest, network: Network, seen: Seen) {
+  const payment = newPayment(deps, request, network, seen);
   const now = { ms: deps.now(), licenceLifeSeconds: deps.licenceLifeSeconds };
-  return insertPayment(deps.database, payment, (siblings) => guardPurchase(payment, siblings, now));
+  const { purchase } = request;
+  return insertPayment(deps.database, payment, async (siblings, sql) =>
+    purchase
+      ? guardLicence(payment, siblings, await findCoveringPurchase(sql, purchase.offerId))
+      : guardPurchase(payment, siblings, now),
+  );
 }
 
-function newPayment(deps: SettleDeps, request: SettleRequest, network: Network, lane: 'plain' | 'contract'): NewPayment {
-  const { terms, payment } = request;
+function newPayment(deps: SettleDeps, request: SettleRequest, network: Network, seen: Seen): NewPayment {
+  const { terms, payment, purchase } = request;
   const { authorization } = payment;
+  const paymentId = deps.newId();
   const shares = new Map<string, number>();
   for (const payee of terms.payees) shares.set(payee.wallet, (shares.get(payee.wallet) ?? 0) + payee.share);
   return {
     tenantId: request.tenantId,
-    paymentId: deps.newId(),
+    paymentId,
     mode: request.mode,
     network: network.id,
     asset: network.asset,
@@ -179,27 +218,38 @@ function newPayment(deps: SettleDeps, request: SettleRequest, network: Network, 
     validAfter: authorization.validAfter,
     validBefore: authorization.validBefore,
     signature: payment.signature,
-    lane,
+    ...seen,
     x402Version: payment.x402Version,
     host: terms.host,
-    slug: terms.slug,
+    slug: purchase ? `licence:${paymentId}` : terms.slug,
     resource: terms.resource,
     resourceKey: terms.resourceKey,
     kind: terms.kind,
     amountMicro: terms.priceMicro,
-    legs: terms.legs.map((leg) => ({ ...leg, share: Math.min(1, shares.get(leg.toAddress) ?? 0) })),
+    legs: terms.legs.map((leg) => recordable({ ...leg, share: Math.min(1, shares.get(leg.toAddress) ?? 0) })),
     legWords: terms.legWords,
     router: terms.router,
     binding: bindingOf(terms),
+    purpose: purchase ? 'licence' : 'page',
+    accountId: purchase?.accountId ?? null,
+    licenceOfferId: purchase?.offerId ?? null,
     agent: storedAgent(request.agent),
     keyId: request.keyId,
     quoteId: terms.quoteId,
   };
 }
 
+/** A leg that the ledger will take: whatever it would refuse must be refused now, before money moves (safety 11). */
+function recordable(leg: StoredLeg): StoredLeg {
+  const known = leg.role === 'author' || leg.role === 'coauthor' || leg.role === 'platform';
+  if (!known || !(leg.share >= 0 && leg.share <= 1)) throw new RangeError('a leg of these terms cannot be recorded');
+  return leg;
+}
+
 /** An authorization shown before: its own answer for its own purchase, a refusal for any other (invariant 1). */
 async function answerKnown(deps: SettleDeps, request: SettleRequest, network: Network, known: Payment): Promise<SettleReceipt> {
-  if (known.tenantId !== request.tenantId || known.binding !== bindingOf(request.terms)) {
+  const isSame = known.tenantId === request.tenantId && known.mode === request.mode && known.binding === bindingOf(request.terms);
+  if (!isSame) {
     const sentence = 'this authorization was presented for another purchase';
     throw await refuse(deps, request, network, {
       reason: 'authorization_invalid',
@@ -219,8 +269,19 @@ async function answerKnown(deps: SettleDeps, request: SettleRequest, network: Ne
   return awaitDecision(deps, known);
 }
 
-/** Hands the payment over if it still waits for a batch, waits for its row, and answers from it (safety 6). */
+/**
+ * Hands the payment over if it still waits for a batch, waits for its row, and answers from it (safety 6). An outage of the
+ * database is `settlement_pending` from here on: the row exists (safety 15).
+ */
 async function awaitDecision(deps: SettleDeps, payment: Payment): Promise<SettleReceipt> {
+  try {
+    return payment.mode === 'mock' ? await answerPayment(deps, await settleMock(deps, payment)) : await decisionOf(deps, payment);
+  } catch (error) {
+    throw isDatabaseOutage(error) ? pendingError(deps.networks, payment) : error;
+  }
+}
+
+async function decisionOf(deps: SettleDeps, payment: Payment): Promise<SettleReceipt> {
   if (!isUndecided(payment.facts.state) && payment.facts.state !== 'superseded') return answerPayment(deps, payment);
   if (payment.facts.state === 'superseded' && payment.repeatsLicence) return answerPayment(deps, payment);
   if (payment.facts.state === 'accepted') deps.starter.enqueue(payment);

@@ -5,13 +5,13 @@ import type { Occurrence } from '../../db/settlement/outcome.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
 import { listBatchPayments } from '../../db/settlement/payment.ts';
-import type { Batch } from '../../db/settlement/relayer.ts';
-import { listAttempts, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
+import type { Batch, RelayerRef } from '../../db/settlement/relayer.ts';
+import { ensureRelayer, findBatch, listAttempts, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
 import { listStaleAccepted } from '../../db/settlement/sweep.ts';
 import { confirmBatch } from './confirm.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
-import { judgeUsedNonce } from './evidence.ts';
+import { judgeByLog } from './evidence.ts';
 import { sendBatch } from './lane.ts';
 import { recheckPayees } from './payees.ts';
 import { BATCH_LIMIT } from './starter.ts';
@@ -47,23 +47,34 @@ export async function sweepAccepted(deps: SettlementDeps, networkId: string): Pr
 export async function sweepBatches(deps: SettlementDeps, networkId: string): Promise<readonly PaymentRef[]> {
   const rest: PaymentRef[] = [];
   for (const relayer of deps.relayersOf(networkId)) {
-    for (const batch of await listUnfinishedBatches(deps.database, { network: networkId, address: relayer.address })) {
-      if (batch.state === 'open') rest.push(...(await sweepOpen(deps, batch)));
-      else await sweepMined(deps, batch);
+    const ref = { network: networkId, address: relayer.address };
+    await adoptNonce(deps, ref);
+    for (const batch of await listUnfinishedBatches(deps.database, ref)) {
+      try {
+        rest.push(...(await (batch.state === 'open' ? sweepOpen(deps, batch) : sweepMined(deps, batch))));
+      } catch (error) {
+        deps.log.warn({ batchId: batch.batchId, error: String(error) }, 'a batch could not be swept; it is with the next sweep');
+      }
     }
   }
   return rest;
 }
 
+/** The key was used elsewhere: its count at the safe block is adopted, so that no batch is signed for a nonce that is gone. */
+async function adoptNonce(deps: SettlementDeps, ref: RelayerRef): Promise<void> {
+  const count = await safeTransactionCount(deps.rpcOf(ref.network), ref.address as `0x${string}`);
+  await ensureRelayer(deps.database, ref, count, deps.settings.inFlightLimit);
+}
+
 async function sweepOpen(deps: SettlementDeps, batch: Batch): Promise<readonly PaymentRef[]> {
   const result = await confirmBatch(deps, batch.batchId, { timeoutMs: 0 });
-  if (result.undecided === 0) return result.rest;
-  return [...result.rest, ...(await releaseOvertaken(deps, batch))];
+  const state = (await findBatch(deps.database, batch.batchId))?.state;
+  return state === 'open' ? [...result.rest, ...(await releaseOvertaken(deps, batch))] : result.rest;
 }
 
 /**
  * The relayer's nonce was used elsewhere: at the safe block its count is past the batch's nonce and none of our bytes is
- * mined, so they never will be. Its payments go out again, after a look for evidence (safety 8).
+ * mined, so they never will be. Its payments go out again, after a look for evidence, and its place in flight is free (safety 8).
  */
 async function releaseOvertaken(deps: SettlementDeps, batch: Batch): Promise<readonly PaymentRef[]> {
   const { network, rpc } = chainOf(deps, batch.network);
@@ -74,26 +85,31 @@ async function releaseOvertaken(deps: SettlementDeps, batch: Batch): Promise<rea
   const occurrences: Occurrence[] = [];
   for (const payment of await listBatchPayments(deps.database, batch.batchId)) {
     if (payment.facts.state !== 'broadcast') continue;
-    const used = payment.unusedAtBlock === null ? null : await judgeUsedNonce(deps, network, rpc, payment);
+    const judged = await judgeByLog(deps, network, rpc, payment);
     const event = { type: 'unsent', batchId: batch.batchId } as const;
-    occurrences.push(used ?? { tenantId: payment.tenantId, paymentId: payment.paymentId, event });
+    if (judged === 'none') occurrences.push({ tenantId: payment.tenantId, paymentId: payment.paymentId, event });
+    else if (judged !== 'wait') occurrences.push(judged.occurrence);
   }
   const applied = await applyEvents(deps.database, occurrences);
   await setBatchState(deps.database, batch.batchId, 'safe');
   return [...applied.released, ...applied.changed];
 }
 
-async function sweepMined(deps: SettlementDeps, batch: Batch): Promise<void> {
+/** A mined batch: what a reorg left undecided in it is decided from its receipt now; without a receipt its bytes go out again. */
+async function sweepMined(deps: SettlementDeps, batch: Batch): Promise<readonly PaymentRef[]> {
   const { network, rpc } = chainOf(deps, batch.network);
   const { safe } = await blockNumbers(rpc);
   for (const attempt of await listAttempts(deps.database, batch.batchId)) {
     const receipt = await receiptOf(rpc, attempt.txHash);
     if (!receipt) continue;
-    if (receipt.blockNumber <= safe) await setBatchState(deps.database, batch.batchId, 'safe');
-    return;
+    const open = (await listBatchPayments(deps.database, batch.batchId)).some((payment) => payment.facts.state === 'broadcast');
+    const result = open ? await confirmBatch(deps, batch.batchId, { timeoutMs: 0 }) : { undecided: 0, rest: [] };
+    if (result.undecided === 0 && receipt.blockNumber <= safe) await setBatchState(deps.database, batch.batchId, 'safe');
+    return result.rest;
   }
   await setBatchState(deps.database, batch.batchId, 'open');
   await sendBatch(deps, network, rpc, batch.batchId);
+  return [];
 }
 
 /**

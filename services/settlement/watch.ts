@@ -5,12 +5,15 @@ import { listUsedNonces } from '../../chain/states.ts';
 import type { Occurrence } from '../../db/settlement/outcome.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
-import { listUnfinal, listWatched, touchChecked } from '../../db/settlement/sweep.ts';
+import { setBatchState } from '../../db/settlement/relayer.ts';
+import { listProvenBy, listUnfinal, listWatched, touchChecked } from '../../db/settlement/sweep.ts';
 import { checkTimes } from '../../domain/authorization.ts';
+import { isSameEvidence, isUndecided } from '../../domain/payment/state.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
-import { evidenceIn, judgeUsedNonce, storeReceipt } from './evidence.ts';
+import { evidenceEvent, evidenceIn, judgeByLog, storeReceipt } from './evidence.ts';
 import { batchItem } from './items.ts';
+import { sendBatch } from './lane.ts';
 
 const LIMIT = 200;
 const REVIEW_AFTER_SECONDS = 600n;
@@ -22,29 +25,88 @@ const REVIEW_AFTER_SECONDS = 600n;
 export async function watchSettled(deps: SettlementDeps, networkId: string): Promise<readonly PaymentRef[]> {
   const { network, rpc } = chainOf(deps, networkId);
   const payments = await listUnfinal(deps.database, networkId, LIMIT);
+  const released = await recheck(deps, network, rpc, payments);
+  await touchChecked(deps.database, payments);
+  return released;
+}
+
+/**
+ * Reads again the evidence of the settled and final payments that these transactions prove: for transactions that the chain shows
+ * no more. A final payment whose evidence is gone gets a correction (safety 5). Returns payments that need a batch.
+ */
+export async function recheckTransactions(
+  deps: SettlementDeps,
+  networkId: string,
+  txHashes: readonly string[],
+): Promise<readonly PaymentRef[]> {
+  const { network, rpc } = chainOf(deps, networkId);
+  return recheck(deps, network, rpc, await listProvenBy(deps.database, networkId, txHashes));
+}
+
+async function recheck(
+  deps: SettlementDeps,
+  network: Network,
+  rpc: Rpc,
+  payments: readonly Payment[],
+): Promise<readonly PaymentRef[]> {
   if (payments.length === 0) return [];
   const { safe } = await blockNumbers(rpc);
   const receipts = new Map<string, Awaited<ReturnType<typeof receiptOf>>>();
   const occurrences: Occurrence[] = [];
-  for (const payment of payments) {
+  await eachAlone(deps, payments, async (payment) => {
     const old = payment.facts.evidence;
-    if (!old) continue;
+    if (!old) return;
     if (!receipts.has(old.txHash)) receipts.set(old.txHash, await receiptOf(rpc, old.txHash as `0x${string}`));
     const receipt = receipts.get(old.txHash) ?? null;
     const now = receipt ? evidenceIn(network, receipt, payment) : null;
-    const base = { tenantId: payment.tenantId, paymentId: payment.paymentId };
     if (!receipt || !now) occurrences.push(...(await afterReorg(deps, network, rpc, payment)));
-    else if (now.blockNumber !== old.blockNumber) {
-      occurrences.push({
-        ...base,
-        event: { type: 'evidence', transfer: now },
-        blockTime: await storeReceipt(deps, network, rpc, receipt),
-      });
-    } else if (now.blockNumber <= safe) occurrences.push({ ...base, event: { type: 'safe', transfer: old } });
-  }
+    else if (!isSameEvidence(now, old)) {
+      occurrences.push(evidenceEvent(payment, now, await storeReceipt(deps, network, rpc, receipt)));
+    } else if (now.blockNumber <= safe && payment.facts.state === 'settled') {
+      const base = { tenantId: payment.tenantId, paymentId: payment.paymentId };
+      occurrences.push({ ...base, event: { type: 'safe', transfer: old } });
+    }
+  });
   const applied = await applyEvents(deps.database, occurrences);
-  await touchChecked(deps.database, payments);
+  await resend(deps, network, rpc, applied.resend, payments);
   return applied.released;
+}
+
+/** The bytes of payments that a reorg took back go out again, whatever their batch was thought to be (safety 8). */
+async function resend(
+  deps: SettlementDeps,
+  network: Network,
+  rpc: Rpc,
+  refs: readonly PaymentRef[],
+  payments: readonly Payment[],
+): Promise<void> {
+  const wanted = new Set(refs.map((ref) => ref.paymentId));
+  const batches = new Set(payments.filter((one) => wanted.has(one.paymentId)).map((one) => one.facts.batchId));
+  for (const batchId of batches) {
+    if (batchId === null) continue;
+    await setBatchState(deps.database, batchId, 'open');
+    await sendBatch(deps, network, rpc, batchId);
+  }
+}
+
+const MOST_FAILURES = 5;
+
+/** One payment that the chain gives no answer for keeps no other from being looked at; after several the round ends. */
+async function eachAlone(
+  deps: SettlementDeps,
+  payments: readonly Payment[],
+  look: (payment: Payment, index: number) => Promise<void>,
+): Promise<void> {
+  let failures = 0;
+  for (const [index, payment] of payments.entries()) {
+    try {
+      await look(payment, index);
+    } catch (error) {
+      failures += 1;
+      deps.log.warn({ paymentId: payment.paymentId, error: String(error) }, 'a payment could not be looked at; it is again later');
+      if (failures >= MOST_FAILURES) return;
+    }
+  }
 }
 
 /** The evidence is gone: the payment goes back, and forward again at once where another transaction proves it. */
@@ -78,10 +140,10 @@ export async function watchAuthorizations(deps: SettlementDeps, networkId: strin
   if (payments.length === 0) return [];
   const used = await listUsedNonces(rpc, network, payments);
   const occurrences: Occurrence[] = [];
-  for (const [index, payment] of payments.entries()) {
+  await eachAlone(deps, payments, async (payment, index) => {
     const found = used[index] ? await judgeSpent(deps, network, rpc, payment) : await judgeUnused(deps, network, rpc, payment);
     if (found) occurrences.push(found);
-  }
+  });
   const applied = await applyEvents(deps.database, occurrences);
   await touchChecked(deps.database, payments);
   return applied.released;
@@ -89,10 +151,10 @@ export async function watchAuthorizations(deps: SettlementDeps, networkId: strin
 
 /** A used nonce: ours by its log, or spent otherwise; once that is at the safe block, the watch ends. */
 async function judgeSpent(deps: SettlementDeps, network: Network, rpc: Rpc, payment: Payment): Promise<Occurrence | null> {
-  const judged = await judgeUsedNonce(deps, network, rpc, payment);
-  if (!judged || judged.event.type === 'evidence') return judged;
-  const { used } = await authorizationStateAtSafe(rpc, network, payment.payer, payment.nonce);
-  if (!used || payment.facts.state === 'broadcast' || payment.facts.state === 'held') return judged;
+  const judged = await judgeByLog(deps, network, rpc, payment);
+  if (typeof judged === 'string') return null;
+  if (judged.occurrence.event.type === 'evidence' || isUndecided(payment.facts.state)) return judged.occurrence;
+  if (judged.blockNumber > (await blockNumbers(rpc)).safe) return null;
   return { tenantId: payment.tenantId, paymentId: payment.paymentId, event: { type: 'unusable' } };
 }
 

@@ -1,7 +1,7 @@
-import type { LeasedDelivery, RetryLease } from '../../db/webhooks/leases.ts';
-import { freezeBodies, leaseRetry } from '../../db/webhooks/leases.ts';
-import { buildBody } from '../../domain/webhook/envelope.ts';
+import type { RetryLease } from '../../db/webhooks/leases.ts';
+import { leaseRetry } from '../../db/webhooks/leases.ts';
 import type { AttemptOutcome } from '../../domain/webhook/retry.ts';
+import { freezeChatBodies } from './chatBodies.ts';
 import type { WebhookDeps } from './deps.ts';
 import { postDelivery, recordOf } from './post.ts';
 import type { Recorder } from './recorder.ts';
@@ -44,13 +44,8 @@ async function waitForLease(deps: WebhookDeps, key: AttemptKey): Promise<RetryLe
 async function leaseWithBody(deps: WebhookDeps, key: AttemptKey): Promise<RetryLease> {
   return await deps.database.transaction(async (sql) => {
     const lease = await leaseRetry(sql, key, deps.limits.leaseMs);
-    if (lease.kind !== 'leased' || lease.delivery.body !== null) return lease;
-    const { delivery } = lease;
-    const frozen: LeasedDelivery & { readonly body: string } = {
-      ...delivery,
-      body: buildBody(delivery.deliveryId, delivery.event, delivery.profile),
-    };
-    await freezeBodies(sql, [frozen]);
-    return { kind: 'leased', delivery: frozen };
+    if (lease.kind !== 'leased') return lease;
+    const [delivery] = await freezeChatBodies(sql, [lease.delivery]);
+    return delivery === undefined ? lease : { kind: 'leased', delivery };
   });
 }

@@ -1,20 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Database, Sql } from '../../db/database.ts';
 import {
-  insertEvent,
-  listEnabledEndpoints,
   listOpenHosts,
   lockWindow,
   recordEventLegs,
   recordWindowClosed,
   takeUnannounced,
 } from '../../db/webhooks/events.ts';
-import { buildDeliveryId } from '../../domain/webhook/deliveryId.ts';
-import { bucketOf, wantsEvent } from '../../domain/webhook/endpoint.ts';
 import type { UnannouncedCrossing } from '../../domain/webhook/event.ts';
 import { buildSettlementData, MAX_CROSSINGS_IN_EVENT, settlementEventKey } from '../../domain/webhook/event.ts';
 import type { EventWindow } from '../../domain/webhook/window.ts';
 import { isOver, openWindow, sleepBeforeNextClose } from '../../domain/webhook/window.ts';
+import { storeEvent } from './storeEvent.ts';
 
 /** What one look at the windows did. */
 export interface ClosedWindows {
@@ -74,15 +71,7 @@ async function announce(
   crossings: readonly UnannouncedCrossing[],
 ): Promise<void> {
   const { tenantId, host } = place;
-  const type = 'settlement.completed';
   const eventId = `evt_${createHash('sha256').update(settlementEventKey(place, crossings)).digest('base64url').slice(0, 32)}`;
-  const receivers = (await listEnabledEndpoints(sql, tenantId)).filter((endpoint) => wantsEvent(endpoint, { type, host }));
-  const nowMs = Date.now();
-  const deliveries = receivers.map(({ endpointId }) => ({
-    deliveryId: buildDeliveryId(nowMs, randomBytes(10)),
-    endpointId,
-    bucket: bucketOf(endpointId),
-  }));
-  await insertEvent(sql, { tenantId, eventId, type, host, ...buildSettlementData(place, crossings), deliveries });
+  await storeEvent(sql, { tenantId, eventId, type: 'settlement.completed', host, ...buildSettlementData(place, crossings) });
   await recordEventLegs(sql, tenantId, eventId, crossings);
 }

@@ -42,6 +42,8 @@ export const WEBHOOK_LIMITS: WebhookLimits = {
 export interface WebhookDeps {
   readonly database: Database;
   readonly outbound: Outbound;
+  /** The door for chats: one without a loopback override, whatever the other has (decisions §6 rule 8). */
+  readonly chatOutbound: Outbound;
   readonly secretBox: SecretBox;
   readonly retries: RetryStarter;
   readonly wake: Wake;

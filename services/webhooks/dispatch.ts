@@ -1,8 +1,8 @@
 import { listOrphans } from '../../db/webhooks/attempts.ts';
 import type { LeasedDelivery } from '../../db/webhooks/leases.ts';
-import { freezeBodies, leaseFirstAttempts } from '../../db/webhooks/leases.ts';
+import { leaseFirstAttempts } from '../../db/webhooks/leases.ts';
 import { bucketsOfShard } from '../../domain/webhook/endpoint.ts';
-import { buildBody } from '../../domain/webhook/envelope.ts';
+import { freezeChatBodies } from './chatBodies.ts';
 import type { WebhookDeps } from './deps.ts';
 import { postDelivery, recordOf } from './post.ts';
 import type { Recorder } from './recorder.ts';
@@ -59,16 +59,10 @@ async function lease(deps: WebhookDeps, shard: number, room: number): Promise<Le
   if (room <= 0) return [];
   return await deps.database.transaction(async (sql) => {
     const range = bucketsOfShard(shard, deps.shards);
-    const leased = await leaseFirstAttempts(sql, range, Math.min(room, LEASE_BATCH), deps.limits.leaseMs);
-    const ready = leased.map((delivery) => ({
-      ...delivery,
-      body: delivery.body ?? buildBody(delivery.deliveryId, delivery.event, delivery.profile),
-    }));
-    await freezeBodies(
+    return await freezeChatBodies(
       sql,
-      ready.filter((_, place) => leased[place]?.body === null),
+      await leaseFirstAttempts(sql, range, Math.min(room, LEASE_BATCH), deps.limits.leaseMs),
     );
-    return ready;
   });
 }
 

@@ -1,13 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { Outbound } from '../../adapters/outbound.ts';
 import type { SecretBox } from '../../adapters/secretBox.ts';
-import type { Database } from '../../db/database.ts';
-import { disableEndpointRow, enableEndpointRow, insertEndpoint } from '../../db/webhooks/endpoints.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import type { EndpointChanges, EndpointRow } from '../../db/webhooks/endpoints.ts';
+import {
+  deleteEndpointRow,
+  disableEndpointRow,
+  enableEndpointRow,
+  insertEndpoint,
+  listEndpointRows,
+  lockEndpoint,
+  updateEndpointRow,
+} from '../../db/webhooks/endpoints.ts';
 import type { LoggedDelivery } from '../../db/webhooks/log.ts';
 import { listDeliveryRows } from '../../db/webhooks/log.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { normaliseHost } from '../../domain/host.ts';
+import { isChannelUrl } from '../../domain/webhook/channel.ts';
 import type { EndpointSettings } from '../../domain/webhook/endpoint.ts';
 import { MAX_ENDPOINTS } from '../../domain/webhook/endpoint.ts';
+import { EVENT_TYPES } from '../../domain/webhook/event.ts';
 import { WEBHOOK_PORTS } from './post.ts';
 import { createWebhookSecret, secretContext } from './secret.ts';
 
@@ -29,9 +41,12 @@ const DEFAULTS: Omit<EndpointSettings, 'url'> = {
   description: '',
 };
 
+const MAX_FILTER_HOSTS = 100;
+const MAX_DESCRIPTION = 200;
+
 /**
  * Makes an endpoint and its secret, which is shown in this answer and never again. Throws `invalid_parameter` for a URL we may
- * not send to or an empty list of event types, `conflict` when the tenant has ten endpoints, `not_found` without such a tenant.
+ * not send to (a chat's is on its own hosts) and settings that make no sense, `conflict` when the tenant has ten endpoints, `not_found` without such a tenant.
  */
 export async function createEndpoint(
   deps: EndpointDeps,
@@ -39,15 +54,8 @@ export async function createEndpoint(
   request: EndpointRequest,
 ): Promise<{ readonly endpointId: string; readonly secret: string }> {
   const settings: EndpointSettings = { ...DEFAULTS, ...request };
-  const check = deps.outbound.checkUrl(settings.url, WEBHOOK_PORTS);
-  if (!check.ok) {
-    throw new ServiceError('invalid_parameter', 'a webhook URL is https, on port 443 or 8443, with a public host name', {
-      parameter: 'url',
-    });
-  }
-  if (settings.eventTypes.length === 0) {
-    throw new ServiceError('invalid_parameter', 'at least one event type', { parameter: 'eventTypes' });
-  }
+  checkUrl(deps, settings);
+  checkSettings(settings);
   const endpointId = randomUUID();
   const secret = createWebhookSecret();
   const sealed = deps.secretBox.seal(secret, secretContext(tenantId, endpointId));
@@ -61,18 +69,85 @@ export async function createEndpoint(
   return { endpointId, secret };
 }
 
+function checkUrl(deps: EndpointDeps, { url, channel }: EndpointSettings): void {
+  if (!isChannelUrl(channel, url)) {
+    throw new ServiceError('invalid_parameter', `a ${channel} URL is one that ${channel} itself gave out`, { parameter: 'url' });
+  }
+  if (!deps.outbound.checkUrl(url, channel === 'raw' ? WEBHOOK_PORTS : []).ok) {
+    throw new ServiceError('invalid_parameter', 'a webhook URL is https, on port 443 or 8443, with a public host name', {
+      parameter: 'url',
+    });
+  }
+}
+
+function checkSettings({ eventTypes, hostFilter, profile, description }: EndpointChanges): void {
+  const refuse = (parameter: string, sentence: string): never => {
+    throw new ServiceError('invalid_parameter', sentence, { parameter });
+  };
+  const types: readonly string[] = EVENT_TYPES;
+  if (eventTypes.length === 0 || !eventTypes.every((type) => types.includes(type))) {
+    refuse('eventTypes', `event types are ${EVENT_TYPES.join(' and ')}, at least one of them`);
+  }
+  if (hostFilter !== null && (hostFilter.length === 0 || hostFilter.length > MAX_FILTER_HOSTS)) {
+    refuse('hostFilter', `a host filter names 1 to ${MAX_FILTER_HOSTS} hosts, or is null for all`);
+  }
+  if (hostFilter?.some((host) => host !== normaliseHost(host) || !/^[a-z0-9.-]{3,253}$/.test(host))) {
+    refuse('hostFilter', 'a host filter names hosts in lower case');
+  }
+  if (profile !== 'detailed' && profile !== 'summary') refuse('profile', 'a profile is detailed or summary');
+  if (description.length > MAX_DESCRIPTION) refuse('description', `a description has at most ${MAX_DESCRIPTION} characters`);
+}
+
+/**
+ * Changes an endpoint; members left out stay. A new profile takes effect on the next delivery, frozen bytes stay as they are.
+ * `enabled` true also resets the failure counters. Throws `invalid_parameter` and `not_found`; a second call changes nothing.
+ */
+export async function updateEndpoint(
+  deps: Pick<EndpointDeps, 'database'>,
+  tenantId: string,
+  endpointId: string,
+  changes: Partial<EndpointChanges> & { readonly enabled?: boolean },
+): Promise<void> {
+  await deps.database.transaction(async (sql) => {
+    const endpoint = await getLockedEndpoint(sql, tenantId, endpointId);
+    const { enabled, ...settings } = changes;
+    const next: EndpointChanges = { ...endpoint, ...settings };
+    checkSettings(next);
+    await updateEndpointRow(sql, tenantId, endpointId, next);
+    if (enabled === true && !endpoint.enabled) await enableEndpointRow(sql, tenantId, endpointId);
+    if (enabled === false) await disableEndpointRow(sql, tenantId, endpointId, 'owner');
+  });
+}
+
+/** A tenant's endpoints, the oldest first; never their secrets. */
+export async function listEndpoints(deps: Pick<EndpointDeps, 'database'>, tenantId: string): Promise<EndpointRow[]> {
+  return await listEndpointRows(deps.database, tenantId);
+}
+
+/** Deletes an endpoint: it is listed and counted no more, its open deliveries fail. Throws `not_found`, on a second call too. */
+export async function deleteEndpoint(deps: Pick<EndpointDeps, 'database'>, tenantId: string, endpointId: string): Promise<void> {
+  if (!(await deleteEndpointRow(deps.database, tenantId, endpointId))) throw noEndpoint();
+}
+
+/** Locks an endpoint for the rest of the database transaction. Throws `not_found`. */
+export async function getLockedEndpoint(sql: Sql, tenantId: string, endpointId: string): Promise<EndpointRow> {
+  const endpoint = await lockEndpoint(sql, tenantId, endpointId);
+  if (endpoint === null) throw noEndpoint();
+  return endpoint;
+}
+
+function noEndpoint(): ServiceError {
+  return new ServiceError('not_found', 'no such webhook endpoint');
+}
+
 /** Enables an endpoint and resets its failure counters; throws `not_found`. A second call changes nothing. */
 export async function enableEndpoint(deps: Pick<EndpointDeps, 'database'>, tenantId: string, endpointId: string): Promise<void> {
-  if (!(await enableEndpointRow(deps.database, tenantId, endpointId))) {
-    throw new ServiceError('not_found', 'no such webhook endpoint');
-  }
+  if (!(await enableEndpointRow(deps.database, tenantId, endpointId))) throw noEndpoint();
 }
 
 /** Disables an endpoint: events made from now on are not for it, its open deliveries fail. Throws `not_found`. */
 export async function disableEndpoint(deps: Pick<EndpointDeps, 'database'>, tenantId: string, endpointId: string): Promise<void> {
-  if ((await disableEndpointRow(deps.database, tenantId, endpointId, 'owner')) === null) {
-    throw new ServiceError('not_found', 'no such webhook endpoint');
-  }
+  if ((await disableEndpointRow(deps.database, tenantId, endpointId, 'owner')) === null) throw noEndpoint();
 }
 
 /** An endpoint's deliveries with their attempts, newest first; at most 100 a page, `before` is a delivery id. */

@@ -1,5 +1,6 @@
 import type { AttemptRecord } from '../../db/webhooks/attempts.ts';
 import type { LeasedDelivery } from '../../db/webhooks/leases.ts';
+import { isChannelUrl } from '../../domain/webhook/channel.ts';
 import type { AttemptResult } from '../../domain/webhook/schedule.ts';
 import { judgeAttempt } from '../../domain/webhook/schedule.ts';
 import type { WebhookDeps } from './deps.ts';
@@ -19,23 +20,21 @@ export async function postDelivery(deps: WebhookDeps, delivery: LeasedDelivery):
   const none = { status: null, retryAfter: null, startedAtMs, responseStart: '' };
   if (!delivery.enabled) return { ...none, reason: 'endpoint_disabled', durationMs: 0 };
   if (delivery.body === null) throw new Error(`delivery ${delivery.deliveryId} has no frozen bytes`);
-  const context = secretContext(delivery.tenantId, delivery.endpointId);
-  const secrets = delivery.sealedSecrets.map((sealed) => deps.secretBox.open(sealed, context));
-  const answer = await deps.outbound.send({
+  if (!isChannelUrl(delivery.channel, delivery.url)) return { ...none, reason: 'invalid_url', durationMs: 0 };
+  const isRaw = delivery.channel === 'raw';
+  const answer = await (isRaw ? deps.outbound : deps.chatOutbound).send({
     url: delivery.url,
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       'user-agent': 'svc-webhooks/1.0',
-      'svc-id': delivery.deliveryId,
-      'svc-event': delivery.event.type,
-      ...signHeaders(delivery.deliveryId, delivery.body, secrets, Math.floor(startedAtMs / 1_000)),
+      ...(isRaw ? ownHeaders(deps, delivery, delivery.body, startedAtMs) : {}),
     },
     body: delivery.body,
     timeoutMs: deps.limits.requestTimeoutMs,
     maxBodyBytes: KEPT_BYTES,
     read: 'start',
-    extraPorts: WEBHOOK_PORTS,
+    extraPorts: isRaw ? WEBHOOK_PORTS : [],
   });
   if (!answer.ok) return { ...none, reason: answer.reason, durationMs: answer.durationMs };
   return {
@@ -48,9 +47,20 @@ export async function postDelivery(deps: WebhookDeps, delivery: LeasedDelivery):
   };
 }
 
+/** The headers of the specification and of Standard Webhooks; a chat gets none of them. */
+function ownHeaders(deps: WebhookDeps, delivery: LeasedDelivery, body: string, startedAtMs: number): Readonly<Record<string, string>> {
+  const context = secretContext(delivery.tenantId, delivery.endpointId);
+  const secrets = delivery.sealedSecrets.map((sealed) => deps.secretBox.open(sealed, context));
+  return {
+    'svc-id': delivery.deliveryId,
+    'svc-event': delivery.type,
+    ...signHeaders(delivery.deliveryId, body, secrets, Math.floor(startedAtMs / 1_000)),
+  };
+}
+
 /** What to write about an attempt: its verdict by the schedule, jitter drawn here. */
 export function recordOf(delivery: LeasedDelivery, result: AttemptResult): AttemptRecord {
-  const verdict = judgeAttempt(delivery.attempt, result, Math.random());
+  const verdict = judgeAttempt(delivery.attempt - delivery.scheduleFrom, result, Math.random());
   return {
     tenantId: delivery.tenantId,
     deliveryId: delivery.deliveryId,

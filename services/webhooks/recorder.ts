@@ -1,7 +1,8 @@
 import type { Database } from '../../db/database.ts';
 import type { AttemptRecord } from '../../db/webhooks/attempts.ts';
 import { recordAttempts } from '../../db/webhooks/attempts.ts';
-import { disableEndpointRow, raiseDisabledAlert } from '../../db/webhooks/endpoints.ts';
+import { disableEndpointRow, disableFailingRows, raiseDisabledAlert } from '../../db/webhooks/endpoints.ts';
+import { DISABLE_AFTER } from '../../domain/webhook/health.ts';
 
 /** Writes ends of attempts, many at once. */
 export interface Recorder {
@@ -63,6 +64,11 @@ async function write(database: Database, records: readonly AttemptRecord[]): Pro
       if (!written.has(deliveryId)) continue;
       const changed = await disableEndpointRow(sql, tenantId, endpointId, 'gone');
       if (changed === true) await raiseDisabledAlert(sql, tenantId, endpointId, 'the receiver answered 410');
+    }
+    const failed = records.filter(({ state, counts, deliveryId }) => state !== 'delivered' && counts && written.has(deliveryId));
+    if (failed.length > 0) {
+      const disabled = await disableFailingRows(sql, failed, DISABLE_AFTER);
+      for (const { tenantId, endpointId, detail } of disabled) await raiseDisabledAlert(sql, tenantId, endpointId, detail);
     }
     return written;
   });

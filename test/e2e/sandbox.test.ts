@@ -15,7 +15,6 @@ const ANY_PORT = Object.fromEntries(
   ]),
 );
 const LIMIT_MS = 120_000;
-const STOP_LIMIT_MS = 15_000;
 const folder = join(inject('parts').folder, 'sandbox');
 const contractFile = join(folder, 'sandbox.json');
 const started: ChildProcess[] = [];
@@ -26,7 +25,7 @@ afterAll(() => {
 
 /** A run of the sandbox, as `npm start` makes it: the leader of a process group of its own. */
 function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
-  const env = { ...process.env, ...ANY_PORT, ...environment };
+  const env = { ...process.env, TEMPORAL_ADDRESS: '', ...ANY_PORT, ...environment };
   const child = spawn(process.execPath, [PROGRAM, '--folder', folder, ...args], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -39,50 +38,61 @@ function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   return { child, ended, output: () => said };
 }
 
-test('--exit plays the purchase and ends with 0, kept data serves the next run, and Ctrl-C twice ends it without orphans', async () => {
-  const first = start(['--exit', '--fresh']);
-  expect([await first.ended, first.output()]).toEqual([0, expect.stringContaining('settlement.completed')]);
-  expect(first.output()).toMatch(/transaction +0x[0-9a-f]{64} on eip155:84532/);
-  expect(first.output()).toMatch(/payer .*-1000 micro\n(.*author .*\+\d+ micro\n){3}/);
-  expect(first.output()).toMatch(/Temporal UI +http:\S+settle%3Aeip155%3A84532%3A/);
-  expect(existsSync(contractFile)).toBe(false);
+test(
+  '--exit plays the purchase and ends with 0, kept data serves the next run, and Ctrl-C twice ends it in time, without orphans',
+  async () => {
+    const first = start(['--exit', '--fresh']);
+    expect([await first.ended, first.output()]).toEqual([0, expect.stringContaining('settlement.completed')]);
+    expect(first.output()).toMatch(/transaction +0x[0-9a-f]{64} on eip155:84532/);
+    expect(first.output()).toMatch(/payer .*-1000 micro\n(.*author .*\+\d+ micro\n){3}/);
+    expect(first.output()).toMatch(/Temporal UI +http:\S+settle%3Aeip155%3A84532%3A/);
+    expect(existsSync(contractFile)).toBe(false);
 
-  const second = start([]);
-  while (!existsSync(contractFile)) {
-    if (second.child.exitCode !== null) throw new Error(second.output());
+    const second = start([]);
+    while (!existsSync(contractFile)) {
+      if (second.child.exitCode !== null) throw new Error(second.output());
+      await sleep(100);
+    }
+    expect(second.output()).not.toContain('starting anew');
+    expect(statSync(contractFile).mode & 0o777).toBe(0o600);
+    const contract = JSON.parse(readFileSync(contractFile, 'utf8'));
+    expectShape(contract);
+    await expectSeeded(contract);
+    await expectTwoSales(contract);
+
+    const group = -(second.child.pid as number);
+    process.kill(group, 'SIGINT');
     await sleep(100);
-  }
-  expect(second.output()).not.toContain('starting anew');
-  expect(statSync(contractFile).mode & 0o777).toBe(0o600);
-  const contract = JSON.parse(readFileSync(contractFile, 'utf8'));
-  expectShape(contract);
-  await expectSeeded(contract);
-  await expectTwoSales(contract);
+    process.kill(group, 'SIGINT');
+    // A stop that takes over 14 s would end with 1.
+    expect(await second.ended).toBe(0);
+    expect(existsSync(contractFile)).toBe(false);
+    for (const url of [contract.baseUrl, contract.chain.rpcUrl, contract.temporal.uiUrl, contract.webhookSink.url]) {
+      await expect(fetch(url)).rejects.toThrow();
+    }
+  },
+  LIMIT_MS,
+);
 
-  const stopAt = performance.now();
-  const group = -(second.child.pid as number);
-  process.kill(group, 'SIGINT');
-  await sleep(100);
-  process.kill(group, 'SIGINT');
-  expect(await second.ended).toBe(0);
-  expect(performance.now() - stopAt < STOP_LIMIT_MS).toBe(true);
-  expect(existsSync(contractFile)).toBe(false);
-  for (const url of [contract.baseUrl, contract.chain.rpcUrl, contract.temporal.uiUrl, contract.webhookSink.url]) {
-    await expect(fetch(url)).rejects.toThrow();
-  }
-}, LIMIT_MS);
+test(
+  'a chain that lost its state begins anew together with database and workflows, and says so',
+  async () => {
+    rmSync(join(folder, 'chain', 'state.json'));
+    const run = start(['--exit']);
+    expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/starting anew.*the chain/)]);
+  },
+  LIMIT_MS,
+);
 
-test('a chain that lost its state begins anew together with database and workflows, and says so', async () => {
-  rmSync(join(folder, 'chain', 'state.json'));
-  const run = start(['--exit']);
-  expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/starting anew.*the chain/)]);
-}, LIMIT_MS);
-
-test('a part that cannot be had ends the run with a status that is not 0 and the reason', async () => {
-  const run = start(['--exit'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
-  expect(await run.ended).toBe(1);
-  expect(run.output()).toContain('TEMPORAL_ADDRESS 127.0.0.1:1');
-}, LIMIT_MS);
+test(
+  'a part that cannot be had ends the run with a status that is not 0 and the reason',
+  async () => {
+    const run = start(['--exit'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    expect(await run.ended).toBe(1);
+    expect(run.output()).toContain('TEMPORAL_ADDRESS 127.0.0.1:1');
+  },
+  LIMIT_MS,
+);
 
 test('an unknown argument ends the run at once', async () => {
   const run = start(['--exti']);
@@ -127,12 +137,17 @@ function expectShape(contract: Record<string, unknown>): void {
   });
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: JSON whose shape the expectations tell
+async function getJson(url: string, init: RequestInit = {}): Promise<{ status: number; body: any }> {
+  const answer = await fetch(url, init);
+  return { status: answer.status, body: answer.status === 204 ? null : await answer.json() };
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: the shape is what expectShape has checked
 async function expectSeeded({ baseUrl, publishers, chain, buyer, otherBuyer, webhookSink }: any): Promise<void> {
-  const quote = async (site: string, slug: string, kind = 'read') => {
+  const quote = (site: string, slug: string, kind = 'read') => {
     const headers = { authorization: `Bearer ${publishers[site].keys.all}` };
-    const answer = await fetch(`${baseUrl}/_svc/quote?slug=${slug}&kind=${kind}`, { headers });
-    return { status: answer.status, body: answer.status === 204 ? null : await answer.json() };
+    return getJson(`${baseUrl}/_svc/quote?slug=${slug}&kind=${kind}`, { headers });
   };
   const amounts = async (slug: string) =>
     (await quote('alpha', slug)).body.legs.map(({ amountMicro }: { amountMicro: number }) => amountMicro);
@@ -148,10 +163,10 @@ async function expectSeeded({ baseUrl, publishers, chain, buyer, otherBuyer, web
     const data = `0x70a08231${address.slice(2).toLowerCase().padStart(64, '0')}`;
     const call = { jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ to: chain.usdc, data }, 'latest'] };
     const headers = { 'content-type': 'application/json' };
-    const { result } = await (await fetch(chain.rpcUrl, { method: 'POST', headers, body: JSON.stringify(call) })).json();
-    expect(BigInt(result)).toBeGreaterThanOrEqual(100_000_000n);
+    const { body } = await getJson(chain.rpcUrl, { method: 'POST', headers, body: JSON.stringify(call) });
+    expect(BigInt(body.result)).toBeGreaterThanOrEqual(100_000_000n);
   }
-  const [delivery] = await (await fetch(webhookSink.deliveriesUrl)).json();
+  const [delivery] = (await getJson(webhookSink.deliveriesUrl)).body;
   expect(Object.keys(delivery)).toEqual(['receivedAt', 'headers', 'body']);
   expect(JSON.parse(delivery.body)).toMatchObject({ type: 'settlement.completed', data: { gross: { microUsdc: 1_000 } } });
 }

@@ -185,7 +185,10 @@ async function expectWebhook(txHash: string, legs: [string, bigint][]): Promise<
   const { type, data } = JSON.parse(about()[0]?.body ?? '');
   expect(type).toBe('settlement.completed');
   const paid = data.legs.filter((leg: { settlementRef: string }) => leg.settlementRef === txHash);
-  const summary = paid.map((leg: { toAddress: string; amountMicro: number }) => [leg.toAddress.toLowerCase(), BigInt(leg.amountMicro)]);
+  const summary = paid.map((leg: { toAddress: string; amountMicro: number }) => [
+    leg.toAddress.toLowerCase(),
+    BigInt(leg.amountMicro),
+  ]);
   expect(new Map(summary)).toEqual(new Map(legs));
   expect(data.gross.microUsdc).toBe(data.legs.reduce((sum: number, leg: { amountMicro: number }) => sum + leg.amountMicro, 0));
 }
@@ -209,7 +212,14 @@ const NEWCOMER = `0x${'9e'.repeat(20)}`;
 const TWO_AUTHORS = {
   priceUsdc: '0.001',
   articlePrefixes: ['/articles/'],
-  creditsInline: { pair: { contributors: [{ authorId: 'ann', wallet: A }, { authorId: 'new', wallet: NEWCOMER }] } },
+  creditsInline: {
+    pair: {
+      contributors: [
+        { authorId: 'ann', wallet: A },
+        { authorId: 'new', wallet: NEWCOMER },
+      ],
+    },
+  },
 };
 
 test('a v1 client refuses a page above its ten cents and a v2 client one above its dollar, and no payment arrives', async () => {
@@ -238,7 +248,10 @@ test('the offer reads as v2 in its header and as v1 in its body, and is not to b
   const header = JSON.parse(Buffer.from(response.headers.get('payment-required') ?? '', 'base64').toString('utf8'));
   expect(parsePaymentRequired(header)).toMatchObject({ success: true });
   expect(header).toMatchObject({ x402Version: 2, accepts: [{ network: NETWORK, amount: '1000' }] });
-  expect(await response.json()).toMatchObject({ x402Version: 1, accepts: [{ network: 'base-sepolia', maxAmountRequired: '1000' }] });
+  expect(await response.json()).toMatchObject({
+    x402Version: 1,
+    accepts: [{ network: 'base-sepolia', maxAmountRequired: '1000' }],
+  });
 });
 
 /** A fetch that hands the payment header over under other names. */

@@ -4,13 +4,21 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PrivateJwk } from '../../adapters/jws.ts';
+import type { Outbound } from '../../adapters/outbound.ts';
+import { createOutbound } from '../../adapters/outbound.ts';
 import { createApi } from '../../api/app.ts';
 import type { ApiDeps } from '../../api/route.ts';
 import { baseSepoliaNetwork } from '../../chain/network.ts';
+import { createRpc } from '../../chain/rpc.ts';
 import { routerAddress } from '../../chain/split.ts';
 import { openDatabase } from '../../db/database.ts';
 import type { Scope } from '../../domain/access.ts';
 import { SCOPES } from '../../domain/access.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
+import { openCreditsBook } from '../../services/credits/book.ts';
+import { openLiveness } from '../../services/enforcementLiveness.ts';
+import type { HostDoor } from '../../services/hosts/deps.ts';
 import { mintKey } from '../../services/keys.ts';
 import { openKeyring } from '../../services/licences/keyring.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
@@ -67,9 +75,13 @@ export function newSigningKey(): PrivateJwk {
   return { kty: 'OKP', crv: 'Ed25519', x: String(jwk.x), d: String(jwk.d) };
 }
 
+/** Host verification without its workflows: whatever needs them is 503. */
+const NO_HOSTS = { caps: { perHour: 30, perHost: 50, gapMs: 0 }, times: HOST_TIMES, ownHosts: ['svc.example'] };
+const away = (): Promise<never> => Promise.reject(new ServiceError('workflows_unavailable', 'no workflows in this test'));
+
 /** Starts the door on a free port. `clock` may be moved; `settle` stands for the settlement service. */
 export async function startTestApi(
-  options: { readonly settle?: ApiDeps['settle']; readonly signingKey?: PrivateJwk | null; readonly floorMicro?: bigint } = {},
+  options: { readonly settle?: ApiDeps['settle']; readonly signingKey?: PrivateJwk | null; readonly floorMicro?: bigint; readonly hosts?: HostDoor; readonly outbound?: Outbound } = {},
 ) {
   const urls = await createDatabase();
   const database = await openDatabase({ url: urls.appUrl });
@@ -82,14 +94,22 @@ export async function startTestApi(
   const snapshots = await openSnapshots({ database, directUrl: urls.appUrl, networkId: network.id, priceFloorMicro, clock, log });
   const signingKey = options.signingKey === undefined ? newSigningKey() : options.signingKey;
   const keyring = await openKeyring(database, { privateKeys: signingKey ? [signingKey] : [], clock });
+  const outbound = options.outbound ?? createOutbound({ allowLoopback: true });
+  const forbidden = [network.asset.toLowerCase(), network.router.toLowerCase()];
+  const credits = openCreditsBook({ database, outbound, clock, log, forbidden, pauseMs: 0 });
+  const liveness = openLiveness({ database, clock, log });
   const failing = new Set<string>();
   const check = (name: string) => () => (failing.has(name) ? Promise.reject(new Error(name)) : Promise.resolve());
   const deps: ApiDeps = {
-    ...{ database, snapshots, keyring, network, clock, log, priceFloorMicro },
+    hosts: options.hosts ?? { ...NO_HOSTS, workflows: { opened: away, check: away } },
+    ...{ database, snapshots, keyring, credits, network, clock, log, priceFloorMicro },
     pepper: randomBytes(32).toString('hex'),
     quoteTokenSecrets: [randomBytes(32).toString('hex')],
     baseUrl: 'https://svc.example',
+    rpc: createRpc(network),
+    licenceLifeSeconds: 600,
     testKeysEnabled: false,
+    liveness,
     settle: options.settle ?? (() => Promise.reject(new Error('nothing is settled in this test'))),
     readiness: { database: check('database'), temporal: check('temporal'), chain: check('chain') },
   };
@@ -121,11 +141,13 @@ export async function startTestApi(
   const stop = async (): Promise<void> => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+    await liveness.close();
+    await outbound.close();
     await snapshots.close();
     await database.close();
     await urls.drop();
   };
-  return { url, urls, deps, time, failing, problems, request, post, site, stop };
+  return { url, urls, deps, liveness, time, failing, problems, request, post, site, stop };
 }
 
 async function listen(server: Server): Promise<string> {

@@ -4,6 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { Network } from '../../chain/network.ts';
 import { Networks } from '../../chain/network.ts';
+import type { Rpc } from '../../chain/rpc.ts';
 import { createRpc } from '../../chain/rpc.ts';
 import { payToOf } from '../../chain/split.ts';
 import { openDatabase } from '../../db/database.ts';
@@ -16,7 +17,7 @@ import { openKeyring } from '../../services/licences/keyring.ts';
 import { confirmBatch } from '../../services/settlement/confirm.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import { claimAndSend } from '../../services/settlement/send.ts';
-import type { SettleDeps } from '../../services/settlement/settle.ts';
+import type { SettleDeps, SettleRequest } from '../../services/settlement/settle.ts';
 import { settle } from '../../services/settlement/settle.ts';
 import { prepareRelayers } from '../../services/settlement/start.ts';
 import type { BatchProposal } from '../../services/settlement/starter.ts';
@@ -32,7 +33,18 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 export type Authors = readonly { readonly wallet: Address; readonly weight: bigint }[];
 
 /** Starts the world; `automine` mines every transaction at once, otherwise a block a second. */
-export async function startSettlement(options: { automine?: boolean; network?: Partial<Network>; runBatches?: boolean } = {}) {
+export async function startSettlement(
+  options: {
+    automine?: boolean;
+    network?: Partial<Network>;
+    /** False: batches are started by the test alone. */
+    runBatches?: boolean;
+    /** How long a caller waits for its row, ms. */
+    waitMs?: number;
+    /** Stands between the services and the node, for tests that cut the line. */
+    wrap?: (rpc: Rpc) => Rpc;
+  } = {},
+) {
   const privateKey = generatePrivateKey();
   const relayer = privateKeyToAccount(privateKey);
   const chain = await startTestChain(
@@ -42,7 +54,7 @@ export async function startSettlement(options: { automine?: boolean; network?: P
   const urls = await createDatabase();
   const database = await openDatabase({ url: urls.appUrl, poolSize: 10 });
   const network = testNetwork(chain, { blockTimeMs: 1_000, ...options.network });
-  const rpc = createRpc(network);
+  const rpc = (options.wrap ?? ((line) => line))(createRpc(network));
   const relayerKey = { address: addressOf(relayer), privateKey };
   const deps: SettlementDeps = {
     database,
@@ -52,7 +64,7 @@ export async function startSettlement(options: { automine?: boolean; network?: P
     log: quiet,
     now: Date.now,
     settings: {
-      waitMs: 15_000,
+      waitMs: options.waitMs ?? 15_000,
       licenceLifeSeconds: 600,
       inFlightLimit: 4,
       gasBudgetWeiPerDay: null,
@@ -190,8 +202,9 @@ export async function paymentFor(
 }
 
 /** Settles as the REST door would ask for it. */
-export function pay(world: SettlementWorld, terms: Terms, payment: ParsedPayment) {
-  return settle(world.settleDeps, { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {} });
+export function pay(world: SettlementWorld, terms: Terms, payment: ParsedPayment, changes: Partial<SettleRequest> = {}) {
+  const request = { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {}, ...changes } as const;
+  return settle(world.settleDeps, request);
 }
 
 /** Some authors with fresh wallets. */

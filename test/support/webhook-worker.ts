@@ -60,6 +60,7 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     activities: createWebhookActivities({
       database,
       outbound,
+      chatOutbound: outbound,
       secretBox,
       retries: createRetryStarter(client, taskQueue),
       wake,

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import { buildDeliveryId } from '../../domain/webhook/deliveryId.ts';
 import { wantsEvent } from '../../domain/webhook/endpoint.ts';
-import { buildBody } from '../../domain/webhook/envelope.ts';
 import type { UnannouncedCrossing } from '../../domain/webhook/event.ts';
 import { buildSettlementData, settlementEventKey, settlementRefKind } from '../../domain/webhook/event.ts';
 import { busyDelayMs } from '../../domain/webhook/retry.ts';
@@ -95,20 +94,6 @@ test('a settlement reference names its kind by its form, and test-mode output is
   expect(settlementRefKind('fac_123', 'live')).toBe('transferId');
   expect(settlementRefKind(HASH, 'mock')).toBe('mock');
   expect(settlementRefKind(null, 'live')).toBe('none');
-});
-
-test('a body is the envelope with the data of the profile', () => {
-  const event = {
-    eventId: 'evt_1',
-    type: 'settlement.completed',
-    createdAtMs: 5,
-    detailed: { a: 1 },
-    summary: { b: 2 },
-  } as const;
-  expect(buildBody('dlv_1', event, 'detailed')).toBe(
-    '{"id":"dlv_1","type":"settlement.completed","eventId":"evt_1","createdAt":5,"data":{"a":1}}',
-  );
-  expect(JSON.parse(buildBody('dlv_1', event, 'summary'))).toMatchObject({ data: { b: 2 } });
 });
 
 test('an endpoint gets events of its types and hosts', () => {

@@ -1,0 +1,22 @@
+import type { CheckReport } from '../services/hosts/check.ts';
+import { checkHost, lookAtHost, probeHostRouting } from '../services/hosts/check.ts';
+import type { HostDeps, HostKey } from '../services/hosts/deps.ts';
+
+/** The activities of `verifyHost`; each may run again without harm. */
+export interface HostActivities {
+  /** Checks a host once and writes what follows from it. */
+  checkHost(input: HostKey & { readonly kind: 'manual' | 'scheduled' }): Promise<CheckReport>;
+  /** Looks at the site of a newly opened challenge; milliseconds to its next check, null when there is no challenge. */
+  lookAtHost(key: HostKey): Promise<number | null>;
+  /** Has the routing probe look at a verified host. */
+  probeHostRouting(key: HostKey): Promise<void>;
+}
+
+/** Binds the activities to what they work with. */
+export function createHostActivities(deps: HostDeps): HostActivities {
+  return {
+    checkHost: ({ kind, ...key }) => checkHost(deps, key, kind),
+    lookAtHost: (key) => lookAtHost(deps, key),
+    probeHostRouting: (key) => probeHostRouting(deps, key),
+  };
+}

@@ -1,0 +1,16 @@
+/** CSV as RFC 4180 has it: CRLF, quotes where needed, a header row; and harmless in a spreadsheet. */
+
+const STARTS_FORMULA = /^[=+\-@\t\r]/;
+const NEEDS_QUOTES = /[",\r\n]/;
+
+/** Rows as CSV text, each ended by CRLF. Text that would start a formula gets an apostrophe in front (OWASP, CSV injection). */
+export function csvRows(rows: readonly (readonly string[])[]): string {
+  let text = '';
+  for (const row of rows) text += `${row.map(csvCell).join(',')}\r\n`;
+  return text;
+}
+
+function csvCell(value: string): string {
+  const safe = STARTS_FORMULA.test(value) ? `'${value}` : value;
+  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

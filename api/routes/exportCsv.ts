@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { exportCsv, exportFileName } from '../../services/reports/exportCsv.ts';
+import type { KeyCall, KeyRoute } from '../route.ts';
+import { WindowParams } from '../schemas/earnings.ts';
+import { parseReport } from '../schemas/report.ts';
+import { REPORT_HEADERS, siteOf } from './reportBody.ts';
+import { keyErrors } from './responses.ts';
+
+/** GET /_svc/earnings/export.csv: one row a leg, newest first, at most 50,000; sent as it is read. */
+export const exportCsvRoute: KeyRoute = {
+  method: 'get',
+  path: '/_svc/earnings/export.csv',
+  access: { scope: 'earnings.read.all', freshness: 'now' },
+  operation: {
+    operationId: 'exportEarningsCsv',
+    tags: ['Earnings'],
+    summary: 'Legs of a window as CSV',
+    description: 'Only the window has an effect; the other parameters are checked and left aside.',
+    security: [{ publisherKey: [] }],
+    requestParams: { query: WindowParams },
+    responses: {
+      '200': {
+        description: 'One row a leg, newest first; amounts are micro-USDC',
+        content: { 'text/csv': { schema: z.string() } },
+        headers: z.object({
+          'x-svc-row-count': z.string().meta({ description: 'Rows of the file, without its header row.' }),
+          'x-svc-truncated': z.exactOptional(z.literal('true')).meta({ description: 'The window has more rows than the file.' }),
+        }),
+      },
+      ...keyErrors(),
+    },
+  },
+  handle: async ({ deps, caller, query: params }: KeyCall) => {
+    const { query } = parseReport(WindowParams, params);
+    const site = siteOf(caller);
+    const file = await exportCsv(deps, site, query);
+    const headers = {
+      ...REPORT_HEADERS,
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${exportFileName('csv', site.hosts[0] ?? null, file)}"`,
+      'x-content-type-options': 'nosniff',
+      'x-svc-row-count': String(file.rowCount),
+      ...(file.isCut ? { 'x-svc-truncated': 'true' } : {}),
+    };
+    return { status: 200, headers, stream: file };
+  },
+};

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { FAILURE_REASONS } from '../../domain/errors.ts';
+import { AUDIT_GROUPS } from '../../services/reports/audit.ts';
+import { VERDICTS } from './observe.ts';
+import { count, netMicro, nextCursor, reportFilters, reportFrame, reportParams } from './report.ts';
+import { kind } from './shared.ts';
+
+const verdict = z.enum(VERDICTS, 'must be a verdict');
+
+/** Parameters of GET /_svc/audit. */
+export const AuditParams = reportParams(AUDIT_GROUPS).extend({
+  ...reportFilters,
+  verdict: z.exactOptional(verdict),
+  agent: z.exactOptional(
+    z
+      .string()
+      .min(1, 'must name an agent')
+      .max(2048, 'is too long')
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the one character Postgres cannot compare
+      .regex(/^[^\u0000]*$/, 'must name an agent')
+      .meta({ description: 'An agent’s label (see byAgent), or the exact User-Agent or verified host it gave.' }),
+  ),
+});
+
+const reasons = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, count])) as Record<
+  (typeof FAILURE_REASONS)[number],
+  typeof count
+>;
+
+const AuditTotals = z
+  .object({
+    observations: count,
+    agentHits: count,
+    denied: count,
+    paid: count,
+    servedFree: count,
+    paymentFailed: count,
+    missedMicroUsdc: netMicro,
+    failedMicroUsdc: netMicro,
+    earnedMicroUsdc: netMicro,
+    failedByReason: z.object(reasons),
+    verifiedHits: count,
+    masqueradeAttempts: count,
+  })
+  .meta({ id: 'AuditTotals' });
+
+const hits = { hits: count, denied: count, paid: count };
+
+/** Body of GET /_svc/audit. */
+export const PublisherAudit = z
+  .object({
+    ...reportFrame,
+    totals: AuditTotals,
+    previous: z.exactOptional(z.object({ totals: AuditTotals })),
+    breakdown: z.exactOptional(
+      z.array(
+        z
+          .object({ key: z.string(), label: z.string(), ...hits, missedMicroUsdc: netMicro, earnedMicroUsdc: netMicro })
+          .meta({ id: 'AuditBreakdownRow' }),
+      ),
+    ),
+    byAgent: z.array(z.object({ agent: z.string(), ...hits, verified: z.exactOptional(z.boolean()) })),
+    recent: z.array(
+      z
+        .object({
+          host: z.string(),
+          slug: z.string(),
+          kind: z.exactOptional(kind),
+          verdict,
+          classifiedAs: z.enum(['human', 'agent']),
+          agentUa: z.exactOptional(z.string()),
+          verified: z.exactOptional(z.boolean()),
+          verifiedAgent: z.exactOptional(z.string()),
+          sigInvalid: z.exactOptional(z.boolean()),
+          micro: z.exactOptional(netMicro),
+          at: z.number(),
+        })
+        .meta({ id: 'AuditObservation' }),
+    ),
+    nextCursor,
+    truncated: z.exactOptional(z.boolean()),
+  })
+  .meta({ id: 'PublisherAudit' });

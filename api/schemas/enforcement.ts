@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { resource } from './shared.ts';
+
+/** Query of GET /_svc/enforce-config. */
+export const EnforceConfigQuery = z.object({
+  resource: z.exactOptional(resource.meta({ description: 'A page of the site; the manifest then names its host alone.' })),
+});
+
+const fragments = z.array(z.string()).meta({ description: 'Fragments of User-Agents, lower case.' });
+
+const GateScope = z
+  .union([
+    z.object({ mode: z.literal('prefixes') }),
+    z.object({
+      mode: z.literal('site'),
+      excludePrefixes: z.array(z.string()),
+      includeExtensions: z.exactOptional(z.array(z.string())),
+    }),
+  ])
+  .meta({ id: 'GateScope', description: 'What is in scope: the article prefixes, or the whole site but some prefixes.' });
+
+const Manifest = z
+  .object({
+    x402Version: z.literal(2),
+    humansReadFree: z.literal(true),
+    resources: z.array(z.string()),
+    payment: z.object({ schemes: z.array(z.literal('exact')), quoteUrl: z.string() }),
+    license: z.object({ issuer: z.string(), jwksUrl: z.string() }),
+  })
+  .meta({ id: 'Manifest', description: "The publisher's x402 manifest: no price, network, address or key id." });
+
+/** Body of GET /_svc/enforce-config. */
+export const EnforcementConfig = z
+  .looseObject({
+    enforcement: z.looseObject({
+      articlePrefixes: z.array(z.string()),
+      gateScope: GateScope,
+      seoAllowlist: fragments,
+      crawlerPolicy: z.object({ allow: fragments, charge: fragments, block: fragments }),
+      licenseIdentity: z.string(),
+      manifest: Manifest,
+    }),
+    manifest: Manifest,
+    version: z.int(),
+  })
+  .meta({ id: 'EnforcementConfig', description: 'What an in-app enforcer reads before pricing; changes when the tenant is edited.' });
+
+const time = z.string().meta({ format: 'date-time' }).nullable();
+
+const EnforcementStatusRow = z
+  .object({
+    host: z.string(),
+    mode: z.enum(['fleet', 'in_app', 'idle', 'conflict', 'unverified']).nullable(),
+    confidence: z.enum(['high', 'medium', 'low']).nullable(),
+    basedOn: z.array(z.enum(['dns_cname', 'live_probe', 'inapp_quote', 'inapp_verify', 'observe', 'challenge'])),
+    lastCheckedAt: time,
+    keyRejectedAt: time,
+    nextAction: z.enum([
+      'none',
+      'verify_host',
+      'remove_cname',
+      'reconnect_sdk',
+      'install_code',
+      'fix_dns',
+      'rotate_key',
+      'wait',
+    ]),
+    attention: z.boolean(),
+    recordToFix: z.exactOptional(z.string().meta({ description: 'The DNS name whose record to change.' })),
+    tracks: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'EnforcementStatusRow' });
+
+/** Body of GET /_svc/enforce-status. */
+export const EnforcementStatusResponse = z
+  .object({ hosts: z.array(EnforcementStatusRow), attention: z.boolean() })
+  .meta({ id: 'EnforcementStatusResponse' });

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { ServiceError } from '../../domain/errors.ts';
+import type { ReportQuery } from '../../services/reports/request.ts';
+import { parseWith } from './parse.ts';
+import { kind } from './shared.ts';
+
+/** Parameters and parts that the reports share (specification, Earnings; decisions §4). */
+
+const MAX_LIMIT = 500;
+const DEFAULT_LIMIT = 50;
+const MAX_TIME_MS = Date.UTC(9999, 11, 31);
+
+const milliseconds = z
+  .string('must be epoch milliseconds')
+  .regex(/^\d{1,15}$/, 'must be epoch milliseconds')
+  .refine((text) => Number(text) <= MAX_TIME_MS, 'must be epoch milliseconds');
+
+/** The six parameters of every report; `groups` are the names `groupBy` takes. */
+export function reportParams<const Groups extends readonly [string, ...string[]]>(groups: Groups) {
+  return z.object({
+    from: z.exactOptional(milliseconds.meta({ description: 'Start of the window, epoch ms; the plan limits how far back.' })),
+    to: z.exactOptional(milliseconds.meta({ description: 'End of the window, epoch ms; does not belong to it.' })),
+    compare: z.exactOptional(
+      z.enum(['0', '1'], 'must be 0 or 1').meta({ description: '1: also the window of the same length right before.' }),
+    ),
+    groupBy: z.exactOptional(z.enum(groups, `must be one of ${groups.join(', ')}`)),
+    cursor: z.exactOptional(milliseconds.meta({ description: '`nextCursor` of the page before.' })),
+    limit: z.exactOptional(
+      z
+        .string()
+        .regex(/^0*[1-9]\d*$/, 'must be a whole number of at least 1')
+        .meta({ description: `Rows of a page, ${DEFAULT_LIMIT} by default; more than ${MAX_LIMIT} is taken as ${MAX_LIMIT}.` }),
+    ),
+  });
+}
+
+/** Filters of the reports that have them. */
+export const reportFilters = {
+  host: z.exactOptional(
+    z
+      .string()
+      .min(1, 'must be a host')
+      .max(253, 'must be a host')
+      .regex(/^[\x21-\x7e]+$/, 'must be a host'),
+  ),
+  kind: z.exactOptional(kind),
+};
+
+/** Parameters as they came, after their shapes were checked. */
+interface Given {
+  readonly from?: string;
+  readonly to?: string;
+  readonly compare?: '0' | '1';
+  readonly cursor?: string;
+  readonly limit?: string;
+  readonly host?: string;
+  readonly kind?: 'read' | 'citation';
+}
+
+/** Query parameters of a report's shape. Throws 400 that names the parameter. */
+export function parseReport<T extends Given>(
+  schema: z.ZodType<T>,
+  query: ReadonlyMap<string, string>,
+): { readonly given: T; readonly query: ReportQuery } {
+  const given = parseWith(schema, Object.fromEntries(query), 'invalid_parameter');
+  const { from, to, compare, cursor, limit, host, kind: only } = given;
+  const ms = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
+  const [fromMs, toMs] = [ms(from), ms(to)];
+  if (fromMs !== null && toMs !== null && fromMs > toMs) {
+    throw new ServiceError('invalid_parameter', 'from: must not be after to', { parameter: 'from' });
+  }
+  return {
+    given,
+    query: {
+      ...{ fromMs, toMs, compare: compare === '1', cursorMs: ms(cursor) },
+      limit: Math.min(limit === undefined ? DEFAULT_LIMIT : Number(limit), MAX_LIMIT),
+      host: host?.toLowerCase() ?? null,
+      kind: only ?? null,
+    },
+  };
+}
+
+const time = z.number().meta({ description: 'Epoch milliseconds' });
+/** A number of things. */
+export const count = z.int();
+/** Net micro-USDC of a report. */
+export const netMicro = z.int().meta({ description: 'Micro-USDC' });
+
+/** The frame of every report. */
+export const reportFrame = {
+  generatedAt: time,
+  window: z
+    .object({ from: time.nullable(), to: time.nullable() })
+    .meta({ id: 'Window', description: 'What the figures cover: `from` belongs to it, `to` does not.' }),
+  retentionClampedTo: z.exactOptional(time.meta({ description: 'Where the plan’s retention begins, when that cut the window.' })),
+};
+/** The cursor of a list; absent at its end. */
+export const nextCursor = z.exactOptional(time);

@@ -1,0 +1,29 @@
+/** The operator's command line: `node bin/admin.ts <command> --help`. Prints one JSON document; secrets are shown this once. */
+import { openDatabase } from '../db/database.ts';
+import { isServiceError } from '../domain/errors.ts';
+import { createAdminProgram } from './admin/program.ts';
+import { readAdminConfig } from './config.ts';
+
+/** Runs one command; exit code 1 and `{error}` on standard error when it is refused. */
+async function main(): Promise<void> {
+  let close = async (): Promise<void> => undefined;
+  const program = createAdminProgram({
+    open: async () => {
+      const config = readAdminConfig();
+      const database = await openDatabase({ url: config.databaseUrl, poolSize: 2, applicationName: 'svc admin' });
+      close = () => database.close();
+      return { database, config };
+    },
+    print: (value) => console.log(JSON.stringify(value, null, 2)),
+  });
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    console.error(JSON.stringify({ error: isServiceError(error) ? error.text : (error as Error).message }));
+    process.exitCode = 1;
+  } finally {
+    await close();
+  }
+}
+
+await main();

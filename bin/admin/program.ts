@@ -1,0 +1,221 @@
+import { Command } from 'commander';
+import type { Database } from '../../db/database.ts';
+import { addHost, describePayment, listSiteKeys, recheckPayment } from '../../services/admin.ts';
+import { mintKey, revokeKey } from '../../services/keys.ts';
+import { inviteMember } from '../../services/members.ts';
+import type { PricingInput } from '../../services/tenants.ts';
+import {
+  createBuyerAccount,
+  createOwnerToken,
+  createTenant,
+  setPricing,
+  setTenantPlan,
+  setTenantStatus,
+} from '../../services/tenants.ts';
+import type { readAdminConfig } from '../config.ts';
+import { collect, parseDays, parseId, parseJsonFile, parsePlan, parseScopes, parseWallet } from './options.ts';
+
+/** What a command runs with: opened only when one runs, so that `--help` needs nothing. */
+interface Surroundings {
+  readonly open: () => Promise<{ readonly database: Database; readonly config: ReturnType<typeof readAdminConfig> }>;
+  readonly print: (value: unknown) => void;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** The commands. Refused ones reject with ServiceError; a second call of any is as safe as its service says. */
+export function createAdminProgram(surroundings: Surroundings): Command {
+  const program = new Command('admin').description('Operates the service; prints JSON.');
+  program.addCommand(tenantCommands(surroundings));
+  program.addCommand(priceCommands(surroundings));
+  program.addCommand(keyCommands(surroundings));
+  program.addCommand(peopleCommands(surroundings, 'owner'));
+  program.addCommand(peopleCommands(surroundings, 'member'));
+  program.addCommand(peopleCommands(surroundings, 'buyer'));
+  program.addCommand(hostCommands(surroundings));
+  program.addCommand(paymentCommands(surroundings));
+  return program;
+}
+
+function tenantCommands({ open, print }: Surroundings): Command {
+  const tenant = new Command('tenant').description('Sites.');
+  pricingOptions(tenant.command('create').description('Creates a site; its hosts count as verified, the first is the default.'))
+    .requiredOption('--host <name>', 'host name; again for more', collect)
+    .option('--plan <plan>', 'free, starter, studio, scale or enterprise', parsePlan)
+    .option('--owner <userId>', 'user id of the owner')
+    .option('--origin <url>', "the site's origin")
+    .option('--issuer <url>', 'issuer of its licences; ours by default')
+    .action(async (options) => {
+      const { database } = await open();
+      const { host, plan, owner, origin, issuer } = options;
+      const pricing = pricingOf(options) as PricingInput;
+      const given = { ownerUserId: owner, originUrl: origin, licenseIssuer: issuer };
+      const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+      print(await createTenant({ database }, { hosts: host, plan: plan ?? null, pricing, ...known }));
+    });
+  tenant
+    .command('plan <tenantId> <plan>')
+    .description('Sets the plan.')
+    .action(async (tenantId: string, plan: string) => {
+      const { database } = await open();
+      await setTenantPlan({ database }, { tenantId: parseId(tenantId), plan: parsePlan(plan) });
+      print({ tenantId, plan });
+    });
+  tenant
+    .command('status <tenantId> <status>')
+    .description('Sets the status: pending, active, suspended or closed.')
+    .action(async (tenantId: string, text: string) => {
+      const { database } = await open();
+      const status = (['pending', 'active', 'suspended', 'closed'] as const).find((known) => known === text);
+      if (!status) throw new Error('the status is pending, active, suspended or closed');
+      await setTenantStatus({ database }, { tenantId: parseId(tenantId), status });
+      print({ tenantId, status });
+    });
+  return tenant;
+}
+
+function priceCommands({ open, print }: Surroundings): Command {
+  const price = new Command('price').description('What a site charges.');
+  pricingOptions(price.command('set <tenantId>').description('A new pricing version; what is left out stays.'), false).action(
+    async (tenantId: string, options) => {
+      const { database } = await open();
+      print(await setPricing({ database }, { tenantId: parseId(tenantId), pricing: pricingOf(options) }));
+    },
+  );
+  return price;
+}
+
+function pricingOptions(command: Command, isPriceNeeded = true): Command {
+  const priced = isPriceNeeded
+    ? command.requiredOption('--price <usdc>', 'decimal USD of a read')
+    : command.option('--price <usdc>', 'decimal USD of a read');
+  return priced
+    .option('--multiplier <decimal>', 'how many reads a citation costs')
+    .option('--prefix <path>', 'article prefix; again for more', collect)
+    .option('--free-slug <slug>', 'a free article; again for more', collect)
+    .option('--credits <file>', 'JSON file: slug → credits', parseJsonFile)
+    .option('--credits-url <url>', "the site's credits API");
+}
+
+function pricingOf(options: Record<string, unknown>): Partial<PricingInput> {
+  const named = {
+    priceUsdc: options['price'],
+    citationMultiplier: options['multiplier'],
+    articlePrefixes: options['prefix'],
+    creditsFreeSlugs: options['freeSlug'],
+    creditsInline: options['credits'],
+    creditsApiUrl: options['creditsUrl'],
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
+
+function keyCommands({ open, print }: Surroundings): Command {
+  const key = new Command('key').description('Publisher keys.');
+  key
+    .command('mint <tenantId>')
+    .description('Mints a key; its token is printed this once.')
+    .requiredOption('--name <text>', 'what it is for')
+    .requiredOption('--scopes <list>', 'scopes divided by commas, or all', parseScopes)
+    .option('--days <number>', 'expires after so many days', parseDays)
+    .option('--test', 'a test key, whose settlements never count as money')
+    .action(async (tenantId: string, { name, scopes, days, test }) => {
+      const { database, config } = await open();
+      const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
+      const prefix = test ? ('svc_test_' as const) : ('svc_live_' as const);
+      print(
+        await mintKey({ database, pepper: config.apiKeyPepper }, { tenantId: parseId(tenantId), name, scopes, prefix, ...expiry }),
+      );
+    });
+  key
+    .command('revoke <tenantId> <keyId>')
+    .description('Revokes a key from the very next call on.')
+    .action(async (tenantId: string, keyId: string) => {
+      const { database } = await open();
+      await revokeKey({ database }, { tenantId: parseId(tenantId), keyId: parseId(keyId) });
+      print({ keyId, revoked: true });
+    });
+  key
+    .command('list <tenantId>')
+    .description('The keys of a site, without their secrets.')
+    .action(async (tenantId: string) => {
+      const { database } = await open();
+      print({ keys: await listSiteKeys({ database }, parseId(tenantId)) });
+    });
+  return key;
+}
+
+function peopleCommands({ open, print }: Surroundings, who: 'owner' | 'member' | 'buyer'): Command {
+  if (who === 'owner') {
+    const owner = new Command('owner').description('Owners of sites.');
+    owner
+      .command('token <tenantId>')
+      .description('Issues a token of the owner; it is printed this once.')
+      .requiredOption('--user <userId>', 'user id')
+      .option('--days <number>', 'expires after so many days', parseDays)
+      .action(async (tenantId: string, { user, days }) => {
+        const { database, config } = await open();
+        const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
+        const request = { tenantId: parseId(tenantId), userId: user, ...expiry };
+        print(await createOwnerToken({ database, pepper: config.apiKeyPepper }, request));
+      });
+    return owner;
+  }
+  if (who === 'member') {
+    const member = new Command('member').description('Authors on the roster.');
+    member
+      .command('add <tenantId>')
+      .description('Invites an author; again before it was accepted: a new invitation.')
+      .requiredOption('--author <authorId>', 'author id, as in the credits')
+      .requiredOption('--email <address>', 'e-mail address')
+      .action(async (tenantId: string, { author, email }) => {
+        const { database, config } = await open();
+        const deps = { database, pepper: config.apiKeyPepper, clock: Date.now };
+        print(await inviteMember(deps, { tenantId: parseId(tenantId), authorId: author, email }));
+      });
+    return member;
+  }
+  const buyer = new Command('buyer').description('Buyer accounts.');
+  buyer
+    .command('create')
+    .description('Creates a buyer account; its token is printed this once.')
+    .option('--name <text>', 'name')
+    .option('--wallet <address>', 'its wallet', parseWallet)
+    .action(async (options: { name?: string; wallet?: `0x${string}` }) => {
+      const { database, config } = await open();
+      print(await createBuyerAccount({ database, pepper: config.apiKeyPepper }, options));
+    });
+  return buyer;
+}
+
+function hostCommands({ open, print }: Surroundings): Command {
+  const host = new Command('host').description('Host names of sites.');
+  host
+    .command('add <tenantId> <host>')
+    .description("Makes a host a site's verified one, without a challenge.")
+    .action(async (tenantId: string, name: string) => {
+      const { database } = await open();
+      print(await addHost({ database }, { tenantId: parseId(tenantId), host: name }));
+    });
+  return host;
+}
+
+function paymentCommands({ open, print }: Surroundings): Command {
+  const payment = new Command('payment').description('Payments.');
+  payment
+    .command('show <paymentId>')
+    .description('State, evidence, and the workflow that carries it.')
+    .action(async (paymentId: string) => {
+      const { database, config } = await open();
+      const temporal = { uiUrl: config.temporalUiUrl, namespace: config.temporalNamespace };
+      print(await describePayment({ database }, parseId(paymentId), temporal));
+    });
+  payment
+    .command('recheck <paymentId>')
+    .description('Has the sweeper look for its evidence in its next round.')
+    .action(async (paymentId: string) => {
+      const { database } = await open();
+      await recheckPayment({ database }, parseId(paymentId));
+      print({ paymentId, recheck: 'asked for' });
+    });
+  return payment;
+}

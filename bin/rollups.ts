@@ -1,0 +1,32 @@
+import { openDatabase } from '../db/database.ts';
+import { checkRollups, rebuildAll } from '../services/reports/rollups.ts';
+import { readConfig } from './config/read.ts';
+
+/**
+ * `node bin/rollups.ts check|rebuild [days|all] [tenantId]`: compares the reports' rollups with their rows (and writes those that
+ * differ anew), or writes them anew in any case. 35 days by default; status 1 when a check found a difference.
+ */
+const [command, days = '35', tenantId = null] = process.argv.slice(2);
+if ((command !== 'check' && command !== 'rebuild') || !/^(all|[1-9]\d{0,4})$/.test(days)) {
+  console.error('usage: node bin/rollups.ts check|rebuild [days|all] [tenantId]');
+  process.exit(2);
+}
+const database = await openDatabase({
+  url: readConfig(process.env, ['databaseUrl']).databaseUrl,
+  poolSize: 2,
+  statementTimeoutMs: 3_600_000,
+  applicationName: 'svc rollups',
+});
+const deps = { database, clock: Date.now };
+const job = { days: days === 'all' ? null : Number(days), tenantId };
+if (command === 'rebuild') {
+  console.log(`rebuilt the rollups of ${await rebuildAll(deps, job)} sites`);
+} else {
+  const found = await checkRollups(deps, job);
+  for (const { tenantId: site, mismatches } of found) {
+    for (const { table, detail } of mismatches) console.log(`${site} ${table} ${detail}`);
+  }
+  console.log(found.length === 0 ? 'all rollups add up' : `${found.length} sites differed and were rebuilt`);
+  process.exitCode = found.length === 0 ? 0 : 1;
+}
+await database.close();

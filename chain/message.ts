@@ -1,0 +1,50 @@
+/** Who signed a personal message (EIP-191): a key, or a wallet with code that confirms it (ERC-1271). */
+import secp256k1 from 'secp256k1';
+import { decodeFunctionResult, encodeFunctionData, hashMessage, keccak256, parseAbi } from 'viem';
+import type { Address } from '../domain/legs.ts';
+import type { Hex } from '../domain/payload.ts';
+import { findAccountsWithCode } from './code-size.ts';
+import { CONTRACT_AUTH_GAS, transferGas } from './gas.ts';
+import { readCall } from './multicall.ts';
+import type { Rpc } from './rpc.ts';
+import { isEvmRefusal, quantity } from './rpc.ts';
+
+const walletAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
+const VALID = '0x1626ba7e';
+
+/**
+ * True when `address` signed `message`. A key's signature is judged without the chain; only otherwise the wallet is asked, under
+ * a gas cap, because it is foreign code. Throws ServiceError `chain_unavailable` in an outage.
+ */
+export async function isSignedBy(
+  rpc: Rpc,
+  { address, message, signature }: { readonly address: Address; readonly message: string; readonly signature: Hex },
+): Promise<boolean> {
+  const hash = hashMessage(message);
+  if (recoverSigner(hash, signature) === address) return true;
+  if (!(await findAccountsWithCode(rpc, [address])).has(address)) return false;
+  const data = encodeFunctionData({ abi: walletAbi, functionName: 'isValidSignature', args: [hash, signature] });
+  try {
+    const answer = await readCall(rpc, { to: address, data, gas: quantity(transferGas(CONTRACT_AUTH_GAS, data)) });
+    return (
+      answer.length >= 66 && decodeFunctionResult({ abi: walletAbi, functionName: 'isValidSignature', data: answer }) === VALID
+    );
+  } catch (error) {
+    if (isEvmRefusal(error) || (error instanceof Error && error.name.startsWith('Abi'))) return false;
+    throw error;
+  }
+}
+
+function recoverSigner(hash: Hex, signature: Hex): Address | null {
+  const bytes = Buffer.from(signature.slice(2), 'hex');
+  if (signature.length !== 132 || bytes.length !== 65) return null;
+  const v = bytes[64] ?? 0;
+  const recovery = v >= 27 ? v - 27 : v;
+  if (recovery !== 0 && recovery !== 1) return null;
+  try {
+    const publicKey = secp256k1.ecdsaRecover(bytes.subarray(0, 64), recovery, Buffer.from(hash.slice(2), 'hex'), false);
+    return `0x${Buffer.from(keccak256(publicKey.subarray(1), 'bytes').subarray(12)).toString('hex')}`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Sql } from '../database.ts';
+
+/** An e-mail to a tenant's alert address. */
+export interface AlertMail {
+  readonly tenantId: string;
+  /** Stable for its cause: the same id is sent once. */
+  readonly mailId: string;
+  readonly subject: string;
+  readonly detail: string;
+}
+
+/** Puts an e-mail into the outbox, if the tenant has an address for alerts; an id that is there already changes nothing. */
+export async function insertAlertMail(sql: Sql, mail: AlertMail): Promise<void> {
+  await sql.query(
+    `insert into alert_mail (tenant_id, mail_id, to_address, subject, detail)
+     select tenant_id, $2, email, $3, $4 from alert_address where tenant_id = $1 on conflict do nothing`,
+    [mail.tenantId, mail.mailId, mail.subject, mail.detail],
+  );
+}
+
+/** An e-mail that is to be sent now. */
+export interface DueMail extends AlertMail {
+  readonly toAddress: string;
+}
+
+/** Most attempts of one e-mail. */
+const MAX_ATTEMPTS = 8;
+
+/**
+ * Takes up to `limit` due e-mails less than a day old; each comes up again later, at doubling distances from a minute on, eight
+ * times in all, unless it is marked as sent.
+ */
+export async function takeDueMails(sql: Sql, limit: number): Promise<DueMail[]> {
+  return await sql.query(
+    `update alert_mail m set attempts = attempts + 1, due_at = clock_timestamp() + power(2, attempts) * interval '1 minute'
+     from (select tenant_id, mail_id from alert_mail where sent_at is null and due_at <= clock_timestamp() and attempts < ${MAX_ATTEMPTS}
+         and created_at > clock_timestamp() - interval '1 day'
+       order by due_at limit $1 for update skip locked) due
+     where m.tenant_id = due.tenant_id and m.mail_id = due.mail_id
+     returning m.tenant_id as "tenantId", m.mail_id as "mailId", m.to_address as "toAddress", m.subject, m.detail`,
+    [limit],
+  );
+}
+
+/** Notes that an e-mail was handed over. */
+export async function markMailSent(sql: Sql, mail: Pick<AlertMail, 'tenantId' | 'mailId'>): Promise<void> {
+  await sql.query('update alert_mail set sent_at = clock_timestamp() where tenant_id = $1 and mail_id = $2', [
+    mail.tenantId,
+    mail.mailId,
+  ]);
+}
+
+/** Sets or, with null, removes the address a tenant's alerts go to. False when there is no such tenant. */
+export async function setAlertAddressRow(sql: Sql, tenantId: string, email: string | null): Promise<boolean> {
+  if (email === null) {
+    await sql.query('delete from alert_address where tenant_id = $1', [tenantId]);
+    return true;
+  }
+  const rows = await sql.query(
+    `insert into alert_address (tenant_id, email) select tenant_id, $2 from tenant where tenant_id = $1
+     on conflict (tenant_id) do update set email = excluded.email, updated_at = now() returning 1`,
+    [tenantId, email],
+  );
+  return rows.length > 0;
+}

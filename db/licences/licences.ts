@@ -1,0 +1,184 @@
+import type { Address } from '../../domain/legs.ts';
+import type { CrossingKind } from '../../domain/terms.ts';
+import type { Database, Sql } from '../database.ts';
+
+/** A licence as stored. */
+export interface LicenceRecord {
+  readonly tenantId: string;
+  readonly jti: string;
+  readonly accountId: string;
+  readonly host: string;
+  readonly patterns: readonly string[];
+  readonly terms: readonly string[];
+  readonly kind: CrossingKind;
+  readonly periodFrom: Date;
+  readonly periodUntil: Date;
+  readonly priceMicro: bigint;
+  readonly legs: readonly { readonly toAddress: Address; readonly amountMicro: bigint }[];
+  readonly holder: Address | null;
+  readonly boughtAt: Date;
+  readonly revokedAt: Date | null;
+  readonly network: string;
+  /** The transaction that pays for it as the chain stands; null while a reorg has taken it back. */
+  readonly txHash: string | null;
+  /** Canonical paths of its pages, ascending. */
+  readonly paths: readonly string[];
+}
+
+interface LicenceRow {
+  tenant_id: string;
+  jti: string;
+  account_id: string;
+  host: string;
+  patterns: string[];
+  terms: string[];
+  kind: CrossingKind;
+  period_from: Date;
+  period_until: Date;
+  price_micro: string;
+  legs: { toAddress: Address; amountMicro: string }[];
+  holder: Address | null;
+  bought_at: Date;
+  revoked_at: Date | null;
+  network: string;
+  tx_hash: string | null;
+  paths: string[];
+}
+type Row = LicenceRow & Record<string, unknown>;
+
+const COLUMNS = `licence.tenant_id, licence.jti, licence.account_id, licence.host, licence.patterns, licence.terms, licence.kind,
+  licence.period_from, licence.period_until, licence.price_micro, licence.legs, licence.holder, licence.bought_at,
+  licence.revoked_at, payment.network, payment.tx_hash,
+  array(select path from licence_page as page where page.tenant_id = licence.tenant_id and page.jti = licence.jti
+    order by path) as paths`;
+
+/** The licences of an account that were not revoked, newest first. */
+export async function listLicences(sql: Sql, accountId: string): Promise<LicenceRecord[]> {
+  const rows = await sql.query<Row>(
+    `select ${COLUMNS} from account_licence as held
+       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
+       join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
+      where held.account_id = $1 and licence.revoked_at is null
+      order by held.bought_at desc, held.jti desc`,
+    [accountId],
+  );
+  return rows.map(licenceFromRow);
+}
+
+/** A licence of an account, revoked or not; null when the account has none of that id. */
+export async function findLicence(sql: Sql, key: { readonly accountId: string; readonly jti: string }): Promise<LicenceRecord | null> {
+  const rows = await sql.query<Row>(
+    `select ${COLUMNS} from account_licence as held
+       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
+       join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
+      where held.account_id = $1 and held.jti = $2`,
+    [key.accountId, key.jti],
+  );
+  return rows[0] ? licenceFromRow(rows[0]) : null;
+}
+
+/** The licence that a payment bought; null when it bought none (yet). */
+export async function findBoughtLicence(
+  sql: Sql,
+  payment: { readonly tenantId: string; readonly paymentId: string },
+): Promise<LicenceRecord | null> {
+  const rows = await sql.query<Row>(
+    `select ${COLUMNS} from licence
+       join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
+      where licence.tenant_id = $1 and licence.payment_id = $2`,
+    [payment.tenantId, payment.paymentId],
+  );
+  return rows[0] ? licenceFromRow(rows[0]) : null;
+}
+
+/**
+ * The purchase of a licence of the same account that covers everything of an offer: pages, terms, kind and the whole period
+ * (safety 14); null when the account holds none. Its payment stands settled.
+ */
+export async function findCoveringPurchase(sql: Sql, offerId: string): Promise<string | null> {
+  const rows = await sql.query<{ payment_id: string }>(
+    `select licence.payment_id from licence_offer as offer
+       join account_licence as held on held.account_id = offer.account_id and held.tenant_id = offer.tenant_id
+       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
+       join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
+      where offer.offer_id = $1 and payment.state in ('settled', 'final') and licence.revoked_at is null
+        and licence.host = offer.host and licence.holder is not distinct from offer.holder
+        and (licence.kind = 'citation' or offer.kind = 'read')
+        and ('all' = any(licence.terms) or licence.terms @> offer.terms)
+        and licence.period_from <= offer.period_from and licence.period_until >= offer.period_until
+        and not exists (
+          select from jsonb_array_elements(offer.pages) as asked
+           where not exists (select from licence_page as page where page.tenant_id = licence.tenant_id
+             and page.jti = licence.jti and page.path = asked ->> 'path'))
+      order by licence.bought_at desc limit 1`,
+    [offerId],
+  );
+  return rows[0]?.payment_id ?? null;
+}
+
+/** Stores what a token covers that does not say so itself; `paths` null: every page of its licence. Again: changes nothing. */
+export async function keepAccessScope(
+  sql: Sql,
+  scope: {
+    readonly tenantId: string;
+    readonly jti: string;
+    readonly licenceJti: string;
+    readonly paths: readonly string[] | null;
+    readonly expiresAt: Date;
+  },
+): Promise<void> {
+  await sql.query(
+    `insert into access_scope (tenant_id, jti, licence_jti, paths, expires_at) values ($1, $2, $3, $4, $5) on conflict do nothing`,
+    [scope.tenantId, scope.jti, scope.licenceJti, scope.paths, scope.expiresAt],
+  );
+}
+
+/** Denies a licence for good and marks it revoked; false when the site has none of that id. */
+export async function revokeLicenceRow(database: Database, key: { readonly tenantId: string; readonly jti: string }): Promise<boolean> {
+  return database.transaction(async (sql) => {
+    const rows = await sql.query(
+      `update licence set revoked_at = coalesce(revoked_at, now()), revoked_reason = 'revoked'
+        where tenant_id = $1 and jti = $2 returning 1`,
+      [key.tenantId, key.jti],
+    );
+    if (rows.length > 0) await denyToken(sql, key);
+    return rows.length > 0;
+  });
+}
+
+/** Puts a licence or token on the site's deny-list. Again: changes nothing. */
+export async function denyToken(sql: Sql, key: { readonly tenantId: string; readonly jti: string }): Promise<void> {
+  await sql.query(
+    `insert into denied_licence (tenant_id, jti, reason) values ($1, $2, 'revoked')
+     on conflict (tenant_id, jti) do update set reason = 'revoked'`,
+    [key.tenantId, key.jti],
+  );
+}
+
+/** Forgets used proofs and stored scopes that ended before `before`. */
+export async function dropEnded(sql: Sql, before: Date): Promise<void> {
+  await sql.query('delete from used_proof where expires_at < $1', [before]);
+  await sql.query('delete from access_scope where expires_at < $1', [before]);
+}
+
+function licenceFromRow(row: LicenceRow): LicenceRecord {
+  return {
+    tenantId: row.tenant_id,
+    jti: row.jti,
+    accountId: row.account_id,
+    host: row.host,
+    patterns: row.patterns,
+    terms: row.terms,
+    kind: row.kind,
+    periodFrom: row.period_from,
+    periodUntil: row.period_until,
+    priceMicro: BigInt(row.price_micro),
+    legs: row.legs.map(({ toAddress, amountMicro }) => ({ toAddress, amountMicro: BigInt(amountMicro) })),
+    holder: row.holder,
+    boughtAt: row.bought_at,
+    revokedAt: row.revoked_at,
+    network: row.network,
+    txHash: row.tx_hash,
+    paths: row.paths,
+  };
+}

@@ -1,0 +1,101 @@
+import type { PeriodFactor } from '../../domain/licencePeriod.ts';
+import type { Database, Sql } from '../database.ts';
+import { notifyTenant } from '../tenants.ts';
+
+/** Which site a host is of. */
+export interface HostSite {
+  readonly tenantId: string;
+  /** True when the host's traffic is routed to us, so that a request's own Host names its site. */
+  readonly isRouted: boolean;
+}
+
+/** The site of a verified host; null when nobody owns it. */
+export async function findSiteOfHost(sql: Sql, host: string): Promise<HostSite | null> {
+  const rows = await sql.query<{ tenant_id: string; routed: boolean }>(
+    `select claim.tenant_id, owned.routing_verified_at is not null as routed from host_claim as claim
+       join tenant_host as owned on owned.tenant_id = claim.tenant_id and owned.host = claim.host
+      where claim.host = $1 and owned.verified_at is not null`,
+    [host],
+  );
+  return rows[0] ? { tenantId: rows[0].tenant_id, isRouted: rows[0].routed } : null;
+}
+
+/** What a site says about selling scopes, and the pages it imported. */
+export interface OfferingRow {
+  readonly sellsTraining: boolean;
+  readonly periodFactors: readonly PeriodFactor[] | null;
+  readonly pages: readonly { readonly slug: string; readonly path: string; readonly credits: unknown }[];
+}
+
+/** Reads a site's offering; without one it sells no training, at the usual factors, and only what credits_inline names. */
+export async function readOffering(sql: Sql, tenantId: string): Promise<OfferingRow> {
+  const [offering] = await sql.query<{ sells_training: boolean; period_factors: PeriodFactor[] | null }>(
+    'select sells_training, period_factors from licence_offering where tenant_id = $1',
+    [tenantId],
+  );
+  const pages = await sql.query<{ slug: string; path: string; credits: unknown }>(
+    'select slug, path, credits from imported_page where tenant_id = $1 order by path',
+    [tenantId],
+  );
+  return { sellsTraining: offering?.sells_training ?? false, periodFactors: offering?.period_factors ?? null, pages };
+}
+
+/** Sets what a site says about selling scopes; false when there is no such site. */
+export async function writeOffering(
+  database: Database,
+  tenantId: string,
+  offering: { readonly sellsTraining: boolean; readonly periodFactors: readonly PeriodFactor[] | null },
+): Promise<boolean> {
+  const factors = offering.periodFactors === null ? null : JSON.stringify(offering.periodFactors);
+  return changeTenant(database, tenantId, (sql) =>
+    sql.query(
+      `insert into licence_offering (tenant_id, sells_training, period_factors) values ($1, $2, $3)
+       on conflict (tenant_id) do update set sells_training = excluded.sells_training,
+         period_factors = excluded.period_factors, updated_at = now()`,
+      [tenantId, offering.sellsTraining, factors],
+    ),
+  );
+}
+
+/** An imported page. */
+export interface ImportedPageRow {
+  readonly slug: string;
+  /** Canonical. */
+  readonly path: string;
+  readonly title: string | null;
+  readonly credits: unknown;
+}
+
+/** Adds imported pages to a site or replaces those of the same slug; false when there is no such site. A path taken: 23505. */
+export async function writeImportedPages(database: Database, tenantId: string, pages: readonly ImportedPageRow[]): Promise<boolean> {
+  return changeTenant(database, tenantId, (sql) =>
+    sql.query(
+      `insert into imported_page (tenant_id, slug, path, title, credits)
+       select $1, slug, path, title, nullif(credits, 'null'::jsonb)
+         from unnest($2::text[], $3::text[], $4::text[], $5::jsonb[]) as page (slug, path, title, credits)
+       on conflict (tenant_id, slug) do update set path = excluded.path, title = excluded.title, credits = excluded.credits,
+         imported_at = now()`,
+      [
+        tenantId,
+        pages.map(({ slug }) => slug),
+        pages.map(({ path }) => path),
+        pages.map(({ title }) => title),
+        pages.map(({ credits }) => JSON.stringify(credits ?? null)),
+      ],
+    ),
+  );
+}
+
+/** Changes rows of a tenant and bumps its version, so that every copy in memory is read again. */
+async function changeTenant(database: Database, tenantId: string, change: (sql: Sql) => Promise<unknown>): Promise<boolean> {
+  return database.transaction(async (sql) => {
+    const rows = await sql.query(
+      'update tenant set version = version + 1, updated_at = now() where tenant_id = $1 returning 1',
+      [tenantId],
+    );
+    if (rows.length === 0) return false;
+    await change(sql);
+    await notifyTenant(sql, tenantId);
+    return true;
+  });
+}

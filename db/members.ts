@@ -1,0 +1,89 @@
+/** The author roster of a tenant. */
+import type { Database, Sql } from './database.ts';
+
+/** One author on the roster. */
+export interface MemberRow {
+  readonly tenantId: string;
+  readonly authorId: string;
+  readonly email: string;
+  readonly userId: string | null;
+  readonly acceptedAt: Date | null;
+  readonly inviteId: string;
+  readonly inviteExpiresAt: Date;
+}
+
+/** The tenant's owner, and its members in the order they were added; null when there is no such tenant. */
+export async function findRoster(sql: Sql, tenantId: string): Promise<{ owner: string | null; members: MemberRow[] } | null> {
+  const tenants = await sql.query<{ owner_user_id: string | null }>('select owner_user_id from tenant where tenant_id = $1', [
+    tenantId,
+  ]);
+  if (!tenants[0]) return null;
+  const rows = await sql.query<{
+    author_id: string;
+    email: string;
+    user_id: string | null;
+    accepted_at: Date | null;
+    invite_id: string;
+    invite_expires_at: Date;
+  }>(
+    `select author_id, email, user_id, accepted_at, invite_id, invite_expires_at from member where tenant_id = $1
+      order by created_at, author_id`,
+    [tenantId],
+  );
+  const members = rows.map((row) => ({
+    tenantId,
+    authorId: row.author_id,
+    email: row.email,
+    userId: row.user_id,
+    acceptedAt: row.accepted_at,
+    inviteId: row.invite_id,
+    inviteExpiresAt: row.invite_expires_at,
+  }));
+  return { owner: tenants[0].owner_user_id, members };
+}
+
+/**
+ * Adds an author, or invites one anew who has not accepted: the older invitation ends with that. False when the author has
+ * accepted. Another author with this e-mail: 23505; no such tenant: 23503.
+ */
+export async function saveInvitation(
+  database: Database,
+  member: Pick<MemberRow, 'tenantId' | 'authorId' | 'email' | 'inviteId' | 'inviteExpiresAt'> & { readonly tokenHash: Buffer },
+): Promise<boolean> {
+  return database.transaction(async (sql) => {
+    const rows = await sql.query(
+      `insert into member (tenant_id, author_id, email, invite_id, invite_expires_at) values ($1, $2, $3, $4, $5)
+       on conflict (tenant_id, author_id) do update set email = excluded.email, invite_id = excluded.invite_id,
+         invite_expires_at = excluded.invite_expires_at where member.accepted_at is null
+       returning 1`,
+      [member.tenantId, member.authorId, member.email, member.inviteId, member.inviteExpiresAt],
+    );
+    if (rows.length === 0) return false;
+    await sql.query('delete from member_invite_hash where tenant_id = $1 and author_id = $2', [member.tenantId, member.authorId]);
+    await sql.query('insert into member_invite_hash (token_hash, tenant_id, author_id) values ($1, $2, $3)', [
+      ...[member.tokenHash, member.tenantId, member.authorId],
+    ]);
+    return true;
+  });
+}
+
+/** Uses an invitation up: its author is this user from now on. Null when it is unknown, used or expired. */
+export async function useInvitation(
+  database: Database,
+  tokenHash: Buffer,
+  userId: string,
+  at: Date,
+): Promise<{ tenantId: string; authorId: string } | null> {
+  return database.transaction(async (sql) => {
+    const rows = await sql.query<{ tenant_id: string; author_id: string }>(
+      `with used as (delete from member_invite_hash where token_hash = $1 returning tenant_id, author_id)
+       update member set accepted_at = $3, user_id = $2 from used
+        where member.tenant_id = used.tenant_id and member.author_id = used.author_id and member.accepted_at is null
+          and member.invite_expires_at > $3
+       returning member.tenant_id, member.author_id`,
+      [tokenHash, userId, at],
+    );
+    const [row] = rows;
+    return row ? { tenantId: row.tenant_id, authorId: row.author_id } : null;
+  });
+}

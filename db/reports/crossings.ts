@@ -1,0 +1,48 @@
+import type { Pieces, Span } from '../../domain/window.ts';
+import type { Binder } from './binder.ts';
+
+/** Which crossings a report is about; all of the site's where a filter is null. */
+export interface CrossingScope {
+  readonly tenantId: string;
+  readonly host: string | null;
+  readonly kind: string | null;
+}
+
+/** What crossings are added up by: the site, its slugs, or the authors' legs. */
+export type CrossingDimension = 'total' | 'slug' | 'author';
+
+/**
+ * A relation (host, kind, key, events, micro) that adds up to the plain aggregate of a window: days and hours from the rollups,
+ * the edges from the rows (DESIGN §5). Amounts are micro-USDC, corrections count -1. At least one piece.
+ */
+export function crossingSource(binder: Binder, scope: CrossingScope, pieces: Pieces, dimension: CrossingDimension): string {
+  const filter = conditions(binder, scope);
+  const branch = (table: string, inDimension: CrossingDimension, column: string) => (span: Span) =>
+    `select host, kind, ${dimension === 'total' ? "''" : 'key'} as key, events, micro from ${table}
+      where ${filter} and dimension = '${inDimension}' and ${within(binder, column, span)}`;
+  return [
+    ...pieces.days.map(branch('crossing_day', dimension, 'bucket')),
+    ...pieces.hours.map(branch('crossing_hour', dimension === 'total' ? 'slug' : dimension, 'bucket')),
+    ...pieces.edges.map(branch('crossing_part', dimension, 'at')),
+  ].join('\n union all ');
+}
+
+/** The scope as a condition on a table with tenant_id, host and kind; `alias` is its name with a point, where it needs one. */
+export function conditions(binder: Binder, scope: CrossingScope, alias = ''): string {
+  return [
+    `${alias}tenant_id = ${binder.bind(scope.tenantId)}`,
+    ...(scope.host === null ? [] : [`${alias}host = ${binder.bind(scope.host)}`]),
+    ...(scope.kind === null ? [] : [`${alias}kind = ${binder.bind(scope.kind)}`]),
+  ].join(' and ');
+}
+
+/** A span as a condition on a column of time. */
+export function within(binder: Binder, column: string, span: Span): string {
+  const from = `${column} >= ${binder.bind(new Date(span.fromMs))}::timestamptz`;
+  return span.toMs === null ? from : `${from} and ${column} < ${binder.bind(new Date(span.toMs))}::timestamptz`;
+}
+
+/** True of a crossing `c` that stands: no correction, and not corrected (its correction is the next in sequence). */
+export const STANDING = `c.sequence % 2 = 0 and not exists (
+    select 1 from crossing k where k.tenant_id = c.tenant_id and k.payment_id = c.payment_id
+      and k.sequence = c.sequence + 1 and k.sequence % 2 = 1)`;

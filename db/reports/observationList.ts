@@ -1,0 +1,84 @@
+import type { Span } from '../../domain/window.ts';
+import { isEmpty } from '../../domain/window.ts';
+import type { Sql } from '../database.ts';
+import { Binder } from './binder.ts';
+import { within } from './crossings.ts';
+import type { Page } from './earnings.ts';
+import { pageOf } from './earnings.ts';
+import type { ObservationScope } from './observations.ts';
+import { observationConditions } from './observations.ts';
+
+/** One observation that stands. */
+export interface StandingObservation {
+  readonly host: string;
+  readonly slug: string;
+  readonly kind: string | null;
+  readonly verdict: string;
+  readonly classifiedAs: string;
+  readonly agentUa: string | null;
+  readonly verified: boolean | null;
+  readonly verifiedAgent: string | null;
+  readonly sigInvalid: boolean | null;
+  readonly micro: bigint | null;
+  readonly atMs: number;
+}
+
+interface Row {
+  readonly id: string;
+  readonly host: string;
+  readonly slug: string;
+  readonly kind: string | null;
+  readonly verdict: string;
+  readonly classified_as: string;
+  readonly agent_ua: string | null;
+  readonly verified: boolean | null;
+  readonly verified_agent: string | null;
+  readonly sig_invalid: boolean | null;
+  readonly micro: string | null;
+  readonly at: Date;
+}
+
+/** True of an observation `o` that stands: takes none back, and no later row of its payment (all at its one time) took it back. */
+const STANDING = `o.count = 1 and not exists (
+    select 1 from observation k where k.tenant_id = o.tenant_id and k.at = o.at and k.payment_id = o.payment_id
+      and k.verdict = o.verdict and k.count = -1 and k.observation_id > o.observation_id)`;
+
+/** The newest observations that stand, older than the window's end; at least `limit` of them unless there are no more. */
+export async function listObservations(
+  sql: Sql,
+  scope: ObservationScope,
+  window: Span,
+  limit: number,
+): Promise<Page<StandingObservation>> {
+  if (isEmpty(window)) return { rows: [], nextCursorMs: null };
+  const binder = new Binder();
+  const rows = await sql.query<Row & Record<string, unknown>>(
+    `select o.observation_id as id, o.host, o.slug, o.kind, o.verdict, o.classified_as, o.agent_ua, o.verified, o.verified_agent,
+       o.sig_invalid, o.micro, o.at
+     from observation o where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', window)} and ${STANDING}
+     order by o.at desc fetch first ${binder.bind(limit + 1)} rows with ties`,
+    binder.values,
+  );
+  return pageOf(rows, limit, (row) => ({
+    host: row.host,
+    slug: row.slug,
+    kind: row.kind,
+    verdict: row.verdict,
+    classifiedAs: row.classified_as,
+    agentUa: row.agent_ua,
+    verified: row.verified,
+    verifiedAgent: row.verified_agent,
+    sigInvalid: row.sig_invalid,
+    micro: row.micro === null ? null : BigInt(row.micro),
+    atMs: row.at.getTime(),
+  }));
+}
+
+/** True when the site's rollups know this agent label. */
+export async function knowsAgentLabel(sql: Sql, tenantId: string, label: string): Promise<boolean> {
+  const rows = await sql.query(
+    "select 1 from observation_day where tenant_id = $1 and dimension = 'label' and agent = $2 limit 1",
+    [tenantId, label],
+  );
+  return rows.length > 0;
+}

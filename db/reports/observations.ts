@@ -1,0 +1,176 @@
+import type { Pieces, Span } from '../../domain/window.ts';
+import { isEmpty, piecesOf } from '../../domain/window.ts';
+import type { Sql } from '../database.ts';
+import { COLLAPSED_VERDICT } from '../rollups.ts';
+import { Binder } from './binder.ts';
+import { within } from './crossings.ts';
+
+/** Which observations a report is about; all of the site's where a filter is null. */
+export interface ObservationScope {
+  readonly tenantId: string;
+  readonly host: string | null;
+  readonly kind: string | null;
+  readonly verdict: string | null;
+  /** A label of the rollups, or the exact name an agent gave (its verified host, else its User-Agent, else `unknown`). */
+  readonly agent: { readonly label: string } | { readonly name: string } | null;
+}
+
+/** Net sums of one group of observations; micro-USDC. `key` is a slug or an author's wallet where asked for, else empty. */
+export interface ObservationSum {
+  readonly host: string;
+  readonly verdict: string;
+  readonly classifiedAs: string;
+  readonly kind: string;
+  readonly reason: string;
+  readonly agent: string;
+  readonly key: string;
+  readonly hits: number;
+  readonly micro: bigint;
+  readonly verified: number;
+  readonly invalid: number;
+}
+
+/** The name an agent goes by when a caller asks for one that is no label (decisions §4, Audit agent). */
+const AGENT_NAME = "coalesce(case when o.verified then o.verified_agent end, o.agent_ua, 'unknown')";
+
+/** A row of the ledger in the columns of the rollups. */
+const AS_ROLLED = `o.host, o.verdict, o.classified_as, coalesce(o.kind, '') as kind, coalesce(o.reason, '') as reason, o.agent,
+    o.count as hits, o.count * coalesce(o.micro, 0) as micro, case when o.verified then o.count else 0 end as verified,
+    case when o.sig_invalid then o.count else 0 end as invalid`;
+
+/** The scope as a condition on observations `o`. */
+export function observationConditions(binder: Binder, scope: ObservationScope): string {
+  const { host, kind, verdict, agent } = scope;
+  return [
+    `o.tenant_id = ${binder.bind(scope.tenantId)}`,
+    ...(host === null ? [] : [`o.host = ${binder.bind(host)}`]),
+    ...(kind === null ? [] : [`o.kind = ${binder.bind(kind)}`]),
+    ...(verdict === null ? [] : [`o.verdict = ${binder.bind(verdict)}`]),
+    ...(agent === null
+      ? []
+      : 'label' in agent
+        ? [`o.agent = ${binder.bind(agent.label)}`]
+        : [`${AGENT_NAME} = ${binder.bind(agent.name)}`]),
+  ].join(' and ');
+}
+
+/** How much of an observation a report needs to tell apart. */
+export type ObservationDetail = 'total' | 'full' | 'label';
+
+/** The window's pieces for a scope: an agent's name stands in the rows alone. */
+function readablePieces(scope: ObservationScope, window: Span): Pieces {
+  const isPlain = scope.agent !== null && 'name' in scope.agent;
+  return isPlain ? { days: [], hours: [], edges: [window] } : piecesOf(window);
+}
+
+function sourceOf(binder: Binder, scope: ObservationScope, pieces: Pieces, detail: ObservationDetail): string {
+  const filter = observationConditions(binder, scope);
+  const agentsOnly = detail === 'label' ? " and o.classified_as = 'agent'" : '';
+  const measures = 'o.hits, o.micro, o.verified, o.invalid';
+  const keys = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';
+  const branches = [
+    ...pieces.days.map(
+      (span) => `select ${keys}, ${measures} from observation_day o
+        where ${filter} and o.dimension = '${detail}' and ${within(binder, 'o.bucket', span)}`,
+    ),
+    ...pieces.hours.map(
+      (span) => `select ${keys}, ${measures} from observation_hour o
+        where ${filter}${agentsOnly} and ${within(binder, 'o.bucket', span)}`,
+    ),
+    ...pieces.edges.map(
+      (span) => `select ${AS_ROLLED} from observation o where ${filter}${agentsOnly} and ${within(binder, 'o.at', span)}`,
+    ),
+  ];
+  return branches.join('\n union all ');
+}
+
+/** Net sums of a window: by everything but the agent. */
+export function sumObservations(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
+  const detail = scope.agent === null ? 'total' : 'full';
+  return sumUp(sql, window, (binder) => {
+    const source = sourceOf(binder, scope, readablePieces(scope, window), detail);
+    return `select host, verdict, classified_as, kind, reason, '' as agent, '' as key, ${SUMS} from (${source}) part
+      group by 1, 2, 3, 4, 5`;
+  });
+}
+
+/** Net sums of a window by agent label and verdict (denied, paid, or empty), agents only. */
+export function sumAgents(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
+  const isUnfiltered = scope.host === null && scope.kind === null && scope.verdict === null && scope.agent === null;
+  return sumUp(sql, window, (binder) => {
+    const source = sourceOf(binder, scope, readablePieces(scope, window), isUnfiltered ? 'label' : 'full');
+    return `select '' as host, ${COLLAPSED_VERDICT} as verdict, 'agent' as classified_as, '' as kind, '' as reason, agent, '' as key,
+        ${SUMS} from (${source}) part where classified_as = 'agent' group by 2, agent`;
+  });
+}
+
+/** Net sums of a window by agent label, whoever was classified as what. */
+export function sumByAgent(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
+  return sumUp(sql, window, (binder) => {
+    const source = sourceOf(binder, scope, readablePieces(scope, window), 'full');
+    return `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, agent, agent as key, ${SUMS}
+      from (${source}) part group by verdict, agent`;
+  });
+}
+
+/** Net sums of a window by slug, from the rows: slugs are the reporter's own text and not rolled up. */
+export function sumBySlug(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
+  return sumUp(
+    sql,
+    window,
+    (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent, slug as key, ${SUMS}
+      from (select o.slug, ${AS_ROLLED} from observation o
+        where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', window)}) part group by verdict, slug`,
+  );
+}
+
+/**
+ * Net sums of a window by the authors a payment paid or would have paid, each with its own part of the amount; key '' is for
+ * what no payment stands behind. Platform legs are nobody's.
+ */
+export function sumByAuthor(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
+  return sumUp(
+    sql,
+    window,
+    (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent, key, ${SUMS} from (
+        select coalesce(leg.wallet, '') as key, ${AS_ROLLED.replace('coalesce(o.micro, 0)', 'coalesce(leg.micro, o.micro, 0)')}
+        from observation o
+        left join payment p on p.tenant_id = o.tenant_id and p.payment_id = o.payment_id
+        left join lateral (
+          select item ->> 'toAddress' as wallet, (item ->> 'amountMicro')::bigint as micro
+          from jsonb_array_elements(p.legs) as item where item ->> 'role' <> 'platform'
+        ) leg on true
+        where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', window)}
+      ) part group by verdict, key`,
+  );
+}
+
+const SUMS = 'sum(hits) as hits, sum(micro) as micro, sum(verified) as verified, sum(invalid) as invalid';
+
+interface SumRow {
+  readonly host: string;
+  readonly verdict: string;
+  readonly classified_as: string;
+  readonly kind: string;
+  readonly reason: string;
+  readonly agent: string;
+  readonly key: string;
+  readonly hits: string;
+  readonly micro: string;
+  readonly verified: string;
+  readonly invalid: string;
+}
+
+async function sumUp(sql: Sql, window: Span, build: (binder: Binder) => string): Promise<ObservationSum[]> {
+  if (isEmpty(window)) return [];
+  const binder = new Binder();
+  const statement = build(binder);
+  const rows = await sql.query<SumRow & Record<string, string>>(statement, binder.values);
+  return rows.map(({ classified_as: classifiedAs, hits, micro, verified, invalid, host, verdict, kind, reason, agent, key }) => ({
+    ...{ host, verdict, classifiedAs, kind, reason, agent, key },
+    hits: Number(hits),
+    micro: BigInt(micro),
+    verified: Number(verified),
+    invalid: Number(invalid),
+  }));
+}

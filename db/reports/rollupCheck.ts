@@ -1,0 +1,92 @@
+import type { Span } from '../../domain/window.ts';
+import type { Database, Sql } from '../database.ts';
+import { crossingSums, observationDaySums, observationHourSums } from '../rollups.ts';
+
+/** The rollups by table: how rows add up to it, and what tells its rows apart. */
+interface Rollup {
+  readonly table: string;
+  readonly keys: readonly string[];
+  readonly measures: readonly string[];
+  /** The sums of the rows that `where` picks. */
+  readonly sums: (where: string) => string;
+}
+
+const CROSSING_KEYS = ['dimension', 'bucket', 'host', 'kind', 'key'];
+const CROSSING_MEASURES = ['events', 'micro'];
+const OBSERVATION_KEYS = ['bucket', 'host', 'verdict', 'classified_as', 'kind', 'reason', 'agent'];
+const OBSERVATION_MEASURES = ['hits', 'micro', 'verified', 'invalid'];
+
+/** In the order writers lock them. */
+const ROLLUPS: readonly Rollup[] = [
+  { table: 'crossing_hour', keys: CROSSING_KEYS, measures: CROSSING_MEASURES, sums: (where) => crossingSums('hour', where) },
+  { table: 'crossing_day', keys: CROSSING_KEYS, measures: CROSSING_MEASURES, sums: (where) => crossingSums('day', where) },
+  {
+    table: 'observation_hour',
+    keys: OBSERVATION_KEYS,
+    measures: OBSERVATION_MEASURES,
+    sums: (where) => observationHourSums(`(select * from observation where ${where}) as plain`),
+  },
+  {
+    table: 'observation_day',
+    keys: ['dimension', ...OBSERVATION_KEYS],
+    measures: OBSERVATION_MEASURES,
+    sums: (where) => observationDaySums(`(select * from observation where ${where}) as plain`),
+  },
+];
+
+/** One place where a rollup does not add up to its rows. */
+export interface RollupMismatch {
+  readonly table: string;
+  /** The key and both sums, as text. */
+  readonly detail: string;
+}
+
+/** Every site. */
+export async function listTenantIds(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ tenant_id: string }>('select tenant_id from tenant order by tenant_id');
+  return rows.map((row) => row.tenant_id);
+}
+
+/**
+ * Compares a site's rollups with the plain aggregate of its rows over whole days, both from one snapshot; at most `most`
+ * mismatches a table.
+ */
+export function findMismatches(database: Database, tenantId: string, days: Span, most = 20): Promise<RollupMismatch[]> {
+  return database.transaction(async (sql) => {
+    const found: RollupMismatch[] = [];
+    for (const { table, keys, measures, sums } of ROLLUPS) {
+      const list = keys.join(', ');
+      const differs = measures.map((name) => `coalesce(held.${name}, 0) <> coalesce(plain.${name}, 0)`).join(' or ');
+      const totals = measures.map((name) => `sum(${name}) as ${name}`).join(', ');
+      const rows = await sql.query<{ detail: string }>(
+        `select json_build_object('key', json_build_array(${list}), 'held', to_json(held), 'rows', to_json(plain))::text as detail
+         from (select ${list}, ${totals} from ${table} where ${picked('bucket')} group by ${list}) held
+           full join (select ${list}, ${measures.join(', ')} from (${sums(picked('at'))}) every) plain using (${list})
+         where ${differs} limit ${Number(most)}`,
+        parameters(tenantId, days),
+      );
+      found.push(...rows.map(({ detail }) => ({ table, detail })));
+    }
+    return found;
+  }, 'repeatable read read only');
+}
+
+/**
+ * Writes a site's rollups of whole days anew from its rows, in one database transaction; writers wait meanwhile, so nothing is
+ * counted twice or lost. A second call changes nothing.
+ */
+export function rebuildRollups(database: Database, tenantId: string, days: Span): Promise<void> {
+  return database.transaction(async (sql) => {
+    await sql.query(`lock table ${ROLLUPS.map(({ table }) => table).join(', ')} in share row exclusive mode`);
+    for (const { table, sums } of ROLLUPS) {
+      await sql.query(`delete from ${table} where ${picked('bucket')}`, parameters(tenantId, days));
+      await sql.query(`insert into ${table} ${sums(picked('at'))}`, parameters(tenantId, days));
+    }
+  });
+}
+
+const picked = (column: string): string => `tenant_id = $1 and ${column} >= $2 and ${column} < $3`;
+
+function parameters(tenantId: string, days: Span): unknown[] {
+  return [tenantId, new Date(days.fromMs), days.toMs === null ? 'infinity' : new Date(days.toMs)];
+}

@@ -1,0 +1,74 @@
+import type { AnomalyData } from '../anomaly/event.ts';
+import type { Channel } from './endpoint.ts';
+import type { EventData, EventType, SettlementSummary } from './event.ts';
+
+/** An event as a chat message needs it. */
+export interface ChatEvent extends EventData {
+  readonly type: EventType;
+  readonly host: string | null;
+}
+
+/** A chat other than `raw`. */
+export type ChatChannel = Exclude<Channel, 'raw'>;
+
+const MAX_LINE = 300;
+const TITLES: Readonly<Record<EventType, string>> = {
+  'settlement.completed': 'Settlement completed',
+  'anomaly.detected': 'Anomaly detected',
+};
+
+/**
+ * The body of a chat message: the event in one line of at most 300 characters, in which nothing is markup, a link's text or a
+ * mention, whatever stands in a host or slug (decisions §4, Chat formats).
+ */
+export function buildChatBody(channel: ChatChannel, event: ChatEvent): string {
+  const title = TITLES[event.type];
+  if (channel === 'slack') return JSON.stringify({ text: inertLine(`${title}: ${lineOf(event)}`, escapeSlack), mrkdwn: false });
+  if (channel === 'discord') {
+    const line = inertLine(lineOf(event), escapeMarkdown);
+    return JSON.stringify({ content: title, embeds: [{ title, description: line }], allowed_mentions: { parse: [] } });
+  }
+  const text = inertLine(`${title}: ${lineOf(event)}`, escapeMarkdown);
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.2',
+    body: [{ type: 'TextBlock', text, wrap: true }],
+  };
+  return JSON.stringify({ type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] });
+}
+
+function lineOf(event: ChatEvent): string {
+  if (event.type === 'anomaly.detected') return (event.detailed as AnomalyData).detail;
+  const { announced } = event.summary as SettlementSummary;
+  const place = event.host === null ? '' : ` on ${event.host}`;
+  return `${announced} ${announced === 1 ? 'payout' : 'payouts'} settled${place}.`;
+}
+
+/** One line, each character made inert, cut so that what is sent has at most 300 characters. */
+export function inertLine(text: string, escape: (character: string) => string): string {
+  let line = '';
+  for (const character of text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')) {
+    const inert = escape(character);
+    if (line.length + inert.length > MAX_LINE - 1) return `${line}…`;
+    line += inert;
+  }
+  return line;
+}
+
+const ZERO_WIDTH = '\u200b';
+
+/** Slack: entities for its control characters, and a mention or formatting mark that touches no word. */
+export function escapeSlack(character: string): string {
+  if (character === '&') return '&amp;';
+  if (character === '<') return '&lt;';
+  if (character === '>') return '&gt;';
+  return /[@#!|*_~`]/.test(character) ? `${character}${ZERO_WIDTH}` : character;
+}
+
+/** Discord and Adaptive Cards: a backslash before every mark of markdown, and mentions that name nobody. */
+export function escapeMarkdown(character: string): string {
+  if (character === '@') return `@${ZERO_WIDTH}`;
+  if (character === '<') return `\\<${ZERO_WIDTH}`;
+  return /[\\`*_{}[\]()#+\-!|~>:]/.test(character) ? `\\${character}` : character;
+}

@@ -1,0 +1,42 @@
+import { findAccountByKey } from '../../db/accounts.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { hashToken, isWellFormedToken } from '../keys.ts';
+import type { BuyerDeps } from '../licences/deps.ts';
+import { atDatabase } from '../outage.ts';
+import { readSignInHeader, signIn } from './signIn.ts';
+import { readAccountToken } from './token.ts';
+
+/** Prefix of an account's long-lived credential. */
+const KEY_PREFIX = 'svc_buyer_';
+
+/** How a buyer shows who it is. */
+export interface AccountCredential {
+  readonly bearer: string | null;
+  /** The SIGN-IN-WITH-X header. */
+  readonly signInWithX: string | null;
+}
+
+/**
+ * Lets a buyer account in (specification: Authentication 10; decisions §2): a bearer that is a `svc_buyer_` key, looked up in
+ * this call, or an account token; or a signed challenge in SIGN-IN-WITH-X. Throws missing_credential, unknown_credential (401).
+ */
+export async function authenticateAccount(deps: BuyerDeps, credential: AccountCredential): Promise<{ readonly accountId: string }> {
+  const { bearer, signInWithX } = credential;
+  if (bearer !== null) {
+    const accountId = await accountOfBearer(deps, bearer);
+    if (accountId !== null) return { accountId };
+    throw new ServiceError('unknown_credential', 'the account credential is not recognised');
+  }
+  if (signInWithX === null) {
+    throw new ServiceError('missing_credential', 'a buyer account is needed: Authorization: Bearer <token>, or SIGN-IN-WITH-X');
+  }
+  const signed = readSignInHeader(signInWithX);
+  if (!signed) throw new ServiceError('unknown_credential', 'SIGN-IN-WITH-X cannot be read');
+  return { accountId: await signIn(deps, signed.message, signed.signature) };
+}
+
+function accountOfBearer(deps: BuyerDeps, bearer: string): Promise<string | null> {
+  if (!bearer.startsWith(KEY_PREFIX)) return readAccountToken(deps, bearer);
+  if (!isWellFormedToken(bearer, KEY_PREFIX)) return Promise.resolve(null);
+  return atDatabase(() => findAccountByKey(deps.database, hashToken(deps.pepper, bearer)));
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientKeys } from '../../adapters/clientAssertion.ts';
+import { insertBuyerKey, insertOauthClient, revokeBuyerKeyRow, revokeOauthClientRow } from '../../db/accounts.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { CredentialDeps } from '../keys.ts';
+import { generateToken, hashToken } from '../keys.ts';
+import { atDatabase } from '../outage.ts';
+
+/**
+ * Makes an OAuth client of an account: with its public keys (`private_key_jwt`), or without them with a secret, which is returned
+ * this once and stored as a hash. Throws invalid_parameter for keys that are private or symmetric, not_found.
+ */
+export async function createAccountClient(
+  deps: CredentialDeps,
+  request: { readonly accountId: string; readonly name?: string; readonly jwks?: ClientKeys },
+): Promise<{ readonly clientId: string; readonly clientSecret: string | null }> {
+  const { accountId, jwks = null, name = null } = request;
+  if (jwks !== null) requirePublicKeys(jwks);
+  const clientId = randomUUID();
+  const clientSecret = jwks === null ? generateToken('svc_client_') : null;
+  const secretHash = clientSecret === null ? null : hashToken(deps.pepper, clientSecret);
+  const stored = await atDatabase(() => insertOauthClient(deps.database, { clientId, accountId, name, secretHash, jwks }));
+  if (!stored) throw new ServiceError('not_found', 'there is no such account');
+  return { clientId, clientSecret };
+}
+
+/** Revokes a client: it gets no more tokens; those it has end within the hour. Throws not_found; again: changes nothing. */
+export async function revokeAccountClient(deps: Pick<CredentialDeps, 'database'>, clientId: string): Promise<void> {
+  if (await atDatabase(() => revokeOauthClientRow(deps.database, clientId))) return;
+  throw new ServiceError('not_found', 'there is no such client');
+}
+
+/** Issues another `svc_buyer_` key of an account, returned this once. Throws not_found. */
+export async function mintBuyerKey(deps: CredentialDeps, accountId: string): Promise<{ readonly token: string }> {
+  const token = generateToken('svc_buyer_');
+  const key = { accountId, keyHash: hashToken(deps.pepper, token), last4: token.slice(-4) };
+  if (await atDatabase(() => insertBuyerKey(deps.database, key))) return { token };
+  throw new ServiceError('not_found', 'there is no such account');
+}
+
+/** Revokes a `svc_buyer_` key: gone in the very next call. Throws not_found; again: changes nothing. */
+export async function revokeBuyerKey(deps: CredentialDeps, token: string): Promise<void> {
+  if (await atDatabase(() => revokeBuyerKeyRow(deps.database, hashToken(deps.pepper, token)))) return;
+  throw new ServiceError('not_found', 'this key was never issued');
+}
+
+function requirePublicKeys({ keys }: ClientKeys): void {
+  const isPublic = keys.every((key) => ['OKP', 'EC', 'RSA'].includes(String(key['kty'])) && key['d'] === undefined);
+  if (keys.length === 0 || keys.length > 10 || !isPublic) {
+    throw new ServiceError('invalid_parameter', 'jwks holds 1 to 10 public keys', { parameter: 'jwks' });
+  }
+}

@@ -1,0 +1,85 @@
+import { timingSafeEqual } from 'node:crypto';
+import { readAssertionSubject, verifyClientAssertion } from '../../adapters/clientAssertion.ts';
+import type { OauthClientRow } from '../../db/accounts.ts';
+import { findOauthClient, useAssertion } from '../../db/accounts.ts';
+import { hashToken } from '../keys.ts';
+import type { BuyerDeps } from '../licences/deps.ts';
+import { atDatabase } from '../outage.ts';
+import { mintAccountToken } from './token.ts';
+
+/** A token request as sent (RFC 6749 §4.4.2). */
+export interface TokenRequest {
+  readonly form: ReadonlyMap<string, string>;
+  /** The Authorization header. */
+  readonly authorization: string | null;
+}
+
+/** The answer of the token endpoint (RFC 6749 §5). */
+export type TokenAnswer =
+  | { readonly kind: 'token'; readonly token: string; readonly expiresInSeconds: number }
+  | { readonly kind: 'refused'; readonly error: 'invalid_request' | 'invalid_client' | 'unsupported_grant_type'; readonly sentence: string };
+
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/**
+ * Client credentials grant: `client_secret_basic` or `private_key_jwt` (RFC 6749 §4.4, RFC 7523 §2.2) for a token of the client's
+ * account. An assertion counts once. Throws signing_key_unavailable, database_unavailable; everything else is an answer.
+ */
+export async function grantClientToken(deps: BuyerDeps, request: TokenRequest): Promise<TokenAnswer> {
+  const grant = request.form.get('grant_type');
+  if (grant === undefined) return refused('invalid_request', 'grant_type is missing');
+  if (grant !== 'client_credentials') return refused('unsupported_grant_type', 'only client_credentials is granted here');
+  const assertion = request.form.get('client_assertion');
+  if (assertion !== undefined && request.authorization !== null) {
+    return refused('invalid_request', 'a client authenticates in one way only');
+  }
+  const client = assertion === undefined ? await bySecret(deps, request.authorization) : await byAssertion(deps, request, assertion);
+  if (client === null) return refused('invalid_client', 'the client is not recognised');
+  return { kind: 'token', ...(await mintAccountToken(deps, client.accountId)) };
+}
+
+async function bySecret(deps: BuyerDeps, authorization: string | null): Promise<OauthClientRow | null> {
+  const encoded = /^Basic +([A-Za-z0-9+/=]{1,1024}) *$/i.exec(authorization ?? '')?.[1];
+  const [id = '', ...rest] = Buffer.from(encoded ?? '', 'base64').toString('utf8').split(':');
+  const secret = rest.join(':');
+  const client = await clientOf(deps, decodeForm(id));
+  const given = hashToken(deps.pepper, decodeForm(secret));
+  return client?.secretHash && timingSafeEqual(client.secretHash, given) ? client : null;
+}
+
+async function byAssertion(deps: BuyerDeps, { form }: TokenRequest, assertion: string): Promise<OauthClientRow | null> {
+  if (form.get('client_assertion_type') !== ASSERTION_TYPE) return null;
+  const clientId = readAssertionSubject(assertion) ?? '';
+  if (form.has('client_id') && form.get('client_id') !== clientId) return null;
+  const client = await clientOf(deps, clientId);
+  if (!client?.jwks) return null;
+  const audiences = [deps.baseUrl, tokenEndpoint(deps.baseUrl)];
+  const nowMs = deps.clock();
+  const proven = await verifyClientAssertion(assertion, { clientId, keys: client.jwks, audiences, nowMs });
+  if (!proven) return null;
+  const used = { clientId, jti: proven.jti, expiresAt: new Date(proven.expiresAtSeconds * 1000) };
+  return (await atDatabase(() => useAssertion(deps.database, used, new Date(nowMs)))) ? client : null;
+}
+
+async function clientOf(deps: BuyerDeps, clientId: string): Promise<OauthClientRow | null> {
+  return UUID.test(clientId) ? atDatabase(() => findOauthClient(deps.database, clientId)) : null;
+}
+
+/** Where tokens are asked for. */
+export function tokenEndpoint(baseUrl: string): string {
+  return `${baseUrl}/_svc/oauth/token`;
+}
+
+/** Client id and secret stand form-encoded inside Basic (RFC 6749 §2.3.1). */
+function decodeForm(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+function refused(error: Extract<TokenAnswer, { kind: 'refused' }>['error'], sentence: string): TokenAnswer {
+  return { kind: 'refused', error, sentence };
+}

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { BuyerDeps } from '../licences/deps.ts';
+
+/** Life of an account token, in seconds. */
+export const ACCOUNT_TOKEN_SECONDS = 3_600;
+/** What tells an account token from a licence: neither passes for the other. */
+const GRANT = 'account';
+
+/** A bearer token of an account: EdDSA, issued by and for this service, one hour (decisions §2). Throws signing_key_unavailable. */
+export async function mintAccountToken(
+  deps: Pick<BuyerDeps, 'keyring' | 'clock' | 'baseUrl'>,
+  accountId: string,
+): Promise<{ readonly token: string; readonly expiresInSeconds: number }> {
+  const { kid } = deps.keyring.current();
+  const iat = Math.floor(deps.clock() / 1000);
+  const claims = {
+    iss: deps.baseUrl,
+    aud: deps.baseUrl,
+    sub: accountId,
+    jti: randomUUID(),
+    iat,
+    nbf: iat,
+    exp: iat + ACCOUNT_TOKEN_SECONDS,
+    svc: { v: 1, grant: GRANT },
+  };
+  return { token: await deps.keyring.sign(kid, claims), expiresInSeconds: ACCOUNT_TOKEN_SECONDS };
+}
+
+/** The account of a token that we issued and that has not ended; null for any other text. */
+export async function readAccountToken(
+  deps: Pick<BuyerDeps, 'keyring' | 'clock' | 'baseUrl'>,
+  token: string,
+): Promise<string | null> {
+  const claims = (await deps.keyring.verify(token)) as Record<string, unknown> | null;
+  if (!claims) return null;
+  const { iss, aud, sub, exp, nbf } = claims;
+  const grant = (claims['svc'] as { grant?: unknown } | null | undefined)?.grant;
+  if (iss !== deps.baseUrl || aud !== deps.baseUrl || grant !== GRANT || typeof sub !== 'string') return null;
+  const nowSeconds = Math.floor(deps.clock() / 1000);
+  return typeof exp === 'number' && nowSeconds < exp && typeof nbf === 'number' && nbf <= nowSeconds + 60 ? sub : null;
+}

@@ -1,0 +1,49 @@
+import { addVerifiedHost, findPaymentStory, type ListedKey, listKeys, requestRecheck } from '../db/admin.ts';
+import type { Database } from '../db/database.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { normaliseHost } from '../domain/host.ts';
+import { isHostname } from './tenants.ts';
+
+/** What the operator's command line needs. */
+export interface AdminDeps {
+  readonly database: Database;
+}
+
+/** Makes a host a site's verified one, without a challenge. Throws invalid_parameter; conflict when another site has it. */
+export async function addHost(
+  deps: AdminDeps,
+  request: { readonly tenantId: string; readonly host: string },
+): Promise<{ readonly host: string }> {
+  const host = normaliseHost(request.host);
+  if (!isHostname(host)) throw new ServiceError('invalid_parameter', 'this is no host name', { parameter: 'host' });
+  if (await addVerifiedHost(deps.database, request.tenantId, host, new Date())) return { host };
+  throw new ServiceError('conflict', 'the host belongs to another site, or there is no such site');
+}
+
+/** The keys of a site, without their secrets. */
+export function listSiteKeys(deps: AdminDeps, tenantId: string): Promise<readonly ListedKey[]> {
+  return listKeys(deps.database, tenantId);
+}
+
+/**
+ * A payment's state, the evidence of it, and the workflow that carries it with a link to Temporal's pages where their address is
+ * known. Throws not_found.
+ */
+export async function describePayment(
+  deps: AdminDeps,
+  paymentId: string,
+  temporal: { readonly uiUrl: string | undefined; readonly namespace: string },
+): Promise<Record<string, unknown>> {
+  const story = await findPaymentStory(deps.database, paymentId);
+  if (!story) throw new ServiceError('not_found', 'there is no such payment');
+  const workflowId = (story['batch'] as { workflowId?: string } | null)?.workflowId;
+  if (workflowId === undefined || temporal.uiUrl === undefined) return { ...story, workflowUrl: null };
+  const base = temporal.uiUrl.replace(/\/+$/, '');
+  return { ...story, workflowUrl: `${base}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}` };
+}
+
+/** Has the sweeper look for a payment's evidence again in its next round. Throws not_found. */
+export async function recheckPayment(deps: AdminDeps, paymentId: string): Promise<void> {
+  if (await requestRecheck(deps.database, paymentId)) return;
+  throw new ServiceError('not_found', 'there is no such payment');
+}

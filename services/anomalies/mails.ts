@@ -1,0 +1,27 @@
+import { markMailSent, takeDueMails } from '../../db/anomalies/mails.ts';
+import type { AnomalyDeps } from './deps.ts';
+
+const BATCH = 20;
+
+/**
+ * Sends what the alert outbox holds; nothing without a mail server. An e-mail the server does not take comes up again later, and
+ * one whose sending nobody noted is sent again under the same message id. Returns how many were handed over.
+ */
+export async function sendAlertMails(deps: AnomalyDeps, cancelled?: AbortSignal): Promise<number> {
+  const { database, mailer, warn } = deps;
+  let sent = 0;
+  while (mailer !== null && cancelled?.aborted !== true) {
+    const mails = await takeDueMails(database, BATCH);
+    for (const mail of mails) {
+      try {
+        await mailer.send({ to: mail.toAddress, subject: mail.subject, text: mail.detail, id: mail.mailId });
+        await markMailSent(database, mail);
+        sent += 1;
+      } catch (error) {
+        warn('an alert e-mail was not sent; it is tried again', { tenantId: mail.tenantId, mailId: mail.mailId, error });
+      }
+    }
+    if (mails.length < BATCH) break;
+  }
+  return sent;
+}

@@ -1,0 +1,139 @@
+import { LRUCache } from 'lru-cache';
+import type { Outbound } from '../../adapters/outbound.ts';
+import type { CreditsKey } from '../../db/creditsCopies.ts';
+import { findCreditsCopy, storeCreditsCopy } from '../../db/creditsCopies.ts';
+import type { Database } from '../../db/database.ts';
+import type { PageCredits } from '../../domain/credits.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { PRICING_GRACE_MS } from '../../domain/pricing.ts';
+import type { Log } from '../settlement/deps.ts';
+import { fetchCredits } from './client.ts';
+import { readCredits } from './contract.ts';
+
+/** What is known of a page: its credits, `free`, or `failed` when neither the API nor a copy can say. */
+export type KnownCredits = PageCredits | 'free' | 'failed';
+
+/** The credits of pages whose authors stand behind a tenant's credits API (decisions §1, Credits). */
+export interface CreditsBook {
+  /** What is known now, from memory alone; undefined: ask `load` first. */
+  find(key: CreditsKey): KnownCredits | undefined;
+  /** What was known before the present answer, while a payment may rest on it (safety 17). */
+  findPrevious(key: CreditsKey): KnownCredits | undefined;
+  /** Gets an answer into memory: from the shared copies, else from the API. Never rejects; callers at once share one request. */
+  load(key: CreditsKey): Promise<void>;
+}
+
+/** What a book is made from. */
+export interface CreditsBookOptions {
+  readonly database: Database;
+  readonly outbound: Outbound;
+  readonly clock: () => number;
+  readonly log: Log;
+  /** The asset and the router: never paid. */
+  readonly forbidden: readonly string[];
+  /** How long an answer is fresh; 5 minutes unless told. */
+  readonly freshMs?: number;
+  /** How long it serves while the API fails; 24 hours unless told. */
+  readonly staleMs?: number;
+  /** After a failure: how long nobody asks again; 10 s unless told. */
+  readonly pauseMs?: number;
+}
+
+interface Held {
+  readonly known: KnownCredits;
+  readonly untilMs: number;
+  readonly previous?: { readonly known: KnownCredits; readonly untilMs: number };
+}
+
+const MAX_HELD = 50_000;
+
+/** Opens a book; memory is this process's, the copies behind it are everybody's and outlive a restart. */
+export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
+  const { database, outbound, clock, log, forbidden } = options;
+  const freshMs = options.freshMs ?? 300_000;
+  const staleMs = options.staleMs ?? 86_400_000;
+  const pauseMs = options.pauseMs ?? 10_000;
+  const held = new LRUCache<string, Held>({ max: MAX_HELD });
+  const loading = new Map<string, Promise<void>>();
+  const read = (entry: unknown): KnownCredits => (entry === null ? 'free' : readCredits(entry, forbidden));
+  const readKept = (entry: unknown): KnownCredits => {
+    try {
+      return read(entry);
+    } catch {
+      return 'failed';
+    }
+  };
+  const heldOf = (copy: NonNullable<Awaited<ReturnType<typeof findCreditsCopy>>>, untilMs: number): Held => {
+    const before = copy.previous;
+    const previous = before && { known: readKept(before.credits), untilMs: before.until.getTime() };
+    return { known: readKept(copy.credits), untilMs, ...(previous ? { previous } : {}) };
+  };
+  const ask = async (key: CreditsKey): Promise<Held> => {
+    const nowMs = clock();
+    const copy = await findCreditsCopy(database, key).catch(() => null);
+    const ageMs = copy ? nowMs - copy.fetchedAt.getTime() : Number.POSITIVE_INFINITY;
+    if (copy && ageMs < freshMs) return heldOf(copy, copy.fetchedAt.getTime() + freshMs);
+    try {
+      const answer = await fetchCredits(outbound, key.apiUrl, key.slug);
+      const entry = answer.kind === 'free' ? null : answer.entry;
+      const known = read(entry); // before it is kept: a broken answer never replaces a good copy
+      const kept = await storeCreditsCopy(database, key, entry, new Date(nowMs)).catch(() => null);
+      return kept ? heldOf(kept, nowMs + freshMs) : { known, untilMs: nowMs + freshMs };
+    } catch (error) {
+      const isUsable = copy !== null && ageMs < staleMs;
+      log.warn({ tenantId: key.tenantId, slug: key.slug, error: String(error), stale: isUsable }, 'a credits API failed');
+      return isUsable ? heldOf(copy, nowMs + pauseMs) : { known: 'failed', untilMs: nowMs + pauseMs };
+    }
+  };
+  return {
+    find: (key) => {
+      const found = held.get(nameOf(key));
+      return found && clock() < found.untilMs ? found.known : undefined;
+    },
+    findPrevious: (key) => {
+      const previous = held.get(nameOf(key))?.previous;
+      return previous && clock() - previous.untilMs <= PRICING_GRACE_MS ? previous.known : undefined;
+    },
+    load: (key) => {
+      const name = nameOf(key);
+      const running = loading.get(name);
+      if (running) return running;
+      const work = ask(key)
+        .then((found) => void held.set(name, found))
+        .finally(() => loading.delete(name));
+      loading.set(name, work);
+      return work;
+    },
+  };
+}
+
+function nameOf({ tenantId, apiUrl, slug }: CreditsKey): string {
+  return `${tenantId} ${apiUrl} ${slug}`;
+}
+
+/** A page's credits are not in memory; `key` says which. To whoever does not load them it is an outage. */
+export class CreditsNeeded extends ServiceError {
+  readonly key: CreditsKey;
+
+  constructor(key: CreditsKey) {
+    super('credits_unavailable', 'the authors of this page are not known at present', { retryAfterSeconds: 30 });
+    this.key = key;
+  }
+}
+
+const MAX_LOADS = 12;
+
+/**
+ * Runs `work`, which reads credits from memory alone, and again whenever it lacked some and these were loaded. Work that needs
+ * none is run once, without waiting for anything but itself.
+ */
+export async function withCredits<T>(book: CreditsBook, work: () => T): Promise<T> {
+  for (let loads = 0; ; loads++) {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof CreditsNeeded) || loads >= MAX_LOADS) throw error;
+      await book.load(error.key);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../db/database.ts';
+import type { HeardOf } from '../db/enforcement.ts';
+import { recordLiveness } from '../db/enforcement.ts';
+import { parseResource } from '../domain/host.ts';
+import type { Log } from './settlement/deps.ts';
+
+/** What may be heard of a host. */
+export type Sign = 'quoted' | 'verifyCalled' | 'observed' | 'keyRejected';
+
+/** Remembers when hosts were last heard of; noting is memory only, so that quotes stay free of the database. */
+export interface Liveness {
+  /** Notes a sign of a host of a tenant, now. Host '' for a refused key that named no host. Never throws, never waits. */
+  note(tenantId: string, host: string, sign: Sign): void;
+  /** Writes what is new; rejects when the database does not take it, and keeps it for the next time. */
+  flush(): Promise<void>;
+  /** Writes a last time and stops. */
+  close(): Promise<void>;
+}
+
+/** How fine times are kept: verdicts look at hours, so a busy host is written once a minute. */
+const GRAIN_MS = 60_000;
+const FLUSH_MS = 2_000;
+const MAX_HOSTS = 50_000;
+const MAX_WRITTEN = 1_000;
+
+/** Opens it; flushes every two seconds. */
+export function openLiveness(options: {
+  readonly database: Database;
+  readonly clock: () => number;
+  readonly log: Pick<Log, 'warn'>;
+}): Liveness {
+  const { database, clock, log } = options;
+  const written = new LRUCache<string, number>({ max: MAX_HOSTS });
+  const fresh = new Map<string, { tenantId: string; host: string; sign: Sign; atMs: number }>();
+  const flush = async (): Promise<void> => {
+    const batch = [...fresh].slice(0, MAX_WRITTEN);
+    if (batch.length === 0) return;
+    await recordLiveness(database, mergeByHost(batch.map(([, sign]) => sign)));
+    for (const [key, { atMs }] of batch) {
+      written.set(key, atMs);
+      if (fresh.get(key)?.atMs === atMs) fresh.delete(key);
+    }
+  };
+  let running: Promise<void> = Promise.resolve();
+  const tick = (): void => {
+    running = running
+      .then(flush)
+      .catch((error: unknown) => log.warn({ error: String(error) }, 'when hosts were last heard of could not be written'));
+  };
+  const timer = setInterval(tick, FLUSH_MS);
+  timer.unref();
+  return {
+    note: (tenantId, host, sign) => {
+      const key = `${tenantId} ${sign} ${host}`;
+      const atMs = clock();
+      const known = written.get(key);
+      if (known !== undefined && atMs - known < GRAIN_MS) return;
+      if (fresh.size < MAX_HOSTS || fresh.has(key)) fresh.set(key, { tenantId, host, sign, atMs });
+    },
+    flush: async () => {
+      await running;
+      await flush();
+    },
+    close: async () => {
+      clearInterval(timer);
+      tick();
+      await running;
+    },
+  };
+}
+
+/** Notes a call of a site's gate: for the host it names, when that is the site's; for the site's first host when it names none. */
+export function noteCall(
+  liveness: Pick<Liveness, 'note'>,
+  site: { readonly tenantId: string; readonly hosts: readonly string[] },
+  resource: string | undefined,
+  sign: Sign,
+): void {
+  const host = resource === undefined ? site.hosts[0] : parseResource(resource)?.host;
+  if (host !== undefined && site.hosts.includes(host)) liveness.note(site.tenantId, host, sign);
+}
+
+function mergeByHost(signs: readonly { tenantId: string; host: string; sign: Sign; atMs: number }[]): HeardOf[] {
+  const byHost = Map.groupBy(signs, ({ tenantId, host }) => `${tenantId} ${host}`);
+  return [...byHost.values()].map((group) => {
+    const at = (sign: Sign): number | null => group.find((one) => one.sign === sign)?.atMs ?? null;
+    const { tenantId, host } = group[0] as { tenantId: string; host: string };
+    return {
+      tenantId,
+      host,
+      quotedAtMs: at('quoted'),
+      verifyCalledAtMs: at('verifyCalled'),
+      observedAtMs: at('observed'),
+      keyRejectedAtMs: at('keyRejected'),
+    };
+  });
+}

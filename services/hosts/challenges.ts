@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { isPublicSuffix } from '../../adapters/publicSuffix.ts';
+import type { Database } from '../../db/database.ts';
+import { admitCheck, refundCheck } from '../../db/hostCaps.ts';
+import { findChallenge, findOwnership, listChallenges, openChallenge } from '../../db/hosts.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { ChallengeMethod, ChallengeView } from '../../domain/hostChallenge.ts';
+import { isExpired, TOKEN_LIFE_MS, viewOf } from '../../domain/hostChallenge.ts';
+import { nextOpenCheckMs } from '../../domain/hostChallengeSchedule.ts';
+import { parseHostname } from '../../domain/hostname.ts';
+import { atDatabase } from '../outage.ts';
+import type { CheckOutcome, HostDoor, HostKey } from './deps.ts';
+
+/** What the functions here need of the API's deps. */
+export interface ChallengeDeps {
+  readonly database: Database;
+  readonly clock: () => number;
+  readonly hosts: HostDoor;
+}
+
+/** What opening a challenge came to. */
+export type OpenOutcome =
+  | { readonly kind: 'opened'; readonly challenge: ChallengeView }
+  | { readonly kind: 'host_already_added' | 'host_taken'; readonly routingVerified: boolean };
+
+/** Most challenges of one tenant that are open at once. */
+const MAX_OPEN = 500;
+
+/**
+ * Opens the challenge of a host, or returns the one that is open: same token, under the method asked for now. Throws
+ * invalid_parameter for a name nobody can prove, throttled at 500 open challenges, and workflows_unavailable, after which the
+ * same call again goes on where this one ended.
+ */
+export async function openHost(
+  deps: ChallengeDeps,
+  request: { readonly tenantId: string; readonly host: string; readonly method: ChallengeMethod },
+): Promise<OpenOutcome> {
+  const { tenantId, method } = request;
+  const host = requireHost(deps, request.host);
+  const owner = await atDatabase(() => findOwnership(deps.database, host));
+  if (owner.tenantId === tenantId) return { kind: 'host_already_added', routingVerified: owner.routingVerified };
+  if (owner.tenantId !== null) return { kind: 'host_taken', routingVerified: false };
+  const nowMs = deps.clock();
+  const isOpen = await atDatabase(() =>
+    openChallenge(deps.database, {
+      ...{ tenantId, host, method, limit: MAX_OPEN },
+      token: newToken(),
+      staleBefore: new Date(nowMs - TOKEN_LIFE_MS),
+      firstCheckAt: new Date(nowMs + nextOpenCheckMs(0, deps.hosts.times)),
+      at: new Date(nowMs),
+    }),
+  );
+  if (!isOpen) throw new ServiceError('throttled', 'too many challenges of this site are open', { retryAfterSeconds: 3_600 });
+  await deps.hosts.workflows.opened({ tenantId, host });
+  const challenge = await atDatabase(() => findChallenge(deps.database, tenantId, host));
+  if (!challenge) throw new ServiceError('internal', 'a challenge that was opened is gone');
+  if (challenge.state === 'verified') {
+    return { kind: 'host_already_added', routingVerified: challenge.routingVerifiedAtMs !== null };
+  }
+  return { kind: 'opened', challenge: viewOf(challenge, nowMs) };
+}
+
+/** The challenges of a tenant, the newest first. */
+export async function listHosts(deps: Omit<ChallengeDeps, 'hosts'>, tenantId: string): Promise<ChallengeView[]> {
+  const challenges = await atDatabase(() => listChallenges(deps.database, tenantId));
+  return challenges.map((challenge) => viewOf(challenge, deps.clock()));
+}
+
+/**
+ * Checks a host now. A host that is verified already is so at once, whatever the caps. `mayWrite` false (the key has lost
+ * `domain.manage`) lets only that through. Throws scope_missing, invalid_parameter, throttled with the seconds to wait, and
+ * workflows_unavailable, which costs nothing of the caps.
+ */
+export async function checkHostNow(
+  deps: ChallengeDeps,
+  request: { readonly tenantId: string; readonly host: string; readonly mayWrite: boolean },
+): Promise<{ readonly host: string; readonly outcome: CheckOutcome }> {
+  const { tenantId } = request;
+  const host = requireHost(deps, request.host);
+  const owner = await atDatabase(() => findOwnership(deps.database, host));
+  if (owner.tenantId === tenantId) return { host, outcome: { verified: true } };
+  if (!request.mayWrite) throw new ServiceError('scope_missing', 'this key lacks the scope domain.manage');
+  const challenge = await atDatabase(() => findChallenge(deps.database, tenantId, host));
+  const nowMs = deps.clock();
+  if (!challenge || isExpired(challenge, nowMs)) return { host, outcome: { verified: false, reason: 'no_challenge' } };
+  if (owner.tenantId !== null) return { host, outcome: { verified: false, reason: 'host_taken' } };
+  const { caps } = deps.hosts;
+  const counted = { tenantId, host, atMs: nowMs };
+  const admission = await atDatabase(() => admitCheck(deps.database, counted, caps));
+  if (!admission.ok) {
+    const retryAfterSeconds = Math.max(1, Math.ceil(admission.waitMs / 1_000));
+    throw new ServiceError('throttled', 'this host was checked too often; nothing set up is lost', { retryAfterSeconds });
+  }
+  return { host, outcome: await checkOrRefund(deps, { tenantId, host }, nowMs) };
+}
+
+async function checkOrRefund(deps: ChallengeDeps, key: HostKey, atMs: number): Promise<CheckOutcome> {
+  try {
+    return await deps.hosts.workflows.check(key);
+  } catch (error) {
+    await refundCheck(deps.database, { ...key, atMs }, deps.hosts.caps).catch(() => undefined);
+    throw error;
+  }
+}
+
+function requireHost(deps: Pick<ChallengeDeps, 'hosts'>, text: string): string {
+  const parsed = parseHostname(text);
+  const refuse = (sentence: string): never => {
+    throw new ServiceError('invalid_parameter', `host: ${sentence}`, { parameter: 'host' });
+  };
+  if (!parsed.ok) return refuse(parsed.sentence);
+  if (isPublicSuffix(parsed.host)) refuse('is a public suffix, which belongs to nobody');
+  if (deps.hosts.ownHosts.includes(parsed.host)) refuse('is a name of this service');
+  return parsed.host;
+}
+
+/** 32 random bytes in base64url. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}

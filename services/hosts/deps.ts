@@ -1,0 +1,44 @@
+import type { HostProbe } from '../../adapters/hostProbe.ts';
+import type { Database } from '../../db/database.ts';
+import type { HostCaps } from '../../db/hostCaps.ts';
+import type { CheckReason } from '../../domain/hostChallenge.ts';
+import type { HostTimes } from '../../domain/hostChallengeSchedule.ts';
+
+/** A host of a tenant, whose workflow is `host:<tenantId>:<host>`. */
+export interface HostKey {
+  readonly tenantId: string;
+  readonly host: string;
+}
+
+/** What a check came to. */
+export type CheckOutcome = { readonly verified: true } | { readonly verified: false; readonly reason: CheckReason };
+
+/** The workflow of a host as the API sees it; starts it when it does not run. Both reject with workflows_unavailable. */
+export interface HostWorkflows {
+  /** Tells the workflow that a challenge was opened; resolves when the site was looked at. */
+  opened(key: HostKey): Promise<void>;
+  /** Has the host checked now. */
+  check(key: HostKey): Promise<CheckOutcome>;
+}
+
+/** What the API's side of host verification runs with. */
+export interface HostDoor {
+  readonly workflows: HostWorkflows;
+  readonly caps: HostCaps;
+  readonly times: HostTimes;
+  /** Names that lead to ourselves: nobody proves them. */
+  readonly ownHosts: readonly string[];
+}
+
+/** What the worker's side runs with. */
+export interface HostDeps {
+  readonly database: Database;
+  readonly probe: HostProbe;
+  readonly times: HostTimes;
+  /** Looks at sites an account and hour when challenges are opened. */
+  readonly looksPerHour: number;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+  /** Says what an operator should know; never a token. */
+  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}

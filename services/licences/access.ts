@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import type { LicenceRecord } from '../../db/licences/licences.ts';
+import { findLicence } from '../../db/licences/licences.ts';
+import { findSiteOfHost } from '../../db/licences/sites.ts';
+import { accessEndSeconds } from '../../domain/accessToken.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { normaliseHost } from '../../domain/host.ts';
+import type { Address } from '../../domain/legs.ts';
+import { compilePattern, isExactPath, matches, MAX_PATTERNS } from '../../domain/scope.ts';
+import { issuerOf } from '../licenceCheck.ts';
+import { atDatabase } from '../outage.ts';
+import type { BuyerDeps } from './deps.ts';
+import { mintAccessToken } from './mintAccess.ts';
+
+/** An access token asked for. */
+export interface AccessRequest {
+  readonly accountId: string;
+  readonly jti: string;
+  /** Exact paths or patterns to narrow to; left out: all pages. */
+  readonly paths?: readonly string[];
+  /** Bind the token to this wallet. */
+  readonly holder?: string;
+  /** The site it is for, where the caller says so; a licence of another one is not found. */
+  readonly host?: string;
+  /** Host header of the request. */
+  readonly requestHost: string | null;
+}
+
+/** A token as the API shows it; times in epoch milliseconds. */
+export interface AccessBody {
+  readonly license: string;
+  readonly patterns: readonly string[];
+  readonly expiresAt: number;
+  readonly periodUntil: number;
+}
+
+/**
+ * Mints a short token under a held licence. Throws invalid_parameter (400), not_found (404) for any licence that is not the
+ * account's on this site, known or not, outside_period (403), conflict (409) for pages outside the licence or another holder,
+ * signing_key_unavailable (503). Every call gives another token.
+ */
+export async function openAccess(deps: BuyerDeps, request: AccessRequest): Promise<AccessBody> {
+  const patterns = readPaths(request.paths);
+  const licence = await findHeld(deps, request);
+  const nowMs = deps.clock();
+  if (nowMs < licence.periodFrom.getTime()) throw new ServiceError('outside_period', 'the period of this licence has not begun');
+  if (nowMs >= licence.periodUntil.getTime()) throw new ServiceError('outside_period', 'the period of this licence is over');
+  const paths = patterns === null ? null : narrow(licence, patterns);
+  const holder = holderOf(licence, request.holder);
+  const { kid } = deps.keyring.current();
+  const tenant = await deps.snapshots.tenant(licence.tenantId);
+  const issuer = issuerOf(deps, tenant ?? { licenseIssuer: null });
+  const period = { fromMs: licence.periodFrom.getTime(), untilMs: licence.periodUntil.getTime() };
+  const expiresAtSeconds = accessEndSeconds(period, nowMs, deps.licenceLifeSeconds);
+  const issuedAtSeconds = Math.floor(nowMs / 1000);
+  const facts = { issuer, jti: randomUUID(), kid, issuedAtSeconds, expiresAtSeconds, paths, holder };
+  const signer = deps.keyring;
+  const minted = await atDatabase(() => mintAccessToken({ database: deps.database, signer }, licence, facts));
+  return { ...minted, expiresAt: expiresAtSeconds * 1000, periodUntil: period.untilMs };
+}
+
+/** The account's licence; whatever is not exactly that is the same 404. */
+async function findHeld(deps: BuyerDeps, { accountId, jti, host, requestHost }: AccessRequest): Promise<LicenceRecord> {
+  const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(jti);
+  const licence = isUuid ? await atDatabase(() => findLicence(deps.database, { accountId, jti })) : null;
+  const site = await atDatabase(() => findSiteOfHost(deps.database, normaliseHost(host ?? requestHost ?? '')));
+  const isElsewhere = host === undefined ? site?.isRouted === true && site.tenantId !== licence?.tenantId : site?.tenantId !== licence?.tenantId;
+  if (!licence || licence.revokedAt !== null || isElsewhere) {
+    throw new ServiceError('not_found', 'this account holds no such licence on this site');
+  }
+  return licence;
+}
+
+function readPaths(paths: readonly string[] | undefined) {
+  if (paths === undefined) return null;
+  if (paths.length === 0 || paths.length > MAX_PATTERNS) {
+    throw new ServiceError('invalid_parameter', `paths is 1 to ${MAX_PATTERNS} paths or patterns`, { parameter: 'paths' });
+  }
+  return paths.map((path, index) => {
+    const anchored = isExactPath(path) && !path.endsWith('$') ? `${path}$` : path;
+    return { given: path, pattern: compilePattern(anchored, `paths.${index}`) };
+  });
+}
+
+/** The pages of the licence that the patterns name; each must name one at least. */
+function narrow(licence: LicenceRecord, patterns: NonNullable<ReturnType<typeof readPaths>>): readonly string[] {
+  for (const { given, pattern } of patterns) {
+    if (licence.paths.some((path) => matches(pattern, path))) continue;
+    throw new ServiceError('conflict', `${given} is outside the pages of this licence`);
+  }
+  return licence.paths.filter((path) => patterns.some(({ pattern }) => matches(pattern, path)));
+}
+
+function holderOf(licence: LicenceRecord, asked: string | undefined): Address | null {
+  const holder = asked === undefined ? null : (asked.toLowerCase() as Address);
+  if (licence.holder !== null && holder !== null && holder !== licence.holder) {
+    throw new ServiceError('conflict', 'this licence is bound to another holder');
+  }
+  return licence.holder ?? holder;
+}

@@ -1,0 +1,133 @@
+import type { LicenceOffer } from '../../db/licences/offers.ts';
+import { findFittingOffer, findOffer } from '../../db/licences/offers.ts';
+import { findByAuthorization } from '../../db/settlement/intake.ts';
+import type { FailureReason } from '../../domain/errors.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { MAX_TIMEOUT_SECONDS } from '../../domain/quote.ts';
+import type { ParsedPayment } from '../../domain/payload.ts';
+import { parsePayment } from '../../domain/payload.ts';
+import type { ObservedAgent } from '../../domain/terms.ts';
+import type { Offer } from '../offers.ts';
+import { atDatabase } from '../outage.ts';
+import type { SettleReceipt } from '../settlement/outcome.ts';
+import { encodeSettlementResponse, PaymentError } from '../settlement/outcome.ts';
+import { recordRefusal } from '../settlement/refusal.ts';
+import type { SettleRequest } from '../settlement/settle.ts';
+import type { BuyerDeps } from './deps.ts';
+import { buildLicenceOffer, openOffer, termsOfOffer } from './offer.ts';
+import type { LicenceRequest, UnderstoodRequest } from './request.ts';
+import { understandRequest } from './request.ts';
+
+/** What buying needs besides: the settlement service, bound to its own deps. */
+export interface BuyDeps extends BuyerDeps {
+  readonly settle: (request: SettleRequest) => Promise<SettleReceipt>;
+}
+
+/** One call of POST licenses. */
+export interface PurchaseCall {
+  readonly accountId: string;
+  readonly request: LicenceRequest;
+  readonly requestHost: string | null;
+  /** The payment headers that were sent, PAYMENT-SIGNATURE first (x402 §1.1). */
+  readonly payments: readonly string[];
+  readonly agent: ObservedAgent;
+  readonly idempotencyKey?: string;
+}
+
+/** A licence that was bought, or an offer; after a refused payment, an offer with what was refused. */
+export type PurchaseOutcome =
+  | { readonly kind: 'bought'; readonly receipt: SettleReceipt & { readonly licence: { readonly jti: string; readonly priceMicro: bigint } } }
+  | { readonly kind: 'offered'; readonly offer: Offer; readonly refusal: PaymentError | null };
+
+/**
+ * Sells a licence to an account (specification: POST licenses). Without a payment: the offer that stands for this request. With
+ * one: it is settled for the offer it fits, and the licence is answered from its rows; the same payment again gets the same
+ * answer. A payment that is refused gets a fresh offer with the reason; one that is undecided gets none (throws PaymentError
+ * settlement_pending). Throws what understanding and quoting throw, idempotency_conflict (409), and outages.
+ */
+export async function buyLicence(deps: BuyDeps, call: PurchaseCall): Promise<PurchaseOutcome> {
+  const request = await understandRequest(deps, call.request, call.requestHost);
+  if (call.payments.length === 0) return offered(deps, call, request, null);
+  const payment = await readPayment(deps, call, request);
+  if (payment instanceof PaymentError) return offered(deps, call, request, payment);
+  const offer = await offerOf(deps, call, request, payment);
+  const { tenantId, offerId } = offer;
+  const { accountId, agent, idempotencyKey } = call;
+  try {
+    const receipt = await deps.settle({
+      ...{ tenantId, keyId: null, mode: 'live', terms: termsOfOffer(offer), payment, agent, purchase: { accountId, offerId } },
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    });
+    const { licence } = receipt;
+    if (!licence) throw new Error('a settled purchase has no licence');
+    return { kind: 'bought', receipt: { ...receipt, licence } };
+  } catch (error) {
+    if (!(error instanceof PaymentError) || error.code === 'settlement_pending') throw error;
+    return offered(deps, call, request, error);
+  }
+}
+
+async function offered(
+  deps: BuyDeps,
+  { accountId }: PurchaseCall,
+  request: UnderstoodRequest,
+  refusal: PaymentError | null,
+): Promise<PurchaseOutcome> {
+  const offer = await openOffer(deps, accountId, request);
+  return { kind: 'offered', offer: buildLicenceOffer(deps, offer, refusal?.text ?? null), refusal };
+}
+
+/** The payment of the headers; a refusal, recorded, when it cannot be read or two headers carry two authorizations. */
+async function readPayment(deps: BuyDeps, call: PurchaseCall, request: UnderstoodRequest): Promise<ParsedPayment | PaymentError> {
+  const [first, ...others] = call.payments.map(parsePayment);
+  if (!first) throw new RangeError('a payment header was counted that is not there');
+  if (!first.ok) return refuse(deps, call, request, { reason: first.reason, raw: first.raw, sentence: first.detail, payer: '' });
+  const { authorization } = first.payment;
+  for (const other of others) {
+    if (other.ok && isSame(other.payment, first.payment)) continue;
+    const sentence = 'PAYMENT-SIGNATURE and X-PAYMENT carry different payments; send one';
+    const refusal = { reason: 'authorization_invalid', raw: 'conflicting_headers', sentence, payer: authorization.from } as const;
+    return refuse(deps, call, request, refusal);
+  }
+  return first.payment;
+}
+
+function isSame(a: ParsedPayment, b: ParsedPayment): boolean {
+  const text = ({ authorization: { from, to, value, validAfter, validBefore, nonce } }: ParsedPayment): string =>
+    [from, to, value, validAfter, validBefore, nonce].join(' ');
+  return text(a) === text(b);
+}
+
+async function refuse(
+  deps: BuyDeps,
+  { agent }: PurchaseCall,
+  { tenant, host, kind }: UnderstoodRequest,
+  refusal: { readonly reason: FailureReason; readonly raw: string; readonly sentence: string; readonly payer: string },
+): Promise<PaymentError> {
+  const { reason, raw, sentence, payer } = refusal;
+  const entry = { tenantId: tenant.tenantId, host, slug: 'licence', kind, micro: null, reason, agent };
+  await atDatabase(() => recordRefusal(deps.database, entry));
+  const response = { success: false, errorReason: raw, transaction: '', network: deps.network.id, payer };
+  return new PaymentError(reason, sentence, encodeSettlementResponse(response));
+}
+
+/**
+ * The offer a payment is for: that of an authorization we hold, else the newest offer of this account and request that it fits
+ * and that it could have been signed for, else the one that stands, which it then will not meet.
+ */
+async function offerOf(deps: BuyDeps, call: PurchaseCall, request: UnderstoodRequest, payment: ParsedPayment): Promise<LicenceOffer> {
+  const { accountId } = call;
+  const { requestHash, tenant } = request;
+  const { from, nonce, to, value } = payment.authorization;
+  const { id: network, asset } = deps.network;
+  const since = new Date(deps.clock() - MAX_TIMEOUT_SECONDS * 1000);
+  const found = await atDatabase(async () => {
+    const known = await findByAuthorization(deps.database, { network, asset, payer: from, nonce });
+    const own = known?.licenceOfferId && known.accountId === accountId ? await findOffer(deps.database, known.licenceOfferId) : null;
+    if (own?.requestHash === requestHash) return own;
+    const fitting = await findFittingOffer(deps.database, { accountId, requestHash }, { to, value }, since);
+    if (fitting && tenant.status !== 'active') throw new ServiceError('conflict', `this site is ${tenant.status} and sells no licences`);
+    return fitting;
+  });
+  return found ?? openOffer(deps, accountId, request);
+}

@@ -1,0 +1,23 @@
+import type { Keyring } from '../../adapters/jws.ts';
+import type { Network } from '../../chain/network.ts';
+import type { Rpc } from '../../chain/rpc.ts';
+import type { Database } from '../../db/database.ts';
+import type { Snapshots } from '../snapshots.ts';
+
+/** What the buyer's side of the service runs with. */
+export interface BuyerDeps {
+  readonly database: Database;
+  readonly snapshots: Snapshots;
+  readonly keyring: Keyring;
+  /** The network offers are made for. */
+  readonly network: Network;
+  /** Its connection: wallets with code are asked about their signatures. */
+  readonly rpc: Rpc;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+  readonly pepper: string;
+  /** Our own address, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Life of an access token, in seconds. */
+  readonly licenceLifeSeconds: number;
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { checksumAddress } from '../../chain/offer.ts';
+import type { LicenceOffer } from '../../db/licences/offers.ts';
+import { countOffers, dropOffers, findStandingOffer, keepOffer } from '../../db/licences/offers.ts';
+import { dropEnded } from '../../db/licences/licences.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { formatUsdc, microToJson } from '../../domain/money.ts';
+import { MAX_TIMEOUT_SECONDS } from '../../domain/quote.ts';
+import type { Terms } from '../../domain/terms.ts';
+import type { Offer } from '../offers.ts';
+import { buildOffer } from '../offers.ts';
+import { atDatabase } from '../outage.ts';
+import type { BuyerDeps } from './deps.ts';
+import type { LicenceQuoteBody } from './quote.ts';
+import { quoteBody, quoteScope } from './quote.ts';
+import type { UnderstoodRequest } from './request.ts';
+
+/** How long an offer stands for its account and request. */
+export const OFFER_LIFE_MS = 600_000;
+const MAX_STANDING_OFFERS = 100;
+const KEPT_MS = 24 * 3_600_000;
+const DROPPED_AT_ONCE = 20;
+/** What stock clients refuse to pay unless told otherwise: `x402-fetch` 1, `@x402/fetch` 2 (x402 §0.9). */
+const V1_CLIENT_CAP_MICRO = 100_000n;
+const V2_CLIENT_CAP_MICRO = 1_000_000n;
+
+/**
+ * The offer that stands for this request of the account, frozen when it was first asked for (decisions: Offer memory). Throws
+ * what quoting throws, and throttled (429) at 100 standing offers.
+ */
+export async function openOffer(deps: BuyerDeps, accountId: string, request: UnderstoodRequest): Promise<LicenceOffer> {
+  const { requestHash } = request;
+  const at = new Date(deps.clock());
+  const standing = await atDatabase(() => findStandingOffer(deps.database, { accountId, requestHash }, at));
+  if (standing) return standing;
+  const quote = await quoteScope(deps, request);
+  if ((await atDatabase(() => countOffers(deps.database, accountId, at))) >= MAX_STANDING_OFFERS) {
+    throw new ServiceError('throttled', `an account has at most ${MAX_STANDING_OFFERS} open offers`, { retryAfterSeconds: 60 });
+  }
+  const offer: LicenceOffer = {
+    offerId: randomUUID(),
+    tenantId: request.tenant.tenantId,
+    accountId,
+    requestHash,
+    host: request.host,
+    patterns: request.patterns,
+    terms: request.terms,
+    kind: request.kind,
+    periodFrom: new Date(request.period.fromMs),
+    periodUntil: new Date(request.period.untilMs),
+    priceMicro: quote.priceMicro,
+    pages: quote.pages,
+    legs: quote.legs,
+    legWords: quote.legWords,
+    payTo: quote.payTo,
+    network: deps.network.id,
+    asset: deps.network.asset,
+    router: deps.network.router,
+    holder: request.holder,
+    expiresAt: new Date(at.getTime() + OFFER_LIFE_MS),
+  };
+  return atDatabase(async () => {
+    const kept = await keepOffer(deps.database, offer, at);
+    await dropOffers(deps.database, new Date(at.getTime() - KEPT_MS), DROPPED_AT_ONCE);
+    await dropEnded(deps.database, at);
+    return kept;
+  });
+}
+
+/** The terms a payment for an offer must meet. */
+export function termsOfOffer(offer: LicenceOffer): Terms {
+  const { tenantId, host, kind, priceMicro, legs, legWords, payTo, network, asset, router, offerId } = offer;
+  const payees = legs.map(({ toAddress, amountMicro, authorId }) => ({
+    authorId: authorId ?? toAddress,
+    wallet: toAddress,
+    share: Number(amountMicro) / Number(priceMicro),
+  }));
+  return {
+    ...{ tenantId, host, kind, priceMicro, payees, legs, legWords, payTo, network, asset, router },
+    slug: 'licence',
+    resource: `https://${host}/`,
+    resourceKey: `licence:${offer.accountId}:${offer.requestHash}`,
+    quoteId: offerId,
+  };
+}
+
+/** What an offer sells, as the API shows it. */
+export function licenceOfOffer(offer: LicenceOffer): LicenceQuoteBody {
+  const period = { fromMs: offer.periodFrom.getTime(), untilMs: offer.periodUntil.getTime() };
+  return quoteBody({ ...offer, period, resourceCount: offer.pages.length });
+}
+
+/** The 402 of an offer for both generations of clients (x402 §1); `error` says what came before, if anything did. */
+export function buildLicenceOffer(deps: BuyerDeps, offer: LicenceOffer, error: string | null): Offer {
+  const { network, baseUrl } = deps;
+  const title = `Licence for ${offer.pages.length} pages of ${offer.host}`;
+  const quote = {
+    price: microToJson(offer.priceMicro),
+    title,
+    slug: 'licence',
+    payTo: checksumAddress(offer.payTo),
+    asset: checksumAddress(offer.asset),
+    network: offer.network,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    extra: { name: network.assetName, version: network.assetVersion },
+    resource: `${baseUrl}/_svc/licenses`,
+  };
+  const made = buildOffer({ quote, terms: offer }, network, {
+    error: error ?? `payment_required: ${askingSentence(offer.priceMicro)}`,
+    mimeType: 'application/json',
+    legsUrl: `${baseUrl}/_svc/licenses/offers/${offer.offerId}/legs`,
+  });
+  return { ...made, body: { ...made.body, licence: licenceOfOffer(offer) } };
+}
+
+/** What the price is, and whose limits it is above. */
+function askingSentence(priceMicro: bigint): string {
+  const price = `the licence costs ${formatUsdc(priceMicro)} USDC`;
+  if (priceMicro > V2_CLIENT_CAP_MICRO) {
+    return `${price}; that is over the default limit of stock clients (1 USD of @x402/fetch, 0.10 USD of x402-fetch): raise yours to buy`;
+  }
+  if (priceMicro > V1_CLIENT_CAP_MICRO) {
+    return `${price}; that is over the default limit of x402-fetch (0.10 USD): raise yours to buy with it`;
+  }
+  return price;
+}

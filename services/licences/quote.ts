@@ -1,0 +1,81 @@
+import { payToOf } from '../../chain/split.ts';
+import { checksumAddress } from '../../chain/offer.ts';
+import type { PricedScope } from '../../domain/catalogue.ts';
+import { payeesOfLegs, priceScope } from '../../domain/catalogue.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Address } from '../../domain/legs.ts';
+import { includesTraining, pagePriceMicro } from '../../domain/licencePeriod.ts';
+import { microToJson } from '../../domain/money.ts';
+import { presentPricing } from '../quotes.ts';
+import type { BuyerDeps } from './deps.ts';
+import { offeringOf } from './offering.ts';
+import type { UnderstoodRequest } from './request.ts';
+
+/** A scope priced, and where its payment must go. */
+export interface ScopeQuote extends PricedScope {
+  readonly payTo: Address;
+  /** Null where one wallet gets all. */
+  readonly legWords: readonly `0x${string}`[] | null;
+}
+
+/** The wire form of a licence quote (specification: LicenceQuote). */
+export interface LicenceQuoteBody {
+  readonly priceMicro: number;
+  readonly patterns: readonly string[];
+  readonly terms: readonly string[];
+  readonly period: { readonly from: number; readonly until: number };
+  readonly resourceCount: number;
+  readonly legs: readonly { readonly toAddress: string; readonly amountMicro: number }[];
+}
+
+/**
+ * Prices what is asked at this moment. Throws conflict (409) with the reason when the site cannot be sold as this scope, and
+ * not_found (404) when the scope covers nothing.
+ */
+export async function quoteScope(deps: BuyerDeps, request: UnderstoodRequest): Promise<ScopeQuote> {
+  const { tenant, kind, periodDays } = request;
+  if (tenant.status !== 'active') throw new ServiceError('conflict', `this site is ${tenant.status} and sells no licences`);
+  const offering = await offeringOf(deps, tenant);
+  if (includesTraining(request.terms) && !offering.sellsTraining) {
+    throw new ServiceError('conflict', 'this site sells no licence for training (terms ai-train, all)');
+  }
+  if (offering.pages.length === 0) throw new ServiceError('conflict', 'this site has no catalogue of priced pages to sell a scope of');
+  const pricing = presentPricing(tenant);
+  const unitMicro = kind === 'read' ? pricing.readMicro : pricing.citationMicro;
+  const priced = priceScope(offering.pages, request.compiled, pagePriceMicro(unitMicro, periodDays, offering.periodFactors));
+  const { payTo, words } = recipientOf(priced, deps.network.router);
+  if (deps.snapshots.isBlocked(payTo)) throw new ServiceError('conflict', 'an author of these pages cannot be paid at present');
+  return { ...priced, payTo, legWords: words.length > 1 ? words : null };
+}
+
+function recipientOf(priced: PricedScope, router: Address) {
+  try {
+    return payToOf(payeesOfLegs(priced.legs), router);
+  } catch {
+    throw new ServiceError('conflict', 'the authors of these pages cannot be paid by one payment');
+  }
+}
+
+/** A quote as the API shows it; times in epoch milliseconds, addresses with their checksum. */
+export function quoteBody(quote: {
+  readonly priceMicro: bigint;
+  readonly patterns: readonly string[];
+  readonly terms: readonly string[];
+  readonly period: { readonly fromMs: number; readonly untilMs: number };
+  readonly resourceCount: number;
+  readonly legs: readonly { readonly toAddress: Address; readonly amountMicro: bigint }[];
+}): LicenceQuoteBody {
+  return {
+    priceMicro: microToJson(quote.priceMicro),
+    patterns: quote.patterns,
+    terms: quote.terms,
+    period: { from: quote.period.fromMs, until: quote.period.untilMs },
+    resourceCount: quote.resourceCount,
+    legs: quote.legs.map(legBody),
+  };
+}
+
+/** A leg of a licence as the API shows it. */
+export function legBody({ toAddress, amountMicro }: { readonly toAddress: Address; readonly amountMicro: bigint }) {
+  return { toAddress: checksumAddress(toAddress), amountMicro: microToJson(amountMicro) };
+}

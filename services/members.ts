@@ -1,0 +1,93 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import type { Database } from '../db/database.ts';
+import { findRoster, saveInvitation, useInvitation } from '../db/members.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { hasControlCharacter } from '../domain/host.ts';
+import { hashToken } from './keys.ts';
+import { atDatabase } from './outage.ts';
+
+/** What members need; invitations are derived under the pepper, so that the database alone gives none away. */
+export interface MemberDeps {
+  readonly database: Database;
+  readonly pepper: string;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+}
+
+/** One author as the roster shows it (specification, AuthorMember). */
+export interface AuthorMember {
+  readonly tenantId: string;
+  readonly authorId: string;
+  readonly email: string;
+  readonly userId: string | null;
+  readonly accepted: boolean;
+  /** Only while the author has not accepted and the invitation lives. */
+  readonly inviteToken: string | null;
+}
+
+/** An invitation lives this long (decisions §3, Members). */
+const INVITE_LIFE_MS = 7 * 24 * 3_600_000;
+
+/** The roster of a site; `org` is the account that owns it. Throws not_found, database_unavailable. */
+export async function listMembers(
+  deps: MemberDeps,
+  tenantId: string,
+): Promise<{ readonly org: string | null; readonly authors: readonly AuthorMember[] }> {
+  const roster = await atDatabase(() => findRoster(deps.database, tenantId));
+  if (!roster) throw new ServiceError('not_found', 'there is no such site');
+  const nowMs = deps.clock();
+  const authors = roster.members.map(({ authorId, email, userId, acceptedAt, inviteId, inviteExpiresAt }) => {
+    const accepted = acceptedAt !== null;
+    const isOpen = !accepted && inviteExpiresAt.getTime() > nowMs;
+    return { tenantId, authorId, email, userId, accepted, inviteToken: isOpen ? inviteToken(deps, inviteId) : null };
+  });
+  return { org: roster.owner, authors };
+}
+
+/**
+ * Invites an author: a token of 32 bytes, seven days, single use. Again before it was accepted: a new token, the old one ends.
+ * Throws invalid_parameter, not_found, and conflict when the author has accepted or the e-mail is another author's.
+ */
+export async function inviteMember(
+  deps: MemberDeps,
+  request: { readonly tenantId: string; readonly authorId: string; readonly email: string },
+): Promise<{ readonly inviteToken: string; readonly expiresAtMs: number }> {
+  const { tenantId, authorId } = request;
+  const email = request.email.trim().toLowerCase();
+  if (authorId === '' || authorId.length > 200 || hasControlCharacter(authorId)) {
+    throw new ServiceError('invalid_parameter', 'an author has an id of 1 to 200 characters', { parameter: 'authorId' });
+  }
+  if (email.length > 254 || hasControlCharacter(email) || !/^[^\s@]+@[^\s@]+$/.test(email)) {
+    throw new ServiceError('invalid_parameter', 'the e-mail address cannot be read', { parameter: 'email' });
+  }
+  const inviteId = randomUUID();
+  const token = inviteToken(deps, inviteId);
+  const expiresAtMs = deps.clock() + INVITE_LIFE_MS;
+  const row = { tenantId, authorId, email, inviteId, inviteExpiresAt: new Date(expiresAtMs) };
+  const saved = await atDatabase(() =>
+    saveInvitation(deps.database, { ...row, tokenHash: hashToken(deps.pepper, token) }),
+  ).catch((error: unknown) => {
+    const { code } = error as { code?: unknown };
+    if (code === '23505') throw new ServiceError('conflict', 'another author of this site has this e-mail address');
+    if (code === '23503') throw new ServiceError('not_found', 'there is no such site');
+    throw error;
+  });
+  if (!saved) throw new ServiceError('conflict', 'this author has accepted already');
+  return { inviteToken: token, expiresAtMs };
+}
+
+/** Accepts an invitation for a user. Throws not_found when it is unknown, used before, replaced or expired. */
+export async function acceptInvitation(
+  deps: MemberDeps,
+  request: { readonly inviteToken: string; readonly userId: string },
+): Promise<{ readonly tenantId: string; readonly authorId: string }> {
+  const hash = hashToken(deps.pepper, request.inviteToken);
+  const member = await atDatabase(() => useInvitation(deps.database, hash, request.userId, new Date(deps.clock())));
+  if (!member) throw new ServiceError('not_found', 'this invitation is not open');
+  return member;
+}
+
+/** 32 bytes that only the holder of the pepper can make of an invitation's id. */
+function inviteToken({ pepper }: Pick<MemberDeps, 'pepper'>, inviteId: string): string {
+  return createHmac('sha256', pepper).update(`invitation ${inviteId}`).digest('base64url');
+}

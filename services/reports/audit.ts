@@ -1,0 +1,173 @@
+import type { Sql } from '../../db/database.ts';
+import type { Page } from '../../db/reports/earnings.ts';
+import { listAuthorIds } from '../../db/reports/earnings.ts';
+import type { StandingObservation } from '../../db/reports/observationList.ts';
+import { knowsAgentLabel, listObservations } from '../../db/reports/observationList.ts';
+import type { ObservationScope, ObservationSum } from '../../db/reports/observations.ts';
+import { sumAgents, sumByAgent, sumByAuthor, sumBySlug, sumObservations } from '../../db/reports/observations.ts';
+import { isKnownCrawler } from '../../domain/agent.ts';
+import type { FailureReason } from '../../domain/errors.ts';
+import { FAILURE_REASONS } from '../../domain/errors.ts';
+import type { Span } from '../../domain/window.ts';
+import { previousWindow } from '../../domain/window.ts';
+import type { ReportDeps, ReportFrame, ReportQuery, ReportSite } from './request.ts';
+import { readReport, untilCursor } from './request.ts';
+
+/** What the audit can be broken down by (decisions §4). */
+export const AUDIT_GROUPS = ['host', 'slug', 'author', 'kind', 'agent', 'verdict'] as const;
+/** One of them. */
+export type AuditGroup = (typeof AUDIT_GROUPS)[number];
+
+/** Most groups of a breakdown, and most agents; more is cut and said (decisions §4, truncated). */
+export const MAX_GROUPS = 1_000;
+
+/** Net sums of observations; micro-USDC. */
+export interface AuditTotals {
+  readonly observations: number;
+  readonly agentHits: number;
+  readonly denied: number;
+  readonly paid: number;
+  readonly servedFree: number;
+  readonly paymentFailed: number;
+  /** What denied and blocked requests would have paid. */
+  readonly missedMicro: bigint;
+  readonly failedMicro: bigint;
+  readonly earnedMicro: bigint;
+  readonly failedByReason: Readonly<Record<FailureReason, number>>;
+  readonly verifiedHits: number;
+  /** Requests whose presented signature failed. */
+  readonly masqueradeAttempts: number;
+}
+
+/** One group; `key` '' stands for none (no slug, no kind, no author known). */
+export interface AuditGroupRow {
+  readonly key: string;
+  readonly authorId: string | null;
+  readonly hits: number;
+  readonly denied: number;
+  readonly paid: number;
+  readonly missedMicro: bigint;
+  readonly earnedMicro: bigint;
+}
+
+/** One agent, by its label. */
+export interface AgentRow {
+  readonly agent: string;
+  readonly hits: number;
+  readonly denied: number;
+  readonly paid: number;
+  /** True when at least one of its requests carried a signature that verified. */
+  readonly verified: boolean;
+}
+
+/** The audit of a window. */
+export interface Audit extends ReportFrame {
+  readonly totals: AuditTotals;
+  readonly previous: AuditTotals | null;
+  readonly breakdown: readonly AuditGroupRow[] | null;
+  /** Requests classified as agents, the busiest first. */
+  readonly byAgent: readonly AgentRow[];
+  readonly recent: Page<StandingObservation>;
+  readonly isCut: boolean;
+}
+
+/** What an audit takes besides the common parameters. */
+export interface AuditQuery extends ReportQuery {
+  readonly groupBy: AuditGroup | null;
+  readonly verdict: string | null;
+  /** A label, or the exact name an agent gave. */
+  readonly agent: string | null;
+}
+
+/**
+ * What was observed on a site in a window (specification, Audit). Every filter applies to every part. Throws
+ * database_unavailable.
+ */
+export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery): Promise<Audit> {
+  return readReport(deps, site, query, async (sql, frame) => {
+    const { window } = frame;
+    const { host, kind, verdict } = query;
+    const scope = { tenantId: site.tenantId, host, kind, verdict, agent: await agentFilter(sql, site.tenantId, query.agent) };
+    const sums = await sumObservations(sql, scope, window);
+    const before = query.compare ? previousWindow(window, site.plan, frame.generatedAtMs) : null;
+    const breakdown = query.groupBy && (await breakDown(sql, scope, window, query.groupBy, sums));
+    const byAgent = agentRows(await sumAgents(sql, scope, window));
+    return {
+      ...frame,
+      totals: totalsOf(sums),
+      previous: before && totalsOf(await sumObservations(sql, scope, before)),
+      breakdown: breakdown?.slice(0, MAX_GROUPS) ?? null,
+      byAgent: byAgent.slice(0, MAX_GROUPS),
+      recent: await listObservations(sql, scope, untilCursor(window, query.cursorMs), query.limit),
+      isCut: (breakdown?.length ?? 0) > MAX_GROUPS || byAgent.length > MAX_GROUPS,
+    };
+  });
+}
+
+/** Labels are read from the rollups, any other name from the rows (safety 23). */
+async function agentFilter(sql: Sql, tenantId: string, agent: string | null): Promise<ObservationScope['agent']> {
+  if (agent === null) return null;
+  const isLabel = agent === 'other' || isKnownCrawler(agent) || (await knowsAgentLabel(sql, tenantId, agent));
+  return isLabel ? { label: agent } : { name: agent };
+}
+
+async function breakDown(
+  sql: Sql,
+  scope: ObservationScope,
+  window: Span,
+  groupBy: AuditGroup,
+  sums: readonly ObservationSum[],
+): Promise<AuditGroupRow[]> {
+  const readers = { slug: sumBySlug, author: sumByAuthor, agent: sumByAgent } as const;
+  const rows = groupBy in readers ? await readers[groupBy as keyof typeof readers](sql, scope, window) : sums;
+  const keyOf = (row: ObservationSum): string =>
+    groupBy === 'host' ? row.host : groupBy === 'kind' ? row.kind : groupBy === 'verdict' ? row.verdict : row.key;
+  const groups = Map.groupBy(rows, keyOf);
+  const wallets = groupBy === 'author' ? [...groups.keys()].filter((key) => key !== '') : [];
+  const ids = await listAuthorIds(sql, scope.tenantId, wallets);
+  return [...groups]
+    .map(([key, members]) => ({ key, authorId: ids.get(key) ?? null, ...groupOf(members) }))
+    .filter((row) => row.hits !== 0)
+    .sort((a, b) => b.hits - a.hits || (a.key < b.key ? -1 : 1));
+}
+
+function groupOf(rows: readonly ObservationSum[]) {
+  const { observations: hits, denied, paid, missedMicro, earnedMicro } = totalsOf(rows);
+  return { hits, denied, paid, missedMicro, earnedMicro };
+}
+
+function agentRows(rows: readonly ObservationSum[]): AgentRow[] {
+  return [...Map.groupBy(rows, ({ agent }) => agent)]
+    .map(([agent, members]) => {
+      const { observations: hits, denied, paid, verifiedHits } = totalsOf(members);
+      return { agent, hits, denied, paid, verified: verifiedHits > 0 };
+    })
+    .filter((row) => row.hits !== 0)
+    .sort((a, b) => b.hits - a.hits || (a.agent < b.agent ? -1 : 1));
+}
+
+/** Adds sums up. */
+function totalsOf(rows: readonly ObservationSum[]): AuditTotals {
+  const hits = (isMember: (row: ObservationSum) => boolean) =>
+    rows.reduce((sum, row) => (isMember(row) ? sum + row.hits : sum), 0);
+  const micro = (...verdicts: string[]) =>
+    rows.reduce((sum, row) => (verdicts.includes(row.verdict) ? sum + row.micro : sum), 0n);
+  const reasons = FAILURE_REASONS.map((reason) => [
+    reason,
+    hits((row) => row.verdict === 'payment-failed' && row.reason === reason),
+  ]);
+  return {
+    observations: hits(() => true),
+    agentHits: hits((row) => row.classifiedAs === 'agent'),
+    denied: hits((row) => row.verdict === 'denied'),
+    paid: hits((row) => row.verdict === 'paid'),
+    servedFree: hits((row) => row.verdict === 'served-free'),
+    paymentFailed: hits((row) => row.verdict === 'payment-failed'),
+    missedMicro: micro('denied', 'blocked'),
+    failedMicro: micro('payment-failed'),
+    earnedMicro: micro('paid'),
+    failedByReason: Object.fromEntries(reasons) as Record<FailureReason, number>,
+    verifiedHits: rows.reduce((sum, row) => sum + row.verified, 0),
+    masqueradeAttempts: rows.reduce((sum, row) => sum + row.invalid, 0),
+  };
+}

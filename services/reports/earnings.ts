@@ -1,0 +1,107 @@
+import type { Sql } from '../../db/database.ts';
+import type { CrossingScope } from '../../db/reports/crossings.ts';
+import type { CrossingSum, Page, StandingCrossing } from '../../db/reports/earnings.ts';
+import { countAuthors, listAuthorIds, listCrossings, sumCrossings } from '../../db/reports/earnings.ts';
+import type { Span } from '../../domain/window.ts';
+import { previousWindow } from '../../domain/window.ts';
+import type { ReportDeps, ReportFrame, ReportQuery, ReportSite, Totals } from './request.ts';
+import { readReport, untilCursor } from './request.ts';
+
+/** What earnings can be broken down by (decisions §4). */
+export const EARNINGS_GROUPS = ['host', 'slug', 'author', 'kind'] as const;
+/** One of them. */
+export type EarningsGroup = (typeof EARNINGS_GROUPS)[number];
+
+/** Net sums of a window, with how many authors were paid. */
+export interface EarningsTotals extends Totals {
+  readonly authors: number;
+}
+
+/** One group; `key` is a host, a slug, a wallet in lower case, or a kind. */
+export interface BreakdownRow extends Totals {
+  readonly key: string;
+  /** The author's id where one is known; null where the key says all. */
+  readonly authorId: string | null;
+}
+
+/** Earnings of a window. */
+export interface Earnings extends ReportFrame {
+  readonly totals: EarningsTotals;
+  /** Totals of the window before; null unless asked for. */
+  readonly previous: EarningsTotals | null;
+  /** Largest first; null unless asked for. */
+  readonly breakdown: readonly BreakdownRow[] | null;
+  /** The newest crossing of the window that stands; null without one. */
+  readonly lastEventAtMs: number | null;
+  readonly recent: Page<StandingCrossing>;
+}
+
+/**
+ * Earnings of a site in a window (specification, Earnings): sums from the rollups, exact whatever the list's limit; mock payments
+ * have no crossings and count nowhere. Throws database_unavailable.
+ */
+export function readEarnings(
+  deps: ReportDeps,
+  site: ReportSite,
+  query: ReportQuery & { readonly groupBy: EarningsGroup | null },
+): Promise<Earnings> {
+  const scope = { tenantId: site.tenantId, host: query.host, kind: query.kind };
+  return readReport(deps, site, query, async (sql, frame) => {
+    const { window } = frame;
+    const sums = await sumCrossings(sql, scope, window, 'total');
+    const totals = { ...add(sums), authors: await countAuthors(sql, scope, window) };
+    const before = query.compare ? previousWindow(window, site.plan, frame.generatedAtMs) : null;
+    const recent = await listCrossings(sql, scope, untilCursor(window, query.cursorMs), query.limit);
+    return {
+      ...frame,
+      totals,
+      previous: before && (await totalsOf(sql, scope, before)),
+      breakdown: query.groupBy && (await breakDown(sql, scope, window, query.groupBy, sums)),
+      lastEventAtMs: (await newest(sql, scope, window, query.cursorMs === null ? recent : null)) ?? null,
+      recent,
+    };
+  });
+}
+
+async function totalsOf(sql: Sql, scope: CrossingScope, window: Span): Promise<EarningsTotals> {
+  return { ...add(await sumCrossings(sql, scope, window, 'total')), authors: await countAuthors(sql, scope, window) };
+}
+
+/** When the newest crossing was; a first page knows. */
+async function newest(sql: Sql, scope: CrossingScope, window: Span, first: Page<StandingCrossing> | null) {
+  const page = first ?? (await listCrossings(sql, scope, window, 1));
+  return page.rows[0]?.atMs;
+}
+
+async function breakDown(
+  sql: Sql,
+  scope: CrossingScope,
+  window: Span,
+  groupBy: EarningsGroup,
+  sums: readonly CrossingSum[],
+): Promise<BreakdownRow[]> {
+  const isOwn = groupBy === 'slug' || groupBy === 'author';
+  const rows = isOwn ? await sumCrossings(sql, scope, window, groupBy) : sums;
+  const groups = Map.groupBy(rows, (row) => (isOwn ? row.key : groupBy === 'host' ? row.host : row.kind));
+  const ids = groupBy === 'author' ? await listAuthorIds(sql, scope.tenantId, [...groups.keys()]) : null;
+  return [...groups]
+    .map(([key, members]) => ({ key, authorId: ids?.get(key) ?? null, ...add(members) }))
+    .filter((row) => row.events !== 0 || row.grossMicro !== 0n)
+    .sort(largestFirst);
+}
+
+/** Order of groups: the most money first, then by key. */
+export function largestFirst(
+  a: { readonly grossMicro: bigint; readonly key: string },
+  b: { readonly grossMicro: bigint; readonly key: string },
+): number {
+  if (a.grossMicro !== b.grossMicro) return a.grossMicro > b.grossMicro ? -1 : 1;
+  return a.key < b.key ? -1 : 1;
+}
+
+/** Adds sums up. */
+export function add(sums: readonly CrossingSum[]): Totals {
+  const count = (kind: string) => Number(sums.reduce((sum, row) => (row.kind === kind ? sum + row.events : sum), 0n));
+  const [reads, citations] = [count('read'), count('citation')];
+  return { events: reads + citations, reads, citations, grossMicro: sums.reduce((sum, row) => sum + row.micro, 0n) };
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { csvRows } from '../../adapters/csv.ts';
+import type { Sql } from '../../db/database.ts';
+import type { ExportedLeg } from '../../db/reports/exportLegs.ts';
+import { countLegs, streamLegs } from '../../db/reports/exportLegs.ts';
+import { openReadSnapshot } from '../../db/reports/snapshot.ts';
+import { formatUsdc } from '../../domain/money.ts';
+import { settlementRefKind } from '../../domain/webhook/event.ts';
+import type { Span } from '../../domain/window.ts';
+import { readableWindow } from '../../domain/window.ts';
+import { atDatabase } from '../outage.ts';
+import type { ExportSlots } from './exportSlots.ts';
+import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
+import { shownWallet } from './wallet.ts';
+
+/** Most rows of an export (specification, Limits). */
+export const MAX_EXPORT_ROWS = 50_000;
+
+/** The columns, in order (decisions §4, CSV columns). */
+const COLUMNS = [
+  ...['at_iso', 'at_ms', 'host', 'slug', 'kind', 'amount_micro', 'amount_usdc', 'author_id', 'wallet', 'share', 'role'],
+  ...['settlement_ref', 'settlement_ref_kind', 'payer', 'agent', 'licence_jti'],
+];
+
+/** A CSV on its way; `chunks` are read at the client's pace. Whoever gets one closes it, on every path. */
+export interface CsvExport extends ReportFrame {
+  /** Rows the file holds, without its header. */
+  readonly rowCount: number;
+  /** True when the window has more rows than a file may hold. */
+  readonly isCut: boolean;
+  readonly chunks: AsyncIterable<string>;
+  close(): Promise<void>;
+}
+
+/**
+ * The legs of a window as CSV, one row a leg, newest first; rows and their count come from one snapshot. Throws overloaded and
+ * database_unavailable before anything is read.
+ */
+export async function exportCsv(
+  deps: ReportDeps & { readonly exports: ExportSlots },
+  site: ReportSite & { readonly keyId: string },
+  asked: AskedWindow,
+): Promise<CsvExport> {
+  const giveBack = deps.exports.take(site.keyId);
+  try {
+    const generatedAtMs = deps.clock();
+    const window = readableWindow(asked, site.plan, generatedAtMs);
+    const snapshot = await atDatabase(() => openReadSnapshot(deps.database));
+    const close = async (): Promise<void> => {
+      await snapshot.close();
+      giveBack();
+    };
+    try {
+      const found = await atDatabase(() => countLegs(snapshot, site.tenantId, window, MAX_EXPORT_ROWS));
+      const rowCount = Math.min(found, MAX_EXPORT_ROWS);
+      const chunks = csvChunks(snapshot, site.tenantId, window);
+      return { generatedAtMs, window, rowCount, isCut: found > MAX_EXPORT_ROWS, chunks, close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+}
+
+/** The file, header first. */
+async function* csvChunks(sql: Sql, tenantId: string, window: Span): AsyncGenerator<string> {
+  yield csvRows([COLUMNS]);
+  const shown = new Map<string, string>();
+  const checksum = (address: string): string => {
+    const known = shown.get(address);
+    if (known !== undefined) return known;
+    const text = shownWallet(address);
+    shown.set(address, text);
+    return text;
+  };
+  for await (const legs of streamLegs(sql, tenantId, window, MAX_EXPORT_ROWS)) {
+    yield csvRows(legs.map((leg) => cellsOf(leg, checksum)));
+  }
+}
+
+function cellsOf(leg: ExportedLeg, checksum: (address: string) => string): string[] {
+  return [
+    leg.at.toISOString(),
+    String(leg.at.getTime()),
+    leg.host,
+    leg.slug,
+    leg.kind,
+    leg.micro,
+    formatUsdc(BigInt(leg.micro)),
+    leg.author_id ?? '',
+    checksum(leg.wallet),
+    String(leg.share),
+    leg.role,
+    leg.tx_hash ?? '',
+    settlementRefKind(leg.tx_hash, leg.mode),
+    checksum(leg.payer),
+    leg.agent,
+    leg.licence_jti ?? '',
+  ];
+}
+
+/** SHA-256 of the CSV of a window, in hex; `sql` is the snapshot the rest of a report is read from. */
+export async function csvDigest(sql: Sql, tenantId: string, window: Span): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of csvChunks(sql, tenantId, window)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** The name of an export's file (decisions §4): dates of the window, UTC; text that a header can carry. */
+export function exportFileName(extension: 'csv' | 'pdf', host: string | null, frame: ReportFrame): string {
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  const name = (host ?? 'site').replace(/[^a-z0-9.-]/gi, '_');
+  return `svc-earnings-${name}-${day(frame.window.fromMs)}-${day(frame.window.toMs ?? frame.generatedAtMs)}.${extension}`;
+}

@@ -1,0 +1,67 @@
+import type { Database, Sql } from '../../db/database.ts';
+import type { Plan } from '../../domain/access.ts';
+import type { CrossingKind } from '../../domain/terms.ts';
+import type { ReadableWindow } from '../../domain/window.ts';
+import { readableWindow } from '../../domain/window.ts';
+import { atDatabase } from '../outage.ts';
+
+/** What reports run with. */
+export interface ReportDeps {
+  readonly database: Database;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+}
+
+/** Whose report it is: the site of the key, and the plan that says how far back it may read. */
+export interface ReportSite {
+  readonly tenantId: string;
+  readonly hosts: readonly string[];
+  readonly plan: Plan | null;
+}
+
+/** A window as asked for; null: no such end. Epoch milliseconds. */
+export interface AskedWindow {
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+}
+
+/** What every report with a list takes. */
+export interface ReportQuery extends AskedWindow {
+  readonly compare: boolean;
+  /** The list holds what is older than this; null: the newest. */
+  readonly cursorMs: number | null;
+  readonly limit: number;
+  readonly host: string | null;
+  readonly kind: CrossingKind | null;
+}
+
+/** What every report says of itself. */
+export interface ReportFrame {
+  readonly generatedAtMs: number;
+  readonly window: ReadableWindow;
+}
+
+/** One group of a breakdown of crossings; micro-USDC. */
+export interface Totals {
+  readonly events: number;
+  readonly reads: number;
+  readonly citations: number;
+  readonly grossMicro: bigint;
+}
+
+/** Runs a report on one snapshot of the database (safety 23). Throws database_unavailable. */
+export function readReport<T>(
+  deps: ReportDeps,
+  site: ReportSite,
+  asked: AskedWindow,
+  work: (sql: Sql, frame: ReportFrame) => Promise<T>,
+): Promise<T> {
+  const generatedAtMs = deps.clock();
+  const window = readableWindow(asked, site.plan, generatedAtMs);
+  return atDatabase(() => deps.database.transaction((sql) => work(sql, { generatedAtMs, window }), 'repeatable read read only'));
+}
+
+/** The window of a list: up to the cursor. */
+export function untilCursor(window: ReadableWindow, cursorMs: number | null): ReadableWindow {
+  return cursorMs === null ? window : { ...window, toMs: Math.min(cursorMs, window.toMs ?? cursorMs) };
+}

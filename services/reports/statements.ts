@@ -1,0 +1,77 @@
+import type { Sql } from '../../db/database.ts';
+import { listAuthorIds, sumCrossings } from '../../db/reports/earnings.ts';
+import type { StatementLine } from '../../db/reports/statements.ts';
+import { listStatementLines } from '../../db/reports/statements.ts';
+import type { Span } from '../../domain/window.ts';
+import { add, largestFirst } from './earnings.ts';
+import type { AskedWindow, ReportDeps, ReportFrame, ReportSite, Totals } from './request.ts';
+import { readReport } from './request.ts';
+
+/** Most lines of one author's statement (specification, Limits). */
+export const MAX_STATEMENT_LINES = 10_000;
+/** Most lines of an answer; the statements share them, and say so when they are cut. */
+const MAX_LINES = 100_000;
+
+/** What one author's wallet was paid; totals are exact whatever was cut from the lines. */
+export interface Statement extends Totals {
+  /** Lower case. */
+  readonly wallet: string;
+  readonly authorId: string | null;
+  /** Newest first. */
+  readonly lines: readonly StatementLine[];
+  readonly isCut: boolean;
+}
+
+/** The statements of a window, the largest first; platform legs are in none. */
+export interface Statements extends ReportFrame {
+  readonly statements: readonly Statement[];
+  readonly totalMicro: bigint;
+}
+
+/** Statements of every author paid in a window (specification, Earnings). Throws database_unavailable. */
+export function readStatements(deps: ReportDeps, site: ReportSite, asked: AskedWindow): Promise<Statements> {
+  return readReport(deps, site, asked, async (sql, frame) => {
+    const statements = await listStatements(sql, site.tenantId, frame.window, { each: MAX_STATEMENT_LINES, all: MAX_LINES });
+    return { ...frame, statements, totalMicro: statements.reduce((sum, statement) => sum + statement.grossMicro, 0n) };
+  });
+}
+
+/** The statements of a window; `most` limits lines. */
+export async function listStatements(
+  sql: Sql,
+  tenantId: string,
+  window: Span,
+  most: { readonly each: number; readonly all: number },
+): Promise<Statement[]> {
+  const sums = await sumCrossings(sql, { tenantId, host: null, kind: null }, window, 'author');
+  const authors = [...Map.groupBy(sums, ({ key }) => key)]
+    .map(([key, rows]) => ({ key, ...add(rows) }))
+    .filter((author) => author.events !== 0 || author.grossMicro !== 0n)
+    .sort(largestFirst);
+  const wallets = authors.map(({ key }) => key);
+  const each = fairShare(
+    authors.map(({ events }) => Math.min(events, most.each)),
+    most.all,
+  );
+  const lines = Map.groupBy(await listStatementLines(sql, tenantId, window, wallets, each), ({ wallet }) => wallet);
+  const ids = await listAuthorIds(sql, tenantId, wallets);
+  return authors.map(({ key: wallet, ...totals }) => ({
+    ...totals,
+    wallet,
+    authorId: ids.get(wallet) ?? null,
+    lines: lines.get(wallet) ?? [],
+    isCut: totals.events > each,
+  }));
+}
+
+/** The largest limit an author under which all together take at most `all`; at least 1. */
+function fairShare(wanted: readonly number[], all: number): number {
+  const ascending = [...wanted].sort((a, b) => a - b);
+  let left = all;
+  for (const [index, count] of ascending.entries()) {
+    const share = Math.floor(left / (ascending.length - index));
+    if (count > share) return Math.max(1, share);
+    left -= count;
+  }
+  return Math.max(1, ascending.at(-1) ?? 1);
+}

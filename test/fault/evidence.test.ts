@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { blockNumbers } from '../../chain/receipts.ts';
+import { listBalances } from '../../chain/states.ts';
+import { flushSplits } from '../../services/settlement/flush.ts';
+import { age, attempt, cancel, chainCall, mine, sendAll, look, stateOf, strangerCalls, submitAlone, sweep } from '../support/faults.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import { addressOf, newAccount, newWallet, signPayment } from '../support/payments.ts';
+import { transferCall } from '../../chain/calldata.ts';
+import type { SettlementWorld } from '../support/settlement.ts';
+import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+
+/** Money that authors of this file got elsewhere, which no ledger of ours may claim. */
+const gifts = new Map<string, bigint>();
+let world: SettlementWorld;
+beforeAll(async () => {
+  world = await startSettlement({ automine: true, runBatches: false, waitMs: 50 });
+  await mine(world, 10);
+});
+afterAll(() => world.close());
+afterEach(() => checkInvariants(world, { gifts }));
+
+test('one transfer proves one payment: nonces burnt to oneself beside it in the same transaction buy nothing', async () => {
+  const authors = newAuthors(1n);
+  const payer = await newPayer(world, 20_000n);
+  const payments = [];
+  for (let page = 0; page < 5; page += 1) {
+    const terms = termsFor(world, authors, { slug: `one-transfer-${page}` });
+    const payment = await paymentFor(world, payer, terms);
+    expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+    payments.push(payment);
+  }
+  const [real, ...others] = payments;
+  if (!real) throw new Error('no payment');
+  const burnt = [];
+  for (const { authorization } of others) {
+    const { nonce } = authorization;
+    burnt.push(await signPayment(world.network, payer, { to: newWallet(), value: authorization.value, nonce }));
+  }
+  const calls = [...burnt.slice(0, 2), real, ...burnt.slice(2)];
+  const hash = await strangerCalls(
+    world,
+    calls.map((call) => ({ to: world.network.asset, data: transferCall(call) })),
+  );
+  await sendAll(world);
+  expect(await stateOf(world, real)).toMatchObject({ state: 'settled', tx_hash: hash });
+  for (const other of others) {
+    expect(await stateOf(world, other)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
+  }
+});
+
+test('calldata of a sale made elsewhere before it was shown to us buys nothing, leaves no row, and is counted once', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'foreign-sale' });
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  await submitAlone(world, payment);
+  gifts.set(terms.payTo, terms.priceMicro);
+  expect((await attempt(world, terms, payment)).code).toBe('authorization_invalid');
+  expect(await stateOf(world, payment)).toBeNull();
+  const seen = await world.database.query("select reason from observation where slug = 'foreign-sale'");
+  expect(seen).toEqual([{ reason: 'authorization_invalid' }]);
+});
+
+test('a stranger who submits the payment right after our row settles it, by his hash, and the flush pays the authors', async () => {
+  const terms = termsFor(world, newAuthors(5n, 3n, 2n), { slug: 'front-run' });
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  const hash = await submitAlone(world, payment);
+  await sendAll(world);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'settled', tx_hash: hash });
+  const receipt = await pay(world, terms, payment);
+  expect(receipt.settlementRef).toBe(hash);
+  expect(await flushSplits(world.deps, world.network.id)).toBe(1);
+  await sweep(world, 2);
+  const wallets = terms.legs.map((leg) => leg.toAddress);
+  expect(await listBalances(world.rpc, world.network, wallets)).toEqual(terms.legs.map((leg) => leg.amountMicro));
+  expect(await flushSplits(world.deps, world.network.id)).toBe(0);
+});
+
+test('a front-run that a reorg puts into a lower block than the one our look saw still settles the payment', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'lower-block' });
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  const stranger = newAccount();
+  await chainCall(world, 'anvil_setBalance', addressOf(stranger), '0xde0b6b3a7640000');
+  await mine(world, 5);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  const { latest } = await blockNumbers(world.rpc);
+  const raw = await stranger.signTransaction({
+    ...{ type: 'eip1559', chainId: world.network.chainId, nonce: 0, to: world.network.asset, gas: 300_000n },
+    ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n, data: transferCall(payment) },
+  });
+  await chainCall(world, 'anvil_reorg', 3, [[raw, 0]]);
+  expect((await blockNumbers(world.rpc)).latest).toBe(latest);
+  await sendAll(world);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
+});
+
+test('a cancelled authorization fails as invalid, not as paid, and stays failed', async () => {
+  const terms = termsFor(world, newAuthors(2n, 1n), { slug: 'cancelled' });
+  const payer = await newPayer(world);
+  const payment = await paymentFor(world, payer, terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await cancel(world, payer, payment.authorization.nonce);
+  await sendAll(world);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
+  await sweep(world, 3);
+  expect((await attempt(world, terms, payment)).code).toBe('authorization_invalid');
+  const watched = await world.database.query("select watched from payment where slug = 'cancelled'");
+  expect(watched).toEqual([{ watched: false }]);
+});
+
+test('a payment answered as failed and submitted late by a stranger is recorded, and its failure taken back', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'late' });
+  const payer = await newPayer(world, 10n);
+  const payment = await paymentFor(world, payer, terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await sendAll(world);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
+  await world.fund(addressOf(payer), 5_000n);
+  await submitAlone(world, payment);
+  await sweep(world);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'settled', reason: null });
+  const seen = await world.database.query("select verdict, count from observation where slug = 'late' order by verdict, count");
+  expect(seen).toEqual([
+    { verdict: 'paid', count: 1 },
+    { verdict: 'payment-failed', count: -1 },
+    { verdict: 'payment-failed', count: 1 },
+  ]);
+  const licence = await pay(world, terms, payment);
+  expect(licence.chargedMicro).toBe(1_000n);
+});
+
+test('a held authorization that a stranger submits is recorded and paid out, although it was never ours to send', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'held-executed' });
+  const payer = await newPayer(world);
+  const [first, second] = [await paymentFor(world, payer, terms), await paymentFor(world, payer, terms)];
+  expect((await attempt(world, terms, first)).code).toBe('settlement_pending');
+  expect((await attempt(world, terms, second)).code).toBe('settlement_pending');
+  expect(await stateOf(world, second)).toMatchObject({ state: 'held' });
+  await submitAlone(world, second);
+  await sweep(world);
+  expect(await stateOf(world, second)).toMatchObject({ state: 'settled' });
+});
+
+test('of two authorizations with money for one, the other fails alone and its page is not sold', async () => {
+  const payer = await newPayer(world, 1_500n);
+  const pages = [termsFor(world, newAuthors(1n), { slug: 'one-of-two-a' }), termsFor(world, newAuthors(1n), { slug: 'one-of-two-b' })];
+  const payments = [];
+  for (const terms of pages) {
+    const payment = await paymentFor(world, payer, terms);
+    expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+    payments.push(payment);
+  }
+  await age(world);
+  const batchId = await sendAll(world);
+  await look(world, batchId);
+  const states = [];
+  for (const payment of payments) states.push((await stateOf(world, payment))?.state);
+  expect(states.toSorted()).toEqual(['failed', 'settled']);
+});

@@ -1,0 +1,259 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { listBalances } from '../../chain/states.ts';
+import { blockPayee } from '../../db/settlement/admission.ts';
+import { recheckPayees } from '../../services/settlement/payees.ts';
+import { settle } from '../../services/settlement/settle.ts';
+import { age, attempt, block, changed, chainCall, cuttable, look, mine, sendAll, spend, stateOf, sweep } from '../support/faults.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import { addressOf, newWallet } from '../support/payments.ts';
+import type { SettlementWorld } from '../support/settlement.ts';
+import { newAuthors, newPayer, pay, paymentFor, runBatch, startSettlement, termsFor } from '../support/settlement.ts';
+
+let world: SettlementWorld;
+let line: ReturnType<typeof cuttable>;
+beforeAll(async () => {
+  const wrap = (rpc: Parameters<typeof cuttable>[0]) => (line = cuttable(rpc));
+  world = await startSettlement({ automine: true, runBatches: false, waitMs: 50, wrap });
+  await mine(world, 5);
+});
+afterAll(() => world.close());
+afterEach(() => checkInvariants(world));
+
+const failures = async (slug: string) => {
+  const rows = await world.database.query<{ reason: string }>(
+    "select reason from observation where slug = $1 and verdict = 'payment-failed'",
+    [slug],
+  );
+  return rows.map((row) => row.reason);
+};
+
+test('a test key settles by magic amounts without touching the chain, and its receipt is no good for a live key', async () => {
+  const codes: string[] = [];
+  for (const [slug, priceMicro] of [['mock', 1_000n], ['mock-1', 1_001n], ['mock-2', 1_002n], ['mock-3', 1_003n], ['mock-4', 1_004n]] as const) {
+    const terms = termsFor(world, newAuthors(1n, 1n), { slug, priceMicro });
+    const payment = await paymentFor(world, await newPayer(world), terms);
+    const answer = await pay(world, terms, payment, { mode: 'mock' }).catch((error: unknown) => error as { code: string });
+    codes.push('code' in answer ? answer.code : answer.settlementRefKind);
+    if (slug === 'mock') expect((await attempt(world, terms, payment)).code).toBe('authorization_invalid');
+  }
+  expect(codes).toEqual(['mock', 'insufficient_funds', 'authorization_invalid', 'settlement_failed', 'settlement_pending']);
+  await age(world);
+  await sweep(world, 2);
+  expect(await world.database.query("select 1 as one from payment where mode = 'mock' and batch_id is not null")).toEqual([]);
+  const counted = await world.database.query("select 1 as one from observation where slug like 'mock%' and verdict = 'paid'");
+  expect(counted).toEqual([]);
+});
+
+test('a silent node during verify is an outage: 503, no row, nothing counted; the same payment settles later', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'silent' });
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  line.cut.before = () => true;
+  expect((await attempt(world, terms, payment)).code).toBe('chain_unavailable');
+  line.cut.before = () => null;
+  expect(await stateOf(world, payment)).toBeNull();
+  expect(await failures('silent')).toEqual([]);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await look(world, await sendAll(world));
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
+});
+
+test('a node that falls silent after the row leaves it pending and undecided, and it settles when the node is back', async () => {
+  const terms = termsFor(world, newAuthors(1n, 2n), { slug: 'silent-later' });
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  line.cut.before = () => true;
+  await expect(sendAll(world)).rejects.toThrow();
+  await sweep(world).catch(() => undefined);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  line.cut.before = () => null;
+  expect(await failures('silent-later')).toEqual([]);
+  await age(world);
+  await sweep(world, 3);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'final' });
+});
+
+test('a database that falls silent after the row answers settlement_pending, not that nothing was charged', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'database-silent' });
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await look(world, await sendAll(world));
+  const outage = Object.assign(new Error('Connection terminated'), { code: 'ECONNRESET' });
+  const issuerOf = () => Promise.reject(outage);
+  const request = { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {} } as const;
+  await expect(settle({ ...world.settleDeps, issuerOf }, request)).rejects.toMatchObject({ code: 'settlement_pending' });
+  expect((await pay(world, terms, payment)).chargedMicro).toBe(1_000n);
+});
+
+test('a wallet emptied between check and mining fails alone, with insufficient_funds, counted once, its neighbour paid', async () => {
+  const authors = newAuthors(2n, 1n);
+  const terms = termsFor(world, authors, { slug: 'drained' });
+  const [poor, rich] = [await newPayer(world, 1_000n), await newPayer(world)];
+  const payments = [await paymentFor(world, poor, terms), await paymentFor(world, rich, terms)];
+  for (const payment of payments) expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await chainCall(world, 'evm_setAutomine', false);
+  const batchId = await sendAll(world);
+  await chainCall(world, 'anvil_dropAllTransactions');
+  await chainCall(world, 'evm_setAutomine', true);
+  await spend(world, addressOf(poor), newWallet(), 900n);
+  await look(world, batchId);
+  await look(world, batchId);
+  const states = [];
+  for (const payment of payments) states.push(await stateOf(world, payment));
+  expect(states).toMatchObject([{ state: 'failed', reason: 'insufficient_funds' }, { state: 'settled' }]);
+  expect(await failures('drained')).toEqual(['insufficient_funds']);
+  expect(await world.database.query('select strikes from payer_strike where payer = $1', [addressOf(poor)])).toEqual([{ strikes: 1 }]);
+});
+
+test('an authorization that runs out while it waits is refused unsent, and stays so once it can never be used', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'late' });
+  const validBefore = BigInt(Math.floor(Date.now() / 1000) + 12);
+  const payment = await paymentFor(world, await newPayer(world), terms, { validBefore });
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await sendAll(world, changed(world, { now: () => Date.now() + 6_000 }));
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid', tx_hash: null });
+  expect(await failures('late')).toEqual(['authorization_invalid']);
+});
+
+test('one USDC and more waits for its second confirmation, and is neither lost nor failed before', async () => {
+  const terms = termsFor(world, newAuthors(1n, 1n), { slug: 'dear', priceMicro: 1_000_000n });
+  const payment = await paymentFor(world, await newPayer(world, 1_000_000n), terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  const batchId = await sendAll(world);
+  expect((await look(world, batchId)).undecided).toBe(1);
+  await sweep(world, 1);
+  await sweep(world, 1);
+  expect(['settled', 'final']).toContain((await stateOf(world, payment))?.state);
+});
+
+test('text that no database takes is made storable at intake and holds up nobody of its batch', async () => {
+  const agent = { ua: 'bot\u0000\ud800', classifyReason: '\udfff', verified: true, verifiedAgent: 'a\u0000.example' };
+  const jobs = [];
+  for (const [slug, changes] of [['poison', { agent }], ['poison-neighbour', {}]] as const) {
+    const terms = termsFor(world, newAuthors(1n), { slug });
+    const payment = await paymentFor(world, await newPayer(world), terms);
+    await expect(pay(world, terms, payment, changes)).rejects.toMatchObject({ code: 'settlement_pending' });
+    jobs.push(payment);
+  }
+  await look(world, await sendAll(world));
+  for (const payment of jobs) expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
+});
+
+test('legs that the ledger would refuse are refused before the row, not after the money', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'bad-leg' });
+  const bad = { ...terms, legs: terms.legs.map((leg) => ({ ...leg, role: 'friend' as never })) };
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  await expect(pay(world, bad, payment)).rejects.toThrow(RangeError);
+  expect(await stateOf(world, payment)).toBeNull();
+});
+
+test('a settled payload shown again after its licence has ended is refused, and moves nothing', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'replayed' });
+  const payer = await newPayer(world);
+  const payment = await paymentFor(world, payer, terms);
+  await attempt(world, terms, payment);
+  await look(world, await sendAll(world));
+  const first = await pay(world, terms, payment);
+  expect(await pay(world, terms, payment)).toEqual(first);
+  const later = { ...world.settleDeps, now: () => Date.now() + 601_000 };
+  const request = { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {} } as const;
+  await expect(settle(later, request)).rejects.toMatchObject({ code: 'authorization_invalid' });
+  expect(await listBalances(world.rpc, world.network, [addressOf(payer)])).toEqual([999_000n]);
+});
+
+test('two processes asked for the same page by one payer at once charge once', async () => {
+  const terms = termsFor(world, newAuthors(1n, 1n), { slug: 'two-processes' });
+  const payer = await newPayer(world);
+  const starter = { enqueue: () => undefined, decided: () => undefined, close: () => undefined };
+  const other = { ...world.settleDeps, starter };
+  const payments = await Promise.all(Array.from({ length: 8 }, () => paymentFor(world, payer, terms)));
+  await Promise.allSettled(
+    payments.map((payment, at) =>
+      settle(at % 2 === 0 ? world.settleDeps : other, { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {} }),
+    ),
+  );
+  const states = await world.database.query("select state from payment where slug = 'two-processes' order by state");
+  expect(states.map((row) => row['state'])).toEqual(['accepted', ...Array.from({ length: 7 }, () => 'held')]);
+  await look(world, await sendAll(world));
+  await sweep(world, 1);
+  const receipts = await Promise.all(payments.map((payment) => pay(world, terms, payment)));
+  expect(new Set(receipts.map((receipt) => receipt.settlementRef)).size).toBe(1);
+  expect(await listBalances(world.rpc, world.network, [addressOf(payer)])).toEqual([999_000n]);
+});
+
+test.for([
+  ['a single author', [1n]],
+  ['one author of three', [3n, 2n, 1n]],
+] as const)('%s whom the token refuses is found before anything is sent, marked, and lifted when he can be paid', async ([name, weights]) => {
+  const slug = `blocked-${weights.length}`;
+  const terms = termsFor(world, newAuthors(...weights), { slug });
+  const wallet = terms.legs[0]?.toAddress ?? '';
+  await block(world, wallet);
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await sendAll(world);
+  expect(await stateOf(world, payment), name).toMatchObject({ state: 'failed', reason: 'settlement_failed', attempts: 0 });
+  const next = await paymentFor(world, await newPayer(world), terms);
+  expect((await attempt(world, terms, next)).code).toBe('payee_blocked');
+  await recheckPayees(world.deps, world.network.id);
+  expect((await attempt(world, terms, next)).code).toBe('payee_blocked');
+  await block(world, wallet, false);
+  await recheckPayees(world.deps, world.network.id);
+  expect((await attempt(world, terms, next)).code).toBe('settlement_pending');
+  await look(world, await sendAll(world));
+  expect(await stateOf(world, next)).toMatchObject({ state: 'settled' });
+});
+
+test.for([
+  ['a single author', [1n]],
+  ['one author of two', [2n, 1n]],
+] as const)('%s blocked between check and mining costs nobody money, is marked, and gives the payer no strike', async ([, weights]) => {
+  const terms = termsFor(world, newAuthors(...weights), { slug: `blocked-late-${weights.length}` });
+  const wallet = terms.legs[0]?.toAddress ?? '';
+  const payers = [await newPayer(world), await newPayer(world)];
+  const payments = [];
+  for (const payer of payers) {
+    const payment = await paymentFor(world, payer, terms);
+    expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+    payments.push(payment);
+  }
+  await chainCall(world, 'evm_setAutomine', false);
+  const batchId = await sendAll(world);
+  await chainCall(world, 'anvil_dropAllTransactions');
+  await chainCall(world, 'evm_setAutomine', true);
+  await block(world, wallet);
+  await look(world, batchId);
+  await look(world, batchId);
+  for (const payment of payments) expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'settlement_failed' });
+  expect(await world.database.query('select 1 as one from blocked_payee where pay_to = $1', [terms.payTo])).toHaveLength(1);
+  const strikes = await world.database.query('select 1 as one from payer_strike where payer = any ($1)', [payers.map(addressOf)]);
+  expect(strikes).toEqual([]);
+});
+
+test('more blocked recipients than one round looks at are all looked at in the end', async () => {
+  const wallets = Array.from({ length: 30 }, () => newWallet());
+  for (const wallet of wallets) {
+    await blockPayee(world.database, world.network.id, wallet, 'test');
+    if (wallet !== wallets.at(-1)) await block(world, wallet);
+  }
+  for (let round = 0; round < 3; round += 1) await recheckPayees(world.deps, world.network.id);
+  expect(await world.database.query('select 1 as one from blocked_payee where pay_to = $1', [wallets.at(-1)])).toEqual([]);
+});
+
+test('more payments than one transaction may hold are spread over several, each within the limit, and all are paid', async () => {
+  const jobs = [];
+  const payer = await newPayer(world, 20_000n);
+  for (let page = 0; page < 9; page += 1) {
+    const weights = Array.from({ length: 50 }, (_, at) => BigInt(at + 1 + page));
+    const terms = termsFor(world, newAuthors(...weights), { slug: `large-${page}`, priceMicro: 2_000n });
+    const payment = await paymentFor(world, payer, terms);
+    expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+    jobs.push({ terms, payment });
+  }
+  const refs = await world.database.query<{ tenantId: string; paymentId: string }>(
+    `select tenant_id as "tenantId", payment_id as "paymentId" from payment where slug like 'large-%'`,
+  );
+  await runBatch(world.deps, { network: world.network.id, batchId: crypto.randomUUID(), payments: refs });
+  await expect.poll(async () => (await world.database.query("select 1 as one from payment where slug like 'large-%' and state = 'settled'")).length, { timeout: 10_000 }).toBe(9);
+  const gas = await world.database.query<{ gas: string }>('select max(gas_limit) as gas from relayer_transaction');
+  expect(Number(gas[0]?.gas)).toBeLessThanOrEqual(16_777_216);
+});

@@ -1,0 +1,107 @@
+/** What must hold after every fault, compared with what the chain shows and not with our own flags (safety, invariants). */
+import { expect } from 'vitest';
+import { evidenceFromLogs } from '../../chain/evidence.ts';
+import { blockNumbers, findAuthorization, receiptOf } from '../../chain/receipts.ts';
+import { listBalances } from '../../chain/states.ts';
+import { transactionCount } from '../../chain/transaction.ts';
+import type { Payment, PaymentRow } from '../../db/settlement/payment.ts';
+import { paymentFromRow } from '../../db/settlement/payment.ts';
+import type { Address } from '../../domain/legs.ts';
+import type { Hex } from '../../domain/payload.ts';
+import { isSettled } from '../../domain/payment/state.ts';
+import type { SettlementWorld } from './settlement.ts';
+
+/** What a test knows that the ledger cannot. */
+export interface Known {
+  /** Money that authors got by other ways than payments of ours, micro by wallet. */
+  readonly gifts?: ReadonlyMap<string, bigint>;
+  /** How many nonces of the relayer were used elsewhere. */
+  readonly outsideNonces?: number;
+  /** False while bytes are meant to be unmined. */
+  readonly isIdle?: boolean;
+}
+
+/** Throws what vitest throws for the first invariant that does not hold. */
+export async function checkInvariants(world: SettlementWorld, known: Known = {}): Promise<void> {
+  const rows = await world.database.query<PaymentRow & Record<string, unknown>>("select * from payment where mode = 'live'");
+  const payments = rows.map(paymentFromRow);
+  await legsEqualChain(world, payments, known.gifts ?? new Map());
+  await authorizationsSettleOnce(world);
+  for (const payment of payments) await recordEqualsChain(world, payment);
+  await observationsEqualStates(world);
+  await noncesHaveNoGap(world, known);
+}
+
+/** Σ legs by payee = what the payee got on chain. */
+async function legsEqualChain(world: SettlementWorld, payments: readonly Payment[], gifts: ReadonlyMap<string, bigint>) {
+  const wallets = [...new Set(payments.flatMap((payment) => payment.legs.map((leg) => leg.toAddress)))];
+  const legs = await world.database.query<{ to_address: string; total: string }>(
+    'select to_address, sum(amount_micro) as total from leg group by 1',
+  );
+  const recorded = new Map(legs.map((row) => [row.to_address, BigInt(row.total)]));
+  const balances: bigint[] = [];
+  for (let at = 0; at < wallets.length; at += 200) {
+    balances.push(...(await listBalances(world.rpc, world.network, wallets.slice(at, at + 200) as Address[])));
+  }
+  const got = wallets.map((wallet, at) => [wallet, (balances[at] ?? 0n) - (gifts.get(wallet) ?? 0n)]);
+  expect(wallets.map((wallet) => [wallet, recorded.get(wallet) ?? 0n])).toEqual(got);
+}
+
+async function authorizationsSettleOnce(world: SettlementWorld): Promise<void> {
+  const twice = await world.database.query(
+    `select payer, nonce from payment where state in ('settled', 'final') and mode = 'live'
+      group by network, asset, payer, nonce having count(*) > 1`,
+  );
+  expect(twice).toEqual([]);
+}
+
+/** Recorded exactly when the chain shows the authorization's transfer to us, by the very log that is claimed. */
+async function recordEqualsChain(world: SettlementWorld, payment: Payment): Promise<void> {
+  const net = await world.database.query<{ net: string }>(
+    'select coalesce(sum(micro), 0) as net from crossing where tenant_id = $1 and payment_id = $2',
+    [payment.tenantId, payment.paymentId],
+  );
+  const found = await findAuthorization(world.rpc, world.network, payment.payer, payment.nonce, 0n);
+  const paid = found.kind === 'used' && found.evidence.to === payment.payTo && found.evidence.value === payment.amountMicro;
+  expect({ state: payment.facts.state, net: BigInt(net[0]?.net ?? 0), settled: isSettled(payment.facts.state) }).toEqual({
+    state: payment.facts.state,
+    net: paid ? payment.amountMicro : 0n,
+    settled: paid,
+  });
+  const { evidence } = payment.facts;
+  if (!paid) return expect(evidence).toBeNull();
+  const receipt = await receiptOf(world.rpc, evidence?.txHash as Hex);
+  const logs = evidenceFromLogs(receipt?.logs ?? [], world.network);
+  const claimed = logs.authorizations.find((entry) => entry.position === evidence?.logIndex);
+  expect(claimed).toMatchObject({ payer: payment.payer, nonce: payment.nonce, to: payment.payTo, value: payment.amountMicro });
+  expect(receipt?.blockNumber).toBe(evidence?.blockNumber);
+}
+
+/** One `paid` for each settled payment, one `payment-failed` for each failed one, corrections counted. */
+async function observationsEqualStates(world: SettlementWorld): Promise<void> {
+  const wrong = await world.database.query(
+    `select payment_id, state, paid, failed from payment join lateral (
+       select coalesce(sum(count) filter (where verdict = 'paid'), 0) as paid,
+              coalesce(sum(count) filter (where verdict = 'payment-failed'), 0) as failed
+         from observation where observation.payment_id = payment.payment_id) as seen on true
+      where mode = 'live' and (paid <> (state in ('settled', 'final'))::int or failed <> (state = 'failed')::int)`,
+  );
+  expect(wrong).toEqual([]);
+}
+
+async function noncesHaveNoGap(world: SettlementWorld, known: Known): Promise<void> {
+  for (const { address } of world.deps.relayersOf(world.network.id)) {
+    const rows = await world.database.query<{ nonce: string }>(
+      'select nonce from relayer_nonce where relayer = $1 order by nonce',
+      [address],
+    );
+    const next = await world.database.query<{ next_nonce: string }>('select next_nonce from relayer where relayer.address = $1', [
+      address,
+    ]);
+    const nonces = rows.map((row) => Number(row.nonce));
+    if (known.outsideNonces === undefined) expect(nonces).toEqual(nonces.map((_, at) => at));
+    const mined = await transactionCount(world.rpc, address, 'latest');
+    if (known.isIdle !== false) expect(mined).toBe(Number(next[0]?.next_nonce));
+  }
+  expect((await blockNumbers(world.rpc)).latest).toBeGreaterThan(0n);
+}
