@@ -1,7 +1,8 @@
 import { heartbeat } from '@temporalio/activity';
 import { correctFlushed } from '../services/reconcile/corrections.ts';
 import type { ReconcileDeps } from '../services/reconcile/deps.ts';
-import { type RoundResult, readChain } from '../services/reconcile/readChain.ts';
+import type { RoundResult } from '../services/reconcile/readChain.ts';
+import { readChain } from '../services/reconcile/readChain.ts';
 
 /** The activities of the reconciler; retries are the workflow's. */
 export interface ReconcileActivities {

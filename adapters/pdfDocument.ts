@@ -156,9 +156,5 @@ const OUTSIDE_FONT = /[^\x20-\x7e\xa0-\xff€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘�
 
 /** Text in the letters that the built-in fonts have (Windows-1252); line breaks and other controls become blanks. */
 function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
-  return text
-    .normalize('NFC')
-    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
-    .replace(OUTSIDE_FONT, '?');
+  return text.normalize('NFC').replace(/\p{Cc}+/gu, ' ').replace(OUTSIDE_FONT, '?');
 }

@@ -26,7 +26,8 @@ export function describeApi(routes: readonly Route[], baseUrl: string): object {
         buyerAccount: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A token of a buyer account (accounts/token, oauth/token) or its key, svc_buyer_…; or a SIGN-IN-WITH-X header.',
+          description:
+            'A token of a buyer account (accounts/token, oauth/token) or its key, svc_buyer_…; or a SIGN-IN-WITH-X header.',
         },
         publisherKey: { type: 'http', scheme: 'bearer', description: 'A publisher key, svc_live_…, bound to one site.' },
       },

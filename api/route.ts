@@ -1,7 +1,7 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { Scope } from '../domain/access.ts';
-import type { BuyerDeps } from '../services/licences/deps.ts';
 import type { HostDoor } from '../services/hosts/deps.ts';
+import type { BuyerDeps } from '../services/licences/deps.ts';
 import type { Observer } from '../services/observe.ts';
 import type { Caller, Freshness } from '../services/publisher.ts';
 import type { ExportSlots } from '../services/reports/exportSlots.ts';

@@ -13,9 +13,14 @@ export type WorkerConfig = Omit<ConfigWith<(typeof WORKER_NEEDS)[number]>, 'data
 /** What a migration runs with. */
 export type MigrateConfig = ConfigWith<'databaseOwnerUrl'>;
 
-/** Reads the API's environment; relayer keys that happen to be in it are not carried on. @throws ConfigError with every problem. */
+/**
+ * Reads the API's environment; relayer keys that happen to be in it are not carried on. In production `PUBLIC_BASE_URL` must be
+ * set: it is the issuer of licences, which has to be one for all API processes. @throws ConfigError with every problem.
+ */
 export function readApiConfig(environment: Environment = process.env): ApiConfig {
-  const { relayerPrivateKeys: _keys, databaseOwnerUrl: _owner, ...config } = readConfig(environment, API_NEEDS);
+  const isProduction = (environment['NODE_ENV'] || 'production') === 'production';
+  const needs = isProduction ? ([...API_NEEDS, 'publicBaseUrl'] as const) : API_NEEDS;
+  const { relayerPrivateKeys: _keys, databaseOwnerUrl: _owner, ...config } = readConfig(environment, needs);
   return Object.freeze(config);
 }
 

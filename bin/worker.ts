@@ -1,24 +1,28 @@
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { createReconcileActivities } from '../activities/reconcile.ts';
+import { createAnomalyActivities } from '../activities/anomalies.ts';
 import { createHostActivities } from '../activities/hosts.ts';
 import { createLicenceActivities } from '../activities/licences.ts';
+import { createReconcileActivities } from '../activities/reconcile.ts';
 import { createReportActivities } from '../activities/reports.ts';
 import { createSettlementActivities } from '../activities/settlement.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
 import { createLog } from '../adapters/log.ts';
+import { createOutbound } from '../adapters/outbound.ts';
 import { createSecretBox } from '../adapters/secretBox.ts';
 import { verifyNetwork } from '../chain/network.ts';
 import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listen.ts';
 import { DELIVERY_CHANNEL } from '../db/webhooks/events.ts';
+import { startAnomalySweep } from '../services/anomalies/start.ts';
 import { startReconcilers } from '../services/reconcile/start.ts';
 import { scheduleRollupCheck } from '../services/reports/schedule.ts';
 import { prepareRelayers, startSweepers } from '../services/settlement/start.ts';
 import { WEBHOOK_LIMITS } from '../services/webhooks/deps.ts';
 import { createRetryStarter, ensureWebhookWorkflows } from '../services/webhooks/start.ts';
 import { createWake } from '../services/webhooks/wake.ts';
+import { createAnomalyDeps } from './anomalies.ts';
 import { readWorkerConfig } from './config.ts';
 import { createHostDeps, openOutbound } from './hosts.ts';
 import { createSettlementDeps } from './settlement.ts';
@@ -44,6 +48,7 @@ async function main(): Promise<void> {
   const wake = createWake();
   const listener = listen(directUrl, DELIVERY_CHANNEL, wake.wake);
   const outbound = openOutbound(config);
+  const chatOutbound = createOutbound();
   const stopping = new AbortController();
   const connection = await NativeConnection.connect({ address: config.temporalAddress });
   const worker = await Worker.create({
@@ -57,9 +62,11 @@ async function main(): Promise<void> {
       ...createLicenceActivities(settlement),
       ...createHostActivities(createHostDeps(config, database, outbound, log)),
       ...createReconcileActivities(settlement),
+      ...createAnomalyActivities(createAnomalyDeps(config, database, log)),
       ...createWebhookActivities({
         database,
         outbound,
+        chatOutbound,
         secretBox: createSecretBox(config.secretsKey),
         retries: createRetryStarter(client, TASK_QUEUE),
         wake,
@@ -89,11 +96,12 @@ async function main(): Promise<void> {
   const networks = settlement.networks.ids;
   await startSweepers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.sweepIntervalMs });
   await startReconcilers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.reconcileIntervalMs });
+  await startAnomalySweep(client, { taskQueue: TASK_QUEUE, intervalMs: config.anomalyIntervalMs });
   await scheduleRollupCheck(client, TASK_QUEUE);
   log.info({ taskQueue: TASK_QUEUE }, 'the worker is running');
   await running;
   await listener.close();
-  await outbound.close();
+  await Promise.all([outbound.close(), chatOutbound.close()]);
   await clientConnection.close();
   await connection.close();
   await database.close();

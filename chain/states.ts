@@ -14,7 +14,12 @@ export async function listUsedNonces(
   network: Pick<Network, 'asset'>,
   pairs: readonly { readonly payer: Address; readonly nonce: Hex }[],
 ): Promise<boolean[]> {
-  return (await readAll(rpc, pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce)))).map(isUsed);
+  return (
+    await readAll(
+      rpc,
+      pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce)),
+    )
+  ).map(isUsed);
 }
 
 /**
@@ -36,7 +41,10 @@ export async function lookAtNonces(
 }
 
 function stateCall(asset: Address, payer: Address, nonce: Hex): Call {
-  return { target: asset, callData: encodeFunctionData({ abi: tokenAbi, functionName: 'authorizationState', args: [payer, nonce] }) };
+  return {
+    target: asset,
+    callData: encodeFunctionData({ abi: tokenAbi, functionName: 'authorizationState', args: [payer, nonce] }),
+  };
 }
 
 function isUsed(data: Hex): boolean {

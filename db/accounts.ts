@@ -66,7 +66,13 @@ export async function insertOauthClient(sql: Sql, client: OauthClientRow & { rea
   const rows = await sql.query(
     `insert into oauth_client (client_id, account_id, name, secret_hash, jwks)
      select $1, account_id, $3, $4, $5 from buyer_account where account_id = $2 returning 1`,
-    [client.clientId, client.accountId, client.name, client.secretHash, client.jwks === null ? null : JSON.stringify(client.jwks)],
+    [
+      client.clientId,
+      client.accountId,
+      client.name,
+      client.secretHash,
+      client.jwks === null ? null : JSON.stringify(client.jwks),
+    ],
   );
   return rows.length > 0;
 }

@@ -108,7 +108,10 @@ export async function recordActualLegs(
        select crossing_id from made`,
       [tenantId, crossing.crossing_id, JSON.stringify(back), JSON.stringify(again)],
     );
-    await rollUpCrossings(sql, made.map((row) => ({ tenantId, crossingId: row.crossing_id })));
+    await rollUpCrossings(
+      sql,
+      made.map((row) => ({ tenantId, crossingId: row.crossing_id })),
+    );
     return true;
   });
 }

@@ -42,7 +42,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     clientUrl: options.url,
     entities: [...entities],
     extensions: [Migrator],
-    migrations: { migrationsList: listMigrations(), snapshot: false, tableName: 'schema_migration', disableForeignKeys: false, silent: true },
+    migrations: {
+      migrationsList: listMigrations(),
+      snapshot: false,
+      tableName: 'schema_migration',
+      disableForeignKeys: false,
+      silent: true,
+    },
     pool: { min: 0, max: options.poolSize ?? 10 },
     driverOptions: {
       application_name: options.applicationName ?? 'content-settlement',

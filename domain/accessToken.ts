@@ -43,15 +43,21 @@ export interface AccessClaims {
 
 /** The claims of an access token; `hash` gives the digest of a text. At most 64 pages stand in it, fewer when it would pass 4 KB. */
 export function accessClaims(facts: AccessFacts, hash: (text: string) => string): AccessClaims {
-  const listed = claimsWith(facts, { patterns: facts.patterns }, hash);
-  const chars = Math.ceil((new TextEncoder().encode(JSON.stringify(listed)).length * 4) / 3) + HEADER_AND_SIGNATURE_CHARS;
-  if (facts.patterns.length <= MAX_LISTED_PAGES && chars <= MAX_TOKEN_CHARS) return { claims: listed, isByHash: false };
+  if (facts.patterns.length <= MAX_LISTED_PAGES) {
+    const claims = claimsWith(facts, { patterns: facts.patterns }, hash);
+    const chars = Math.ceil((new TextEncoder().encode(JSON.stringify(claims)).length * 4) / 3) + HEADER_AND_SIGNATURE_CHARS;
+    if (chars <= MAX_TOKEN_CHARS) return { claims, isByHash: false };
+  }
   const pagesHash = hash(JSON.stringify(facts.patterns));
   return { claims: claimsWith(facts, { pagesHash }, hash), isByHash: true };
 }
 
 /** The second at which a token minted at `nowMs` ends: after `lifeSeconds`, and never after the period. */
-export function accessEndSeconds(period: { readonly fromMs: number; readonly untilMs: number }, nowMs: number, lifeSeconds: number) {
+export function accessEndSeconds(
+  period: { readonly fromMs: number; readonly untilMs: number },
+  nowMs: number,
+  lifeSeconds: number,
+) {
   const beginsMs = Math.max(nowMs, period.fromMs);
   return Math.min(Math.floor(beginsMs / 1000) + lifeSeconds, Math.floor(period.untilMs / 1000));
 }

@@ -11,6 +11,8 @@ import { matches } from './scope.ts';
 /** Most pages of one licence. */
 export const MAX_PAGES = 5_000;
 
+const remembered = new WeakMap<readonly WeightedAuthor[], { readonly pageMicro: bigint; readonly legs: readonly Leg[] }>();
+
 /** A page a site sells. */
 export interface CataloguePage {
   /** Canonical path (domain/scope.ts). */
@@ -39,19 +41,21 @@ export interface PricedScope {
  * Prices the pages that the patterns cover, each at `pageMicro`. Throws not_found (404) when they cover none, and conflict (409)
  * when they cannot be sold as a scope: more than 5,000 pages, a page nobody can be paid for, more than 50 wallets.
  */
-export function priceScope(pages: readonly CataloguePage[], patterns: readonly CompiledPattern[], pageMicro: bigint): PricedScope {
+export function priceScope(
+  pages: readonly CataloguePage[],
+  patterns: readonly CompiledPattern[],
+  pageMicro: bigint,
+): PricedScope {
   const covered = pages.filter(({ path }) => patterns.some((pattern) => matches(pattern, path)));
   if (covered.length === 0) throw new ServiceError('not_found', 'the scope covers no page that is sold on this site');
   if (covered.length > MAX_PAGES) {
     throw new ServiceError('conflict', `the scope covers ${covered.length} pages; a licence covers at most ${MAX_PAGES}`);
   }
-  const legsByAuthors = new Map<readonly WeightedAuthor[], readonly Leg[]>();
   const byWallet = new Map<Address, Leg>();
   for (const { authors, path } of covered) {
-    if (authors === null) throw new ServiceError('conflict', `no author of ${path} can be paid, so that no scope with it is sold`);
-    const legs = legsByAuthors.get(authors) ?? legsOf(pageMicro, authors);
-    legsByAuthors.set(authors, legs);
-    for (const leg of legs) byWallet.set(leg.toAddress, mergeLeg(byWallet.get(leg.toAddress), leg));
+    if (authors === null)
+      throw new ServiceError('conflict', `no author of ${path} can be paid, so that no scope with it is sold`);
+    for (const leg of pageLegs(pageMicro, authors)) byWallet.set(leg.toAddress, mergeLeg(byWallet.get(leg.toAddress), leg));
   }
   const legs = [...byWallet.values()].filter(({ amountMicro }) => amountMicro > 0n).sort(byAmount);
   if (legs.length > MAX_LEGS) {
@@ -65,6 +69,15 @@ export function priceScope(pages: readonly CataloguePage[], patterns: readonly C
 /** The payees behind legs: their amounts are the weights, so that the contract pays out exactly these amounts. */
 export function payeesOfLegs(legs: readonly Leg[]): readonly WeightedPayee[] {
   return legs.map(({ toAddress, amountMicro }) => ({ wallet: toAddress, weight: amountMicro }));
+}
+
+/** The legs of a page, remembered for the price asked last: most quotes of a site ask for the same. */
+function pageLegs(pageMicro: bigint, authors: readonly WeightedAuthor[]): readonly Leg[] {
+  const known = remembered.get(authors);
+  if (known?.pageMicro === pageMicro) return known.legs;
+  const legs = legsOf(pageMicro, authors);
+  remembered.set(authors, { pageMicro, legs });
+  return legs;
 }
 
 function mergeLeg(known: Leg | undefined, leg: Leg): Leg {

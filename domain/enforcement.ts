@@ -63,7 +63,11 @@ export function normaliseEnforcement(settings: EnforcementSettings): Enforcement
   const all = [...policy.allow, ...policy.charge, ...policy.block];
   const twice = all.find((fragment, index) => all.indexOf(fragment) !== index);
   if (twice !== undefined) refuse('crawlerPolicy', `"${twice}" stands in two lists`);
-  return { gateScope: normaliseScope(gateScope), seoAllowlist: normaliseList(seoAllowlist, 'seoAllowlist'), crawlerPolicy: policy };
+  return {
+    gateScope: normaliseScope(gateScope),
+    seoAllowlist: normaliseList(seoAllowlist, 'seoAllowlist'),
+    crawlerPolicy: policy,
+  };
 }
 
 /** What becomes of a User-Agent under a policy: block > allow > charge; null when no fragment is in it. */

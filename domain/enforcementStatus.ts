@@ -112,7 +112,8 @@ function actionOf(
 ): NextAction {
   if (seen.mode === 'conflict') return 'remove_cname';
   if (seen.mode === 'unverified') return 'verify_host';
-  if (seen.mode === 'fleet' || seen.mode === 'in_app') return seen.isKeyRejected && seen.mode === 'in_app' ? 'rotate_key' : 'none';
+  if (seen.mode === 'fleet' || seen.mode === 'in_app')
+    return seen.isKeyRejected && seen.mode === 'in_app' ? 'rotate_key' : 'none';
   if (seen.isKeyRejected) return 'rotate_key';
   if (seen.tracks.fleet === 'stale') return 'fix_dns';
   if (seen.heardAtMs === null) return 'install_code';

@@ -53,7 +53,8 @@ export function detectCapability({ headers, html }: SiteLook): SiteCapability {
   const generator = (findMetaTags(html, 'generator')[0] ?? '').toLowerCase();
   for (const platform of PLATFORMS) {
     const byGenerator = platform.generator?.test(generator) ?? false;
-    const byHeader = platform.header !== undefined && platform.header[1].test(headers[platform.header[0]] ?? '');
+    const [name = '', value] = platform.header ?? [];
+    const byHeader = value?.test(headers[name] ?? '') ?? false;
     if (byGenerator || byHeader || (platform.html?.test(html) ?? false)) {
       return { capability: platform.capability, codeArtifact: platform.codeArtifact };
     }

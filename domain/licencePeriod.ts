@@ -38,7 +38,9 @@ export function parsePeriod(periodDays: number, startsAtMs: number | null, nowMs
   }
   const isSoon = startsAtMs === null || (startsAtMs >= nowMs - START_SKEW_MS && startsAtMs <= nowMs + MAX_PERIOD_DAYS * DAY_MS);
   if (!isSoon) {
-    throw new ServiceError('invalid_parameter', `startsAt is from now to ${MAX_PERIOD_DAYS} days ahead`, { parameter: 'startsAt' });
+    throw new ServiceError('invalid_parameter', `startsAt is from now to ${MAX_PERIOD_DAYS} days ahead`, {
+      parameter: 'startsAt',
+    });
   }
   const fromMs = Math.floor(Math.max(startsAtMs ?? nowMs, nowMs) / 1000) * 1000;
   return { fromMs, untilMs: fromMs + Math.round(periodDays * 86_400) * 1000 };
@@ -60,11 +62,6 @@ export function includesTraining(terms: readonly LicenceTerm[]): boolean {
   return terms.includes('ai-train') || terms.includes('all');
 }
 
-/** True when having `held` gives every use in `asked`. */
-export function coversTerms(held: readonly string[], asked: readonly string[]): boolean {
-  return held.includes('all') || asked.every((term) => held.includes(term));
-}
-
 /**
  * What one page costs for the period, in micro: unit price × factor, rounded half up once. Without a table the factor is 1 up to
  * 30 days and half more for each further 30 begun; beyond a table's last step its last factor counts.
@@ -80,7 +77,8 @@ export function validatePeriodFactors(table: readonly PeriodFactor[]): void {
   let before = 0;
   for (const { upToDays, factor } of table) {
     const decimal = parseDecimal(factor);
-    const isStep = Number.isFinite(upToDays) && upToDays > before && decimal !== null && decimal.digits > 0n && decimal.scale <= 4;
+    const isStep =
+      Number.isFinite(upToDays) && upToDays > before && decimal !== null && decimal.digits > 0n && decimal.scale <= 4;
     if (!isStep) throw new ServiceError('invalid_parameter', 'period factors ascend by days and are positive decimals');
     before = upToDays;
   }

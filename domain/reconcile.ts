@@ -68,7 +68,12 @@ export function traceSplit(payees: readonly WeightedPayee[], transfers: readonly
 }
 
 /** Shares one payout of everything among what lay there, in order; inflow n gets what it adds to the split of the sum so far. */
-function payTogether(paid: Map<string, PaidOut>, payees: readonly WeightedPayee[], inflows: readonly Inflow[], txHash: string): void {
+function payTogether(
+  paid: Map<string, PaidOut>,
+  payees: readonly WeightedPayee[],
+  inflows: readonly Inflow[],
+  txHash: string,
+): void {
   let sum = 0n;
   let before = splitAmounts(0n, payees);
   for (const inflow of inflows) {
@@ -87,7 +92,11 @@ function record(
   { txHash, byFlush, amounts }: { txHash: string; byFlush: boolean; amounts: readonly bigint[] },
 ): void {
   if (authorization === null || amounts.some((amount) => amount < 0n)) return;
-  paid.set(authorization, { txHash, byFlush, amounts: new Map(payees.map(({ wallet }, index) => [wallet, amounts[index] ?? 0n])) });
+  paid.set(authorization, {
+    txHash,
+    byFlush,
+    amounts: new Map(payees.map(({ wallet }, index) => [wallet, amounts[index] ?? 0n])),
+  });
 }
 
 function sumByAuthor(transfers: readonly SplitTransfer[]): Map<string, bigint> {
@@ -109,10 +118,4 @@ function equals(payees: readonly WeightedPayee[], out: ReadonlyMap<string, bigin
 }
 
 /** Why a recorded leg is not settled by the chain (decisions §4). */
-export type ExceptionReason =
-  | 'unsettled'
-  | 'settlement_pending'
-  | 'amount_mismatch'
-  | 'missing_receipt'
-  | 'forgone'
-  | 'reverted';
+export type ExceptionReason = 'unsettled' | 'settlement_pending' | 'amount_mismatch' | 'missing_receipt' | 'forgone' | 'reverted';

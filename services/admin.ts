@@ -1,8 +1,9 @@
-import { addVerifiedHost, findPaymentStory, type ListedKey, listKeys, requestRecheck } from '../db/admin.ts';
+import type { ListedKey } from '../db/admin.ts';
+import { addVerifiedHost, findPaymentStory, listKeys, requestRecheck } from '../db/admin.ts';
 import type { Database } from '../db/database.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { normaliseHost } from '../domain/host.ts';
-import { isHostname } from './tenants.ts';
+import { isHost } from './tenants.ts';
 
 /** What the operator's command line needs. */
 export interface AdminDeps {
@@ -15,7 +16,7 @@ export async function addHost(
   request: { readonly tenantId: string; readonly host: string },
 ): Promise<{ readonly host: string }> {
   const host = normaliseHost(request.host);
-  if (!isHostname(host)) throw new ServiceError('invalid_parameter', 'this is no host name', { parameter: 'host' });
+  if (!isHost(host)) throw new ServiceError('invalid_parameter', 'this is no host name', { parameter: 'host' });
   if (await addVerifiedHost(deps.database, request.tenantId, host, new Date())) return { host };
   throw new ServiceError('conflict', 'the host belongs to another site, or there is no such site');
 }

@@ -1,11 +1,12 @@
 import { isSignedBy } from '../chain/message.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import { isTokenAlive, useProof } from '../db/licences/check.ts';
+import { isServiceError } from '../domain/errors.ts';
 import type { Entitlement } from '../domain/licence.ts';
 import { audienceOf, findEntitlement } from '../domain/licence.ts';
-import { parseProof, PROOF_SKEW_SECONDS, proofMessage } from '../domain/licenceProof.ts';
-import { canonicalPath } from '../domain/scope.ts';
+import { PROOF_SKEW_SECONDS, parseProof, proofMessage } from '../domain/licenceProof.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
+import { canonicalPath } from '../domain/scope.ts';
 import type { CrossingKind } from '../domain/terms.ts';
 import { atDatabase } from './outage.ts';
 import type { Caller, PublisherDeps } from './publisher.ts';
@@ -66,9 +67,19 @@ async function isShownByHolder(
   const proof = parseProof(question.proof ?? '', nowSeconds);
   if (!proof || holder === null) return false;
   const message = proofMessage({ aud: audienceOf(host), jti, slug: question.slug }, proof);
-  if (!(await isSignedBy(deps.rpc, { address: holder, message, signature: proof.signature }))) return false;
+  if (!(await isConfirmed(deps.rpc, { address: holder, message, signature: proof.signature }))) return false;
   const expiresAt = new Date((proof.tsSeconds + 2 * PROOF_SKEW_SECONDS) * 1000);
   return atDatabase(() => useProof(deps.database, { tenantId, jti, nonce: proof.nonce, expiresAt }));
+}
+
+/** A wallet that cannot be asked now has not confirmed anything: whatever is wrong with a licence is `false`, never an error. */
+async function isConfirmed(rpc: Rpc, signed: Parameters<typeof isSignedBy>[1]): Promise<boolean> {
+  try {
+    return await isSignedBy(rpc, signed);
+  } catch (error) {
+    if (isServiceError(error) && error.code === 'chain_unavailable') return false;
+    throw error;
+  }
 }
 
 /** Who signs a tenant's licences: the issuer it names, else our own address. */

@@ -64,14 +64,14 @@ export async function inviteMember(
   const token = inviteToken(deps, inviteId);
   const expiresAtMs = deps.clock() + INVITE_LIFE_MS;
   const row = { tenantId, authorId, email, inviteId, inviteExpiresAt: new Date(expiresAtMs) };
-  const saved = await atDatabase(() =>
-    saveInvitation(deps.database, { ...row, tokenHash: hashToken(deps.pepper, token) }),
-  ).catch((error: unknown) => {
-    const { code } = error as { code?: unknown };
-    if (code === '23505') throw new ServiceError('conflict', 'another author of this site has this e-mail address');
-    if (code === '23503') throw new ServiceError('not_found', 'there is no such site');
-    throw error;
-  });
+  const saved = await atDatabase(() => saveInvitation(deps.database, { ...row, tokenHash: hashToken(deps.pepper, token) })).catch(
+    (error: unknown) => {
+      const { code } = error as { code?: unknown };
+      if (code === '23505') throw new ServiceError('conflict', 'another author of this site has this e-mail address');
+      if (code === '23503') throw new ServiceError('not_found', 'there is no such site');
+      throw error;
+    },
+  );
   if (!saved) throw new ServiceError('conflict', 'this author has accepted already');
   return { inviteToken: token, expiresAtMs };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { checkOutboundUrl } from '../adapters/outboundUrl.ts';
 import type { Network } from '../chain/network.ts';
 import type { Database } from '../db/database.ts';
 import { insertBuyerAccount, insertOwnerToken } from '../db/keys.ts';
@@ -42,7 +43,7 @@ export async function createTenant(deps: TenantDeps, input: TenantInput): Promis
     throw new ServiceError('invalid_parameter', 'a site has at least one host name', { parameter: 'hosts' });
   }
   const pricing = completePricing(input.pricing);
-  validatePricing(pricing, forbiddenWallets(deps));
+  requirePricing(deps, pricing);
   const row = {
     tenantId,
     hosts,
@@ -73,7 +74,7 @@ export async function setPricing(
   const result = await atDatabase(() =>
     replacePricing(deps.database, request.tenantId, new Date(), (current) => {
       const next = completePricing({ ...current, ...request.pricing });
-      validatePricing(next, forbiddenWallets(deps));
+      requirePricing(deps, next);
       return next;
     }),
   );
@@ -136,12 +137,24 @@ function completePricing(input: PricingInput): Pricing {
   };
 }
 
+/** What is charged can be quoted, and its credits API may be asked (decisions §6 rule 1: checked when saved, and again when sent). */
+function requirePricing(deps: TenantDeps, pricing: Pricing): void {
+  validatePricing(pricing, forbiddenWallets(deps));
+  const { creditsApiUrl } = pricing;
+  if (creditsApiUrl === null) return;
+  if (!checkOutboundUrl(creditsApiUrl, { allowLoopback: false }).ok || /[?#]/.test(creditsApiUrl)) {
+    throw new ServiceError('invalid_parameter', 'credits_api_url: must be an https URL of a public host, without a query', {
+      parameter: 'credits_api_url',
+    });
+  }
+}
+
 function forbiddenWallets({ network }: TenantDeps): readonly string[] {
   return network ? [network.asset.toLowerCase(), network.router.toLowerCase()] : [];
 }
 
 /** A host name as the specification writes it (VerifyHostOpenBody): labels of letters, digits and hyphens, at least two. */
-function isHost(host: string): boolean {
+export function isHost(host: string): boolean {
   return (
     host.length >= 3 &&
     host.length <= 253 &&

@@ -30,7 +30,7 @@ const asked = proxyActivities<HostActivities>({
   retry: { initialInterval: '200ms', maximumAttempts: 3 },
 });
 
-const ROUNDS = 150;
+const ROUNDS = 40;
 const opened = defineUpdate<void>('opened');
 const check = defineUpdate<Report['outcome']>('check');
 

@@ -51,7 +51,11 @@ export const licencesBuyRoute: AccountRoute = {
 function answerOf(outcome: PurchaseOutcome): Answer {
   if (outcome.kind === 'bought') {
     const { responseHeader, licenseJws, licence } = outcome.receipt;
-    const headers = { 'cache-control': 'private, no-store', 'payment-response': responseHeader, 'x-payment-response': responseHeader };
+    const headers = {
+      'cache-control': 'private, no-store',
+      'payment-response': responseHeader,
+      'x-payment-response': responseHeader,
+    };
     return { status: 200, headers, body: { license: licenseJws, jti: licence.jti, priceMicro: microToJson(licence.priceMicro) } };
   }
   const { offer, refusal } = outcome;

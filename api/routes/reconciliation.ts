@@ -1,8 +1,6 @@
-import { checksumAddress } from '../../chain/offer.ts';
-import type { OpenLeg } from '../../db/reconciliation.ts';
-import type { Address } from '../../domain/legs.ts';
 import { microToJson } from '../../domain/money.ts';
 import { settlementRefKind } from '../../domain/webhook/event.ts';
+import type { ReconciliationException } from '../../services/reconcile/report.ts';
 import { readReconciliation } from '../../services/reconcile/report.ts';
 import type { KeyRoute } from '../route.ts';
 import { WindowParams } from '../schemas/earnings.ts';
@@ -40,11 +38,11 @@ export const reconciliationRoute: KeyRoute = {
   },
 };
 
-function exceptionOf(leg: OpenLeg, nowMs: number) {
+function exceptionOf(leg: ReconciliationException, nowMs: number) {
   const { crossingId, host, slug, kind, toAddress, micro, recordedAt, reason, txHash } = leg;
   return {
     ...{ eventId: crossingId, host, slug, kind },
-    toAddress: checksumAddress(toAddress as Address),
+    toAddress,
     micro: microToJson(micro),
     recordedAt: recordedAt.getTime(),
     ageMs: Math.max(0, nowMs - recordedAt.getTime()),

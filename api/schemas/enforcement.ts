@@ -43,7 +43,10 @@ export const EnforcementConfig = z
     manifest: Manifest,
     version: z.int(),
   })
-  .meta({ id: 'EnforcementConfig', description: 'What an in-app enforcer reads before pricing; changes when the tenant is edited.' });
+  .meta({
+    id: 'EnforcementConfig',
+    description: 'What an in-app enforcer reads before pricing; changes when the tenant is edited.',
+  });
 
 const time = z.string().meta({ format: 'date-time' }).nullable();
 
@@ -55,16 +58,7 @@ const EnforcementStatusRow = z
     basedOn: z.array(z.enum(['dns_cname', 'live_probe', 'inapp_quote', 'inapp_verify', 'observe', 'challenge'])),
     lastCheckedAt: time,
     keyRejectedAt: time,
-    nextAction: z.enum([
-      'none',
-      'verify_host',
-      'remove_cname',
-      'reconnect_sdk',
-      'install_code',
-      'fix_dns',
-      'rotate_key',
-      'wait',
-    ]),
+    nextAction: z.enum(['none', 'verify_host', 'remove_cname', 'reconnect_sdk', 'install_code', 'fix_dns', 'rotate_key', 'wait']),
     attention: z.boolean(),
     recordToFix: z.exactOptional(z.string().meta({ description: 'The DNS name whose record to change.' })),
     tracks: z.record(z.string(), z.string()),

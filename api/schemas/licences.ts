@@ -76,7 +76,9 @@ export const HeldLicences = z.object({ licences: z.array(HeldLicence) }).meta({ 
 export const AccessBody = z
   .looseObject(
     {
-      paths: z.exactOptional(z.array(text, 'must be a list of paths').min(1, 'must name a path').max(100, 'has at most 100 paths')),
+      paths: z.exactOptional(
+        z.array(text, 'must be a list of paths').min(1, 'must name a path').max(100, 'has at most 100 paths'),
+      ),
       holder: z.exactOptional(address),
       host: z.exactOptional(text.min(1, 'must not be empty').max(253, 'is too long')),
     },

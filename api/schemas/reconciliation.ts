@@ -28,6 +28,8 @@ export const PublisherReconciliation = z
     settled: ReconciliationBucket,
     outstanding: ReconciliationBucket,
     exceptions: z.array(ReconciliationException).max(1_000),
-    truncatedExceptions: z.exactOptional(z.literal(true).meta({ description: 'Set when exceptions were cut; the buckets count all.' })),
+    truncatedExceptions: z.exactOptional(
+      z.literal(true).meta({ description: 'Set when exceptions were cut; the buckets count all.' }),
+    ),
   })
   .meta({ id: 'PublisherReconciliation' });

@@ -29,9 +29,9 @@ export function createAdminProgram(surroundings: Surroundings): Command {
   program.addCommand(tenantCommands(surroundings));
   program.addCommand(priceCommands(surroundings));
   program.addCommand(keyCommands(surroundings));
-  program.addCommand(peopleCommands(surroundings, 'owner'));
-  program.addCommand(peopleCommands(surroundings, 'member'));
-  program.addCommand(peopleCommands(surroundings, 'buyer'));
+  program.addCommand(ownerCommands(surroundings));
+  program.addCommand(memberCommands(surroundings));
+  program.addCommand(buyerCommands(surroundings));
   program.addCommand(hostCommands(surroundings));
   program.addCommand(paymentCommands(surroundings));
   return program;
@@ -123,7 +123,10 @@ function keyCommands({ open, print }: Surroundings): Command {
       const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
       const prefix = test ? ('svc_test_' as const) : ('svc_live_' as const);
       print(
-        await mintKey({ database, pepper: config.apiKeyPepper }, { tenantId: parseId(tenantId), name, scopes, prefix, ...expiry }),
+        await mintKey(
+          { database, pepper: config.apiKeyPepper },
+          { tenantId: parseId(tenantId), name, scopes, prefix, ...expiry },
+        ),
       );
     });
   key
@@ -144,38 +147,41 @@ function keyCommands({ open, print }: Surroundings): Command {
   return key;
 }
 
-function peopleCommands({ open, print }: Surroundings, who: 'owner' | 'member' | 'buyer'): Command {
-  if (who === 'owner') {
-    const owner = new Command('owner').description('Owners of sites.');
-    owner
-      .command('token <tenantId>')
-      .description('Issues a token of the owner; it is printed this once.')
-      .requiredOption('--user <userId>', 'user id')
-      .option('--days <number>', 'expires after so many days', parseDays)
-      .action(async (tenantId: string, { user, days }) => {
-        const { database, config } = await open();
-        const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
-        const request = { tenantId: parseId(tenantId), userId: user, ...expiry };
-        print(await createOwnerToken({ database, pepper: config.apiKeyPepper }, request));
-      });
-    return owner;
-  }
-  if (who === 'member') {
-    const member = new Command('member').description('Authors on the roster.');
-    member
-      .command('add <tenantId>')
-      .description('Invites an author; again before it was accepted: a new invitation.')
-      .requiredOption('--author <authorId>', 'author id, as in the credits')
-      .requiredOption('--email <address>', 'e-mail address')
-      .action(async (tenantId: string, { author, email }) => {
-        const { database, config } = await open();
-        const deps = { database, pepper: config.apiKeyPepper, clock: Date.now };
-        print(await inviteMember(deps, { tenantId: parseId(tenantId), authorId: author, email }));
-      });
-    return member;
-  }
+function ownerCommands({ open, print }: Surroundings): Command {
+  const owner = new Command('owner').description('Owners of sites.');
+  owner
+    .command('token <tenantId>')
+    .description('Issues a token of the owner; it is printed this once.')
+    .requiredOption('--user <userId>', 'user id')
+    .option('--days <number>', 'expires after so many days', parseDays)
+    .action(async (tenantId: string, { user, days }) => {
+      const { database, config } = await open();
+      const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
+      const request = { tenantId: parseId(tenantId), userId: user, ...expiry };
+      print(await createOwnerToken({ database, pepper: config.apiKeyPepper }, request));
+    });
+  return owner;
+}
+
+function memberCommands({ open, print }: Surroundings): Command {
+  const member = new Command('member').description('Authors on the roster.');
+  member
+    .command('add <tenantId>')
+    .description('Invites an author; again before it was accepted: a new invitation.')
+    .requiredOption('--author <authorId>', 'author id, as in the credits')
+    .requiredOption('--email <address>', 'e-mail address')
+    .action(async (tenantId: string, { author, email }) => {
+      const { database, config } = await open();
+      const deps = { database, pepper: config.apiKeyPepper, clock: Date.now };
+      print(await inviteMember(deps, { tenantId: parseId(tenantId), authorId: author, email }));
+    });
+  return member;
+}
+
+function buyerCommands({ open, print }: Surroundings): Command {
   const buyer = new Command('buyer').description('Buyer accounts.');
-  buyer
+  const account = buyer.command('account').description('One account a buyer.');
+  account
     .command('create')
     .description('Creates a buyer account; its token is printed this once.')
     .option('--name <text>', 'name')

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { describeService } from '../../api/app.ts';
 import { renderEnvExample } from '../config/env-example.ts';
 import { ROOT } from './tool.ts';
 
@@ -10,7 +11,10 @@ interface GeneratedDocument {
 }
 
 /** All of them. The contracts' artifacts have a command and a test of their own (`npm run contracts`). */
-const DOCUMENTS: readonly GeneratedDocument[] = [{ path: '.env.example', render: renderEnvExample }];
+const DOCUMENTS: readonly GeneratedDocument[] = [
+  { path: '.env.example', render: renderEnvExample },
+  { path: 'openapi.json', render: () => `${JSON.stringify(describeService('/'), null, 2)}\n` },
+];
 
 /** Writes every document anew; returns the paths that changed. A second call changes none. */
 export async function writeGenerated(): Promise<string[]> {

@@ -73,7 +73,11 @@ export async function lockRule(sql: Sql, tenantId: string, ruleId: string): Prom
 }
 
 /** Stores what is remembered of a rule. */
-export async function updateRuleState(sql: Sql, rule: Pick<AnomalyRule, 'tenantId' | 'ruleId'>, state: BreachState): Promise<void> {
+export async function updateRuleState(
+  sql: Sql,
+  rule: Pick<AnomalyRule, 'tenantId' | 'ruleId'>,
+  state: BreachState,
+): Promise<void> {
   await sql.query(
     'update anomaly_rule set breached_at = $3, fired_window = $4, fired_at = $5 where tenant_id = $1 and rule_id = $2',
     [rule.tenantId, rule.ruleId, dateOf(state.breachedAtMs), state.firedWindow, dateOf(state.firedAtMs)],

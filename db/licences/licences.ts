@@ -66,7 +66,10 @@ export async function listLicences(sql: Sql, accountId: string): Promise<Licence
 }
 
 /** A licence of an account, revoked or not; null when the account has none of that id. */
-export async function findLicence(sql: Sql, key: { readonly accountId: string; readonly jti: string }): Promise<LicenceRecord | null> {
+export async function findLicence(
+  sql: Sql,
+  key: { readonly accountId: string; readonly jti: string },
+): Promise<LicenceRecord | null> {
   const rows = await sql.query<Row>(
     `select ${COLUMNS} from account_licence as held
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
@@ -134,7 +137,10 @@ export async function keepAccessScope(
 }
 
 /** Denies a licence for good and marks it revoked; false when the site has none of that id. */
-export async function revokeLicenceRow(database: Database, key: { readonly tenantId: string; readonly jti: string }): Promise<boolean> {
+export async function revokeLicenceRow(
+  database: Database,
+  key: { readonly tenantId: string; readonly jti: string },
+): Promise<boolean> {
   return database.transaction(async (sql) => {
     const rows = await sql.query(
       `update licence set revoked_at = coalesce(revoked_at, now()), revoked_reason = 'revoked'

@@ -67,7 +67,11 @@ export interface ImportedPageRow {
 }
 
 /** Adds imported pages to a site or replaces those of the same slug; false when there is no such site. A path taken: 23505. */
-export async function writeImportedPages(database: Database, tenantId: string, pages: readonly ImportedPageRow[]): Promise<boolean> {
+export async function writeImportedPages(
+  database: Database,
+  tenantId: string,
+  pages: readonly ImportedPageRow[],
+): Promise<boolean> {
   return changeTenant(database, tenantId, (sql) =>
     sql.query(
       `insert into imported_page (tenant_id, slug, path, title, credits)
@@ -89,10 +93,9 @@ export async function writeImportedPages(database: Database, tenantId: string, p
 /** Changes rows of a tenant and bumps its version, so that every copy in memory is read again. */
 async function changeTenant(database: Database, tenantId: string, change: (sql: Sql) => Promise<unknown>): Promise<boolean> {
   return database.transaction(async (sql) => {
-    const rows = await sql.query(
-      'update tenant set version = version + 1, updated_at = now() where tenant_id = $1 returning 1',
-      [tenantId],
-    );
+    const rows = await sql.query('update tenant set version = version + 1, updated_at = now() where tenant_id = $1 returning 1', [
+      tenantId,
+    ]);
     if (rows.length === 0) return false;
     await change(sql);
     await notifyTenant(sql, tenantId);

@@ -174,4 +174,4 @@ grant select, insert, update, delete on licence_offering, imported_page, licence
 grant select, insert, delete on licence_offer to svc_app; -- an offer never changes
 grant select, insert, update on licence to svc_app;
 grant select, insert on licence_page, account_licence to svc_app;
-grant select, insert, delete on denied_licence to svc_app;
+grant select, insert, update, delete on denied_licence to svc_app;

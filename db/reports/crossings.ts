@@ -42,7 +42,10 @@ export function within(binder: Binder, column: string, span: Span): string {
   return span.toMs === null ? from : `${from} and ${column} < ${binder.bind(new Date(span.toMs))}::timestamptz`;
 }
 
-/** True of a crossing `c` that stands: no correction, and not corrected (its correction is the next in sequence). */
-export const STANDING = `c.sequence % 2 = 0 and not exists (
+/**
+ * True of a crossing `c` that stands: no correction (those are negative, all others positive, by the table's own check), and not
+ * corrected (its correction is the next in sequence). Said by amount, since Postgres keeps statistics of that.
+ */
+export const STANDING = `c.micro > 0 and not exists (
     select 1 from crossing k where k.tenant_id = c.tenant_id and k.payment_id = c.payment_id
       and k.sequence = c.sequence + 1 and k.sequence % 2 = 1)`;

@@ -64,41 +64,36 @@ export interface Page<Row> {
 }
 
 /** The newest crossings that stand, older than the window's end; at least `limit` of them unless there are no more. */
-export async function listCrossings(
-  sql: Sql,
-  scope: CrossingScope,
-  window: Span,
-  limit: number,
-): Promise<Page<StandingCrossing>> {
-  if (isEmpty(window)) return { rows: [], nextCursorMs: null };
-  const binder = new Binder();
-  const rows = await sql.query<{ host: string; slug: string; kind: CrossingKind; micro: string; at: Date; id: string }>(
-    `select c.host, c.slug, c.kind, c.micro, c.at, c.crossing_id as id from crossing c
-      where ${conditions(binder, scope, 'c.')} and ${within(binder, 'c.at', window)} and ${STANDING}
-      order by c.at desc fetch first ${binder.bind(limit + 1)} rows with ties`,
-    binder.values,
-  );
-  return pageOf(rows, limit, ({ host, slug, kind, micro, at }) => ({
-    host,
-    slug,
-    kind,
-    micro: BigInt(micro),
-    atMs: at.getTime(),
-  }));
+export function listCrossings(sql: Sql, scope: CrossingScope, window: Span, limit: number): Promise<Page<StandingCrossing>> {
+  return readPage(window, limit, async (span, most) => {
+    const binder = new Binder();
+    const rows = await sql.query<{ host: string; slug: string; kind: CrossingKind; micro: string; at: Date }>(
+      `select host, slug, kind, micro, at from (
+         select c.* from crossing c where ${conditions(binder, scope, 'c.')} and ${within(binder, 'c.at', span)} and ${STANDING}
+         order by c.at desc fetch first ${binder.bind(most)} rows with ties
+       ) page order by at desc, crossing_id desc`,
+      binder.values,
+    );
+    return rows.map(({ host, slug, kind, micro, at }) => ({ host, slug, kind, micro: BigInt(micro), atMs: at.getTime() }));
+  });
 }
 
-/** Cuts `limit` rows and all that share the last one's millisecond; `rows` hold at least one row more when there is more. */
-export function pageOf<Row extends { readonly at: Date; readonly id: string }, Shown>(
-  rows: readonly Row[],
+/**
+ * One page of a list. `read` gives the newest `most` rows of a span with all that share the last one's millisecond; one more row
+ * is asked for where the page may not be the last.
+ */
+export async function readPage<Row extends { readonly atMs: number }>(
+  window: Span,
   limit: number,
-  show: (row: Row) => Shown,
-): Page<Shown> {
-  const ordered = [...rows].sort((a, b) => b.at.getTime() - a.at.getTime() || (a.id < b.id ? 1 : -1));
-  const last = ordered[Math.min(limit, ordered.length) - 1];
-  if (!last) return { rows: [], nextCursorMs: null };
-  const boundaryMs = last.at.getTime();
-  const kept = ordered.filter((row) => row.at.getTime() >= boundaryMs);
-  return { rows: kept.map(show), nextCursorMs: kept.length < ordered.length ? boundaryMs : null };
+  read: (span: Span, most: number) => Promise<Row[]>,
+): Promise<Page<Row>> {
+  if (isEmpty(window)) return { rows: [], nextCursorMs: null };
+  const rows = await read(window, limit);
+  const last = rows.at(-1);
+  if (!last || rows.length < limit) return { rows, nextCursorMs: null };
+  const older = { fromMs: window.fromMs, toMs: last.atMs };
+  const isLast = isEmpty(older) || (await read(older, 1)).length === 0;
+  return { rows, nextCursorMs: isLast ? null : last.atMs };
 }
 
 /** The newest author id seen with each wallet of a site; wallets without one are left out. */

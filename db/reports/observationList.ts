@@ -1,10 +1,9 @@
 import type { Span } from '../../domain/window.ts';
-import { isEmpty } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
 import { within } from './crossings.ts';
 import type { Page } from './earnings.ts';
-import { pageOf } from './earnings.ts';
+import { readPage } from './earnings.ts';
 import type { ObservationScope } from './observations.ts';
 import { observationConditions } from './observations.ts';
 
@@ -24,7 +23,6 @@ export interface StandingObservation {
 }
 
 interface Row {
-  readonly id: string;
   readonly host: string;
   readonly slug: string;
   readonly kind: string | null;
@@ -38,40 +36,44 @@ interface Row {
   readonly at: Date;
 }
 
-/** True of an observation `o` that stands: takes none back, and no later row of its payment (all at its one time) took it back. */
-const STANDING = `o.count = 1 and not exists (
+/**
+ * True of an observation `o` that stands: takes none back, and no later row of its payment (all at its one time) took it back. The
+ * span is named again so that Postgres leaves out the days it need not open.
+ */
+function standing(binder: Binder, span: Span): string {
+  return `o.count = 1 and not exists (
     select 1 from observation k where k.tenant_id = o.tenant_id and k.at = o.at and k.payment_id = o.payment_id
-      and k.verdict = o.verdict and k.count = -1 and k.observation_id > o.observation_id)`;
+      and k.verdict = o.verdict and k.count = -1 and k.observation_id > o.observation_id and ${within(binder, 'k.at', span)})`;
+}
 
 /** The newest observations that stand, older than the window's end; at least `limit` of them unless there are no more. */
-export async function listObservations(
+export function listObservations(
   sql: Sql,
   scope: ObservationScope,
   window: Span,
   limit: number,
 ): Promise<Page<StandingObservation>> {
-  if (isEmpty(window)) return { rows: [], nextCursorMs: null };
-  const binder = new Binder();
-  const rows = await sql.query<Row & Record<string, unknown>>(
-    `select o.observation_id as id, o.host, o.slug, o.kind, o.verdict, o.classified_as, o.agent_ua, o.verified, o.verified_agent,
-       o.sig_invalid, o.micro, o.at
-     from observation o where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', window)} and ${STANDING}
-     order by o.at desc fetch first ${binder.bind(limit + 1)} rows with ties`,
-    binder.values,
-  );
-  return pageOf(rows, limit, (row) => ({
-    host: row.host,
-    slug: row.slug,
-    kind: row.kind,
-    verdict: row.verdict,
-    classifiedAs: row.classified_as,
-    agentUa: row.agent_ua,
-    verified: row.verified,
-    verifiedAgent: row.verified_agent,
-    sigInvalid: row.sig_invalid,
+  return readPage(window, limit, async (span, most) => {
+    const binder = new Binder();
+    const rows = await sql.query<Row & Record<string, unknown>>(
+      `select * from (
+         select o.* from observation o
+         where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', span)} and ${standing(binder, span)}
+         order by o.at desc fetch first ${binder.bind(most)} rows with ties
+       ) page order by at desc, observation_id desc`,
+      binder.values,
+    );
+    return rows.map(standingFromRow);
+  });
+}
+
+function standingFromRow(row: Row): StandingObservation {
+  return {
+    ...{ host: row.host, slug: row.slug, kind: row.kind, verdict: row.verdict, classifiedAs: row.classified_as },
+    ...{ agentUa: row.agent_ua, verified: row.verified, verifiedAgent: row.verified_agent, sigInvalid: row.sig_invalid },
     micro: row.micro === null ? null : BigInt(row.micro),
     atMs: row.at.getTime(),
-  }));
+  };
 }
 
 /** True when the site's rollups know this agent label. */

@@ -7,15 +7,7 @@ import { findPayment, legsToJson } from './payment.ts';
 /** A payment before its first row: everything but what happens to it later. */
 export type NewPayment = Omit<
   Payment,
-  | 'facts'
-  | 'rawReason'
-  | 'sentence'
-  | 'successorId'
-  | 'repeatsLicence'
-  | 'acceptedAt'
-  | 'at'
-  | 'decidedAt'
-  | 'licence'
+  'facts' | 'rawReason' | 'sentence' | 'successorId' | 'repeatsLicence' | 'acceptedAt' | 'at' | 'decidedAt' | 'licence'
 > & { readonly keyId: string | null; readonly quoteId: string };
 
 /** What intake found: a first row, or an earlier one of the same authorization (whoever's it is). */

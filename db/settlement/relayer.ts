@@ -80,6 +80,15 @@ export async function lockLane(sql: Sql, ref: RelayerRef): Promise<Lane> {
   return { kind: 'free', nonce: BigInt(row.next_nonce) };
 }
 
+/** Flushes of a network in flight. */
+export async function countOpenFlushes(sql: Sql, network: string): Promise<number> {
+  const rows = await sql.query<{ count: string }>(
+    "select count(*) from settlement_batch where network = $1 and kind = 'flush' and state = 'open'",
+    [network],
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
 /** What a claim writes once the bytes are signed. */
 export interface SignedBatch {
   readonly network: string;

@@ -39,11 +39,11 @@ export async function listWatched(sql: Sql, network: string, limit: number): Pro
   return rows.map(paymentFromRow);
 }
 
-/** Settled and final payments that transactions prove, by the claims on their transfers. */
-export async function listProvenBy(sql: Sql, network: string, txHashes: readonly string[]): Promise<Payment[]> {
+/** Final payments that transactions prove, by the claims on their transfers. */
+export async function listFinalProvenBy(sql: Sql, network: string, txHashes: readonly string[]): Promise<Payment[]> {
   const rows = await sql.query<Row>(
     `select payment.* from payment join transfer_claim using (tenant_id, payment_id)
-      where transfer_claim.network = $1 and transfer_claim.tx_hash = any ($2::text[]) and payment.state in ('settled', 'final')
+      where transfer_claim.network = $1 and transfer_claim.tx_hash = any ($2::text[]) and payment.state = 'final'
         and payment.mode = 'live' order by payment.tenant_id, payment.payment_id`,
     [network, [...txHashes]],
   );

@@ -40,8 +40,3 @@ export async function recordTransfers(sql: Sql, rows: readonly ChainTransferRow[
     ],
   );
 }
-
-/** Removes the evidence of a transaction that the chain no longer shows (reorg). */
-export async function removeTransfers(sql: Sql, network: string, txHash: string): Promise<void> {
-  await sql.query('delete from chain_transfer where network = $1 and tx_hash = $2', [network, txHash]);
-}

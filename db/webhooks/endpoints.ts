@@ -95,7 +95,12 @@ export async function disableFailingRows(
        and (e.failing_since <= clock_timestamp() - $3 * interval '1 day' or e.exhausted_in_row >= $4)
      returning e.tenant_id, e.endpoint_id, e.exhausted_in_row as exhausted,
        floor(extract(epoch from clock_timestamp() - e.failing_since) / 86400)::integer as days`,
-    [endpoints.map(({ tenantId }) => tenantId), endpoints.map(({ endpointId }) => endpointId), after.failingDays, after.exhaustedInRow],
+    [
+      endpoints.map(({ tenantId }) => tenantId),
+      endpoints.map(({ endpointId }) => endpointId),
+      after.failingDays,
+      after.exhaustedInRow,
+    ],
   );
   return rows.map((row) => ({
     tenantId: row.tenant_id,

@@ -28,11 +28,6 @@ export function isSettled(state: PaymentState): boolean {
   return state === 'settled' || state === 'final';
 }
 
-/** States in which money may still move although we answered otherwise (safety 3): watched while `watched` is true. */
-export function isWatchable(state: PaymentState): boolean {
-  return state === 'failed' || state === 'superseded' || state === 'expired' || state === 'review';
-}
-
 /**
  * A claimed Transfer on chain: the evidence of one payment (safety 1). `logIndex` is the log's place among its
  * transaction's logs, which stays the same when a reorg moves the transaction to another block.

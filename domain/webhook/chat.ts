@@ -46,10 +46,10 @@ function lineOf(event: ChatEvent): string {
 }
 
 /** One line, each character made inert, cut so that what is sent has at most 300 characters. */
-export function inertLine(text: string, escape: (character: string) => string): string {
+export function inertLine(text: string, makeInert: (character: string) => string): string {
   let line = '';
   for (const character of text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')) {
-    const inert = escape(character);
+    const inert = makeInert(character);
     if (line.length + inert.length > MAX_LINE - 1) return `${line}…`;
     line += inert;
   }

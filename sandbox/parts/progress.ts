@@ -1,9 +1,6 @@
 /** One line of progress for the person who waits. Never holds a secret. */
 export type Progress = (line: string) => void;
 
-/** A progress that nobody reads. */
-export const silent: Progress = () => {};
-
 /**
  * Says `line(seconds)` every `everyMs` while `work` is not done, so that a long wait never looks like a hang.
  * Returns what `work` returns and throws what it throws; nothing is said of work that is done before the first interval.

@@ -17,7 +17,11 @@ export interface TokenRequest {
 /** The answer of the token endpoint (RFC 6749 §5). */
 export type TokenAnswer =
   | { readonly kind: 'token'; readonly token: string; readonly expiresInSeconds: number }
-  | { readonly kind: 'refused'; readonly error: 'invalid_request' | 'invalid_client' | 'unsupported_grant_type'; readonly sentence: string };
+  | {
+      readonly kind: 'refused';
+      readonly error: 'invalid_request' | 'invalid_client' | 'unsupported_grant_type';
+      readonly sentence: string;
+    };
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -34,14 +38,17 @@ export async function grantClientToken(deps: BuyerDeps, request: TokenRequest): 
   if (assertion !== undefined && request.authorization !== null) {
     return refused('invalid_request', 'a client authenticates in one way only');
   }
-  const client = assertion === undefined ? await bySecret(deps, request.authorization) : await byAssertion(deps, request, assertion);
+  const client =
+    assertion === undefined ? await bySecret(deps, request.authorization) : await byAssertion(deps, request, assertion);
   if (client === null) return refused('invalid_client', 'the client is not recognised');
   return { kind: 'token', ...(await mintAccountToken(deps, client.accountId)) };
 }
 
 async function bySecret(deps: BuyerDeps, authorization: string | null): Promise<OauthClientRow | null> {
   const encoded = /^Basic +([A-Za-z0-9+/=]{1,1024}) *$/i.exec(authorization ?? '')?.[1];
-  const [id = '', ...rest] = Buffer.from(encoded ?? '', 'base64').toString('utf8').split(':');
+  const [id = '', ...rest] = Buffer.from(encoded ?? '', 'base64')
+    .toString('utf8')
+    .split(':');
   const secret = rest.join(':');
   const client = await clientOf(deps, decodeForm(id));
   const given = hashToken(deps.pepper, decodeForm(secret));

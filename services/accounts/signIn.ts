@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { checksumAddress } from '../../chain/offer.ts';
 import { isSignedBy } from '../../chain/message.ts';
+import { checksumAddress } from '../../chain/offer.ts';
 import { insertNonce, openAccountOfWallet, useNonce } from '../../db/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { SignInFields } from '../../domain/siwx.ts';
-import { buildSignInMessage, parseSignInMessage, refuseSignIn, signerOf, STATEMENT } from '../../domain/siwx.ts';
+import { buildSignInMessage, parseSignInMessage, refuseSignIn, STATEMENT, signerOf } from '../../domain/siwx.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
 

@@ -28,10 +28,11 @@ export async function sweepRules(deps: AnomalyDeps, cancelled?: AbortSignal): Pr
   const nowMs = deps.clock();
   const swept = { rules: 0, events: 0, failures: 0 };
   let after: AnomalyRule | null = null;
-  while (cancelled?.aborted !== true) {
+  const isStopped = (): boolean => cancelled?.aborted === true;
+  while (!isStopped()) {
     const page: AnomalyRule[] = await listSweptRules(deps.database, after, PAGE);
     for (const rule of page) {
-      if (cancelled?.aborted === true) break;
+      if (isStopped()) break;
       swept.rules += 1;
       try {
         if (await sweepRule(deps, rule, nowMs)) swept.events += 1;

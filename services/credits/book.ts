@@ -97,7 +97,7 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
     load: (key) => {
       const name = nameOf(key);
       const running = loading.get(name);
-      if (running) return running;
+      if (running !== undefined) return running;
       const work = ask(key)
         .then((found) => void held.set(name, found))
         .finally(() => loading.delete(name));

@@ -27,7 +27,7 @@ export type OpenOutcome =
 const MAX_OPEN = 500;
 
 /**
- * Opens the challenge of a host, or returns the one that is open: same token, under the method asked for now. Throws
+ * Opens the challenge of a host, or returns the one that is open: same token, under the method of this call. Throws
  * invalid_parameter for a name nobody can prove, throttled at 500 open challenges, and workflows_unavailable, after which the
  * same call again goes on where this one ended.
  */

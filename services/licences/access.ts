@@ -6,7 +6,7 @@ import { accessEndSeconds } from '../../domain/accessToken.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { normaliseHost } from '../../domain/host.ts';
 import type { Address } from '../../domain/legs.ts';
-import { compilePattern, isExactPath, matches, MAX_PATTERNS } from '../../domain/scope.ts';
+import { compilePattern, isExactPath, MAX_PATTERNS, matches } from '../../domain/scope.ts';
 import { issuerOf } from '../licenceCheck.ts';
 import { atDatabase } from '../outage.ts';
 import type { BuyerDeps } from './deps.ts';
@@ -62,9 +62,16 @@ export async function openAccess(deps: BuyerDeps, request: AccessRequest): Promi
 /** The account's licence; whatever is not exactly that is the same 404. */
 async function findHeld(deps: BuyerDeps, { accountId, jti, host, requestHost }: AccessRequest): Promise<LicenceRecord> {
   const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(jti);
-  const licence = isUuid ? await atDatabase(() => findLicence(deps.database, { accountId, jti })) : null;
-  const site = await atDatabase(() => findSiteOfHost(deps.database, normaliseHost(host ?? requestHost ?? '')));
-  const isElsewhere = host === undefined ? site?.isRouted === true && site.tenantId !== licence?.tenantId : site?.tenantId !== licence?.tenantId;
+  const named = normaliseHost(host ?? requestHost ?? '');
+  const isOurs = host === undefined && (named === '' || named === new URL(deps.baseUrl).hostname);
+  const [licence, site] = await atDatabase(() =>
+    Promise.all([
+      isUuid ? findLicence(deps.database, { accountId, jti }) : null,
+      isOurs ? null : findSiteOfHost(deps.database, named),
+    ]),
+  );
+  const isForSite = host !== undefined || site?.isRouted === true;
+  const isElsewhere = isForSite && site?.tenantId !== licence?.tenantId;
   if (!licence || licence.revokedAt !== null || isElsewhere) {
     throw new ServiceError('not_found', 'this account holds no such licence on this site');
   }

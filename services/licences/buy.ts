@@ -3,9 +3,9 @@ import { findFittingOffer, findOffer } from '../../db/licences/offers.ts';
 import { findByAuthorization } from '../../db/settlement/intake.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { MAX_TIMEOUT_SECONDS } from '../../domain/quote.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
 import { parsePayment } from '../../domain/payload.ts';
+import { MAX_TIMEOUT_SECONDS } from '../../domain/quote.ts';
 import type { ObservedAgent } from '../../domain/terms.ts';
 import type { Offer } from '../offers.ts';
 import { atDatabase } from '../outage.ts';
@@ -36,7 +36,10 @@ export interface PurchaseCall {
 
 /** A licence that was bought, or an offer; after a refused payment, an offer with what was refused. */
 export type PurchaseOutcome =
-  | { readonly kind: 'bought'; readonly receipt: SettleReceipt & { readonly licence: { readonly jti: string; readonly priceMicro: bigint } } }
+  | {
+      readonly kind: 'bought';
+      readonly receipt: SettleReceipt & { readonly licence: { readonly jti: string; readonly priceMicro: bigint } };
+    }
   | { readonly kind: 'offered'; readonly offer: Offer; readonly refusal: PaymentError | null };
 
 /**
@@ -115,7 +118,12 @@ async function refuse(
  * The offer a payment is for: that of an authorization we hold, else the newest offer of this account and request that it fits
  * and that it could have been signed for, else the one that stands, which it then will not meet.
  */
-async function offerOf(deps: BuyDeps, call: PurchaseCall, request: UnderstoodRequest, payment: ParsedPayment): Promise<LicenceOffer> {
+async function offerOf(
+  deps: BuyDeps,
+  call: PurchaseCall,
+  request: UnderstoodRequest,
+  payment: ParsedPayment,
+): Promise<LicenceOffer> {
   const { accountId } = call;
   const { requestHash, tenant } = request;
   const { from, nonce, to, value } = payment.authorization;
@@ -123,10 +131,12 @@ async function offerOf(deps: BuyDeps, call: PurchaseCall, request: UnderstoodReq
   const since = new Date(deps.clock() - MAX_TIMEOUT_SECONDS * 1000);
   const found = await atDatabase(async () => {
     const known = await findByAuthorization(deps.database, { network, asset, payer: from, nonce });
-    const own = known?.licenceOfferId && known.accountId === accountId ? await findOffer(deps.database, known.licenceOfferId) : null;
+    const own =
+      known?.licenceOfferId && known.accountId === accountId ? await findOffer(deps.database, known.licenceOfferId) : null;
     if (own?.requestHash === requestHash) return own;
     const fitting = await findFittingOffer(deps.database, { accountId, requestHash }, { to, value }, since);
-    if (fitting && tenant.status !== 'active') throw new ServiceError('conflict', `this site is ${tenant.status} and sells no licences`);
+    if (fitting && tenant.status !== 'active')
+      throw new ServiceError('conflict', `this site is ${tenant.status} and sells no licences`);
     return fitting;
   });
   return found ?? openOffer(deps, accountId, request);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { checksumAddress } from '../../chain/offer.ts';
+import { dropEnded } from '../../db/licences/licences.ts';
 import type { LicenceOffer } from '../../db/licences/offers.ts';
 import { countOffers, dropOffers, findStandingOffer, keepOffer } from '../../db/licences/offers.ts';
-import { dropEnded } from '../../db/licences/licences.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { formatUsdc, microToJson } from '../../domain/money.ts';
 import { MAX_TIMEOUT_SECONDS } from '../../domain/quote.ts';

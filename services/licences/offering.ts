@@ -1,5 +1,5 @@
-import { readOffering, writeImportedPages, writeOffering } from '../../db/licences/sites.ts';
 import type { Database } from '../../db/database.ts';
+import { readOffering, writeImportedPages, writeOffering } from '../../db/licences/sites.ts';
 import type { CataloguePage } from '../../domain/catalogue.ts';
 import { flattenCredits } from '../../domain/credits.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -40,7 +40,7 @@ const offerings = new WeakMap<TenantSnapshot, Promise<Offering>>();
  */
 export function offeringOf(deps: { readonly database: Database }, tenant: TenantSnapshot): Promise<Offering> {
   const known = offerings.get(tenant);
-  if (known) return known;
+  if (known !== undefined) return known;
   const made = atDatabase(() => makeOffering(deps.database, tenant));
   offerings.set(tenant, made);
   made.catch(() => offerings.delete(tenant));

@@ -2,8 +2,8 @@ import type { Database } from '../../db/database.ts';
 import { confirmLicence } from '../../db/licences/record.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
 import { findPayment } from '../../db/settlement/payment.ts';
-import { isSettled } from '../../domain/payment/state.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
+import { isSettled } from '../../domain/payment/state.ts';
 
 /** How a purchase stands. */
 export interface PurchaseStatus {

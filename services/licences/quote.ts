@@ -1,5 +1,5 @@
-import { payToOf } from '../../chain/split.ts';
 import { checksumAddress } from '../../chain/offer.ts';
+import { payToOf } from '../../chain/split.ts';
 import type { PricedScope } from '../../domain/catalogue.ts';
 import { payeesOfLegs, priceScope } from '../../domain/catalogue.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -39,7 +39,8 @@ export async function quoteScope(deps: BuyerDeps, request: UnderstoodRequest): P
   if (includesTraining(request.terms) && !offering.sellsTraining) {
     throw new ServiceError('conflict', 'this site sells no licence for training (terms ai-train, all)');
   }
-  if (offering.pages.length === 0) throw new ServiceError('conflict', 'this site has no catalogue of priced pages to sell a scope of');
+  if (offering.pages.length === 0)
+    throw new ServiceError('conflict', 'this site has no catalogue of priced pages to sell a scope of');
   const pricing = presentPricing(tenant);
   const unitMicro = kind === 'read' ? pricing.readMicro : pricing.citationMicro;
   const priced = priceScope(offering.pages, request.compiled, pagePriceMicro(unitMicro, periodDays, offering.periodFactors));

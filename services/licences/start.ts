@@ -16,6 +16,8 @@ export function createPurchaseStart(client: Client, taskQueue: string, log: Log)
         workflowTaskTimeout: '5s',
         args: [{ tenantId, paymentId }],
       })
-      .catch((error: unknown) => log.warn({ paymentId, error: String(error) }, 'the workflow of a licence purchase was not started'));
+      .catch((error: unknown) =>
+        log.warn({ paymentId, error: String(error) }, 'the workflow of a licence purchase was not started'),
+      );
   };
 }

@@ -3,10 +3,12 @@ import { evidenceFromLogs } from '../../chain/evidence.ts';
 import type { Network } from '../../chain/network.ts';
 import { blockNumbers, blockTimeSeconds, listTransfers, receiptOf } from '../../chain/receipts.ts';
 import type { Rpc } from '../../chain/rpc.ts';
-import { findCursor, findFirstBlock, listRecipients, listStored, recordRound, type StoredPlace } from '../../db/reconcile.ts';
+import type { StoredPlace } from '../../db/reconcile.ts';
+import { findCursor, findFirstBlock, listRecipients, listStored, recordRound } from '../../db/reconcile.ts';
 import type { ChainTransferRow } from '../../db/settlement/transfers.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
+import { recheckTransactions } from '../settlement/watch.ts';
 import type { ReconcileDeps } from './deps.ts';
 import { readSplits } from './splits.ts';
 
@@ -48,7 +50,12 @@ export async function readChain(deps: ReconcileDeps, networkId: string): Promise
   const changed = changedTransactions(logs, stored, recipients);
   const rows = (await Promise.all([...changed].map((hash) => readTransaction(rpc, network, hash as Hex)))).flat();
   const shown = new Set(rows.map((row) => row.txHash));
-  const finished = toBlock < safe ? toBlock : safe;
+  const isPastSafe = toBlock >= safe;
+  const finished = isPastSafe ? safe : toBlock;
+  // Before the round is stored: evidence that vanished or moved takes its payments along, final ones too (safety 5).
+  const storedBefore = new Set(stored.map((place) => place.txHash));
+  const moved = [...changed].filter((hash) => storedBefore.has(hash));
+  if (moved.length > 0) await recheckTransactions(deps, networkId, moved);
   await recordRound(deps.database, {
     ...{ network: networkId, fromBlock, toBlock, rows, safeBlock: safe },
     vanished: [...changed],
@@ -94,7 +101,12 @@ function changedTransactions(logs: readonly ChainLog[], stored: readonly StoredP
   const shown = new Map<string, string>();
   for (const log of logs) {
     const [, from = '', to = ''] = log.topics;
-    const place = { txHash: log.transactionHash, logIndex: log.logIndex, blockHash: log.blockHash, amountMicro: BigInt(log.data) };
+    const place = {
+      txHash: log.transactionHash,
+      logIndex: log.logIndex,
+      blockHash: log.blockHash,
+      amountMicro: BigInt(log.data),
+    };
     shown.set(name({ ...place, from: `0x${from.slice(-40)}`, to: `0x${to.slice(-40)}` }), log.transactionHash);
   }
   const known = new Set(stored.map(name));

@@ -1,6 +1,15 @@
+import { checksumAddress } from '../../chain/offer.ts';
 import type { Sql } from '../../db/database.ts';
 import type { OpenLeg, RecordedShare, ReportWindow } from '../../db/reconciliation.ts';
-import { countLegs, countRecorded, listOpenLegs, listOpenShares, listOpenSplits, listSplitTransfers } from '../../db/reconciliation.ts';
+import {
+  countLegs,
+  countRecorded,
+  listOpenLegs,
+  listOpenShares,
+  listOpenSplits,
+  listSplitTransfers,
+} from '../../db/reconciliation.ts';
+import type { Address } from '../../domain/legs.ts';
 import { payeeOfWord, traceSplit } from '../../domain/reconcile.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from '../reports/request.ts';
 import { readReport } from '../reports/request.ts';
@@ -14,18 +23,25 @@ export interface Bucket {
   readonly micro: bigint;
 }
 
+/** A recorded leg that the chain does not show settled. */
+export type ReconciliationException = OpenLeg;
+
 /** Recorded, settled by the chain's evidence, and the rest. */
 export interface Reconciliation {
   readonly recorded: { readonly events: number; readonly grossMicro: bigint };
   readonly settled: Bucket;
   readonly outstanding: Bucket;
-  /** Oldest first. */
-  readonly exceptions: readonly OpenLeg[];
+  /** Oldest first; addresses in checksum form. */
+  readonly exceptions: readonly ReconciliationException[];
   readonly truncatedExceptions: boolean;
 }
 
 /** The report of a window, with its frame. Throws database_unavailable. */
-export function readReconciliation(deps: ReportDeps, site: ReportSite, asked: AskedWindow): Promise<ReportFrame & Reconciliation> {
+export function readReconciliation(
+  deps: ReportDeps,
+  site: ReportSite,
+  asked: AskedWindow,
+): Promise<ReportFrame & Reconciliation> {
   return readReport(deps, site, asked, async (sql, frame) => {
     const { fromMs, toMs } = frame.window;
     const window = { from: new Date(fromMs), to: toMs === null ? null : new Date(toMs) };
@@ -54,7 +70,7 @@ export async function reconcileLegs(
     recorded,
     settled,
     outstanding: { legs: open.legs - paidLater.legs, micro: open.micro - paidLater.micro },
-    exceptions: found.slice(0, maxExceptions),
+    exceptions: found.slice(0, maxExceptions).map((leg) => ({ ...leg, toAddress: checksumAddress(leg.toAddress as Address) })),
     truncatedExceptions: found.length > maxExceptions,
   };
 }

@@ -8,7 +8,7 @@ import { sumAgents, sumByAgent, sumByAuthor, sumBySlug, sumObservations } from '
 import { isKnownCrawler } from '../../domain/agent.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
-import type { Span } from '../../domain/window.ts';
+import type { ReadableWindow, Span } from '../../domain/window.ts';
 import { previousWindow } from '../../domain/window.ts';
 import type { ReportDeps, ReportFrame, ReportQuery, ReportSite } from './request.ts';
 import { readReport, untilCursor } from './request.ts';
@@ -98,10 +98,15 @@ export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery)
       previous: before && totalsOf(await sumObservations(sql, scope, before)),
       breakdown: breakdown?.slice(0, MAX_GROUPS) ?? null,
       byAgent: byAgent.slice(0, MAX_GROUPS),
-      recent: await listObservations(sql, scope, untilCursor(window, query.cursorMs), query.limit),
+      recent: await listObservations(sql, scope, untilCursor(bounded(window, frame.generatedAtMs), query.cursorMs), query.limit),
       isCut: (breakdown?.length ?? 0) > MAX_GROUPS || byAgent.length > MAX_GROUPS,
     };
   });
+}
+
+/** A list's window with an end: nothing is observed later than minutes from now, and days to come need not be opened. */
+function bounded(window: ReadableWindow, nowMs: number): ReadableWindow {
+  return { ...window, toMs: window.toMs ?? nowMs + 86_400_000 };
 }
 
 /** Labels are read from the rollups, any other name from the rows (safety 23). */

@@ -1,7 +1,7 @@
 import { renderStatement } from '../../adapters/pdf.ts';
 import type { DocumentColumn, DocumentTable, StatementDocument } from '../../adapters/pdfDocument.ts';
-import { formatUsdc } from '../../domain/money.ts';
 import { sumCrossings } from '../../db/reports/earnings.ts';
+import { formatUsdc } from '../../domain/money.ts';
 import { add } from './earnings.ts';
 import { csvDigest, MAX_EXPORT_ROWS } from './exportCsv.ts';
 import type { ExportSlots } from './exportSlots.ts';

@@ -1,5 +1,5 @@
-import { findMismatches, listTenantIds, rebuildRollups } from '../../db/reports/rollupCheck.ts';
 import type { RollupMismatch } from '../../db/reports/rollupCheck.ts';
+import { findMismatches, listTenantIds, rebuildRollups } from '../../db/reports/rollupCheck.ts';
 import { raiseAlert } from '../../db/settlement/admission.ts';
 import type { Span } from '../../domain/window.ts';
 import { wholeDays } from '../../domain/window.ts';

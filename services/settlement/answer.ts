@@ -6,13 +6,13 @@ import { findBoughtLicence } from '../../db/licences/licences.ts';
 import type { Payment, StoredLicence } from '../../db/settlement/payment.ts';
 import { findPayment, fixLicence } from '../../db/settlement/payment.ts';
 import { listAttempts } from '../../db/settlement/relayer.ts';
+import { accessEndSeconds } from '../../domain/accessToken.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import type { ReReadFacts } from '../../domain/licence.ts';
-import { accessEndSeconds } from '../../domain/accessToken.ts';
 import { isSettled } from '../../domain/payment/state.ts';
 import type { LicenceSigner } from '../licences/mint.ts';
-import { mintAccessToken } from '../licences/mintAccess.ts';
 import { mintReReadLicence } from '../licences/mint.ts';
+import { mintAccessToken } from '../licences/mintAccess.ts';
 import type { SettleReceipt } from './outcome.ts';
 import { encodeSettlementResponse, PaymentError } from './outcome.ts';
 
@@ -114,7 +114,11 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
 function freshLicence(deps: AnswerDeps, bought: LicenceRecord | null): StoredLicence {
   const issuedAtSeconds = Math.floor(deps.now() / 1000);
   const expiresAtSeconds = bought
-    ? accessEndSeconds({ fromMs: bought.periodFrom.getTime(), untilMs: bought.periodUntil.getTime() }, deps.now(), deps.licenceLifeSeconds)
+    ? accessEndSeconds(
+        { fromMs: bought.periodFrom.getTime(), untilMs: bought.periodUntil.getTime() },
+        deps.now(),
+        deps.licenceLifeSeconds,
+      )
     : issuedAtSeconds + deps.licenceLifeSeconds;
   return { jti: randomUUID(), issuedAtSeconds, expiresAtSeconds, kid: deps.signer.current().kid };
 }

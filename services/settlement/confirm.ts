@@ -117,7 +117,7 @@ interface Missed {
 
 /**
  * Payments that the mined transaction did not move: the (payer, nonce) log is looked for first, since `ItemFailed` alone
- * decides nothing (safety 3); then the whole transaction's failure sends them out again, or a diagnosis fails them.
+ * decides nothing (safety 3); then the failure of a whole batch sends them out again, or a diagnosis fails them.
  */
 async function judgeMissing(
   deps: SettlementDeps,
@@ -136,11 +136,17 @@ async function judgeMissing(
   }
   if (unexplained.length === 0) return { occurrences, strikes: [] };
   const own = await isSettleAttempt(deps, batch, receipt);
-  if (receipt.status === 'reverted' || !own) {
+  if (!own || (receipt.status === 'reverted' && !(await isLone(deps, batch)))) {
     return { occurrences: [...occurrences, ...unexplained.map((payment) => unsent(payment, batch.batchId))], strikes: [] };
   }
   const diagnosed = await diagnose(deps, network, rpc, batch, unexplained);
   return { occurrences: [...occurrences, ...diagnosed.occurrences], strikes: diagnosed.strikes };
+}
+
+/** True when the transaction was one payment straight to the token: its revert is that payment's own failure. */
+async function isLone(deps: SettlementDeps, batch: Batch): Promise<boolean> {
+  const [only, ...others] = await listBatchPayments(deps.database, batch.batchId);
+  return only?.legWords === null && others.length === 0;
 }
 
 /** False when the mined attempt was the self-transfer that voided the batch. */

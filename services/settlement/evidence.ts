@@ -72,14 +72,20 @@ const REORG_BLOCKS = 64n;
  * confirmations. What it reads is stored as evidence.
  */
 export async function judgeByLog(
-  deps: SettlementDeps,
+  deps: Pick<SettlementDeps, 'database'>,
   network: Network,
   rpc: Rpc,
   payment: Payment,
 ): Promise<Judged | 'none' | 'wait'> {
   const { latest } = await blockNumbers(rpc);
   const seen = payment.unusedAtBlock ?? latest;
-  const finding = await findAuthorization(rpc, network, payment.payer, payment.nonce, seen > REORG_BLOCKS ? seen - REORG_BLOCKS : 0n);
+  const finding = await findAuthorization(
+    rpc,
+    network,
+    payment.payer,
+    payment.nonce,
+    seen > REORG_BLOCKS ? seen - REORG_BLOCKS : 0n,
+  );
   if (finding.kind === 'none') return 'none';
   if (finding.kind !== 'used') {
     return { occurrence: spentOtherwise(payment, `authorization_${finding.kind}`), blockNumber: finding.at.blockNumber };
@@ -94,7 +100,7 @@ export async function judgeByLog(
 
 /** The same for a nonce that the chain says is used; null when it must be asked again later. */
 export async function judgeUsedNonce(
-  deps: SettlementDeps,
+  deps: Pick<SettlementDeps, 'database'>,
   network: Network,
   rpc: Rpc,
   payment: Payment,
@@ -104,7 +110,12 @@ export async function judgeUsedNonce(
 }
 
 /** Stores a receipt's transfers as evidence, as read; returns its block's time. A second call changes nothing. */
-export async function storeReceipt(deps: SettlementDeps, network: Network, rpc: Rpc, receipt: Receipt): Promise<Date> {
+export async function storeReceipt(
+  deps: Pick<SettlementDeps, 'database'>,
+  network: Network,
+  rpc: Rpc,
+  receipt: Receipt,
+): Promise<Date> {
   const blockTime = new Date(Number(await blockTimeSeconds(rpc, receipt.blockNumber)) * 1000);
   const evidence = readOnce(network, receipt);
   const authorizationOf = new Map(evidence.authorizations.map((entry) => [entry.position, entry]));

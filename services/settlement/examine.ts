@@ -120,7 +120,11 @@ async function listPayeeFailures(
 }
 
 /** Simulates the groups that payments make, whatever their lane and router, all of them (safety 4, 18). */
-export async function simulatePayees(rpc: Rpc, network: Network, payments: readonly Payment[]): Promise<readonly GroupSimulation[]> {
+export async function simulatePayees(
+  rpc: Rpc,
+  network: Network,
+  payments: readonly Payment[],
+): Promise<readonly GroupSimulation[]> {
   const simulations: GroupSimulation[] = [];
   for (const together of Map.groupBy(payments, ({ lane, router }) => `${lane} ${router}`).values()) {
     const routed = { ...network, router: together[0]?.router ?? network.router };

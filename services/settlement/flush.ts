@@ -1,20 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { chooseFees, requiredBalance } from '../../chain/fees.ts';
 import { encodeFlush } from '../../chain/flush.ts';
+import { readCall } from '../../chain/multicall.ts';
+import { isEvmRefusal } from '../../chain/rpc.ts';
 import { listBalances } from '../../chain/states.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
-import { insertBatch, lockLane } from '../../db/settlement/relayer.ts';
+import { listBlockedPayees } from '../../db/settlement/admission.ts';
+import { countOpenFlushes, insertBatch, lockLane } from '../../db/settlement/relayer.ts';
 import type { KnownSplit } from '../../db/settlement/sweep.ts';
 import { takeSplitsToCheck } from '../../db/settlement/sweep.ts';
 import type { RelayerKey, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
+import { markPayee } from './examine.ts';
 import { sendBatch } from './lane.ts';
 
 const LIMIT = 200;
 
 /**
  * Pays out whatever lies at a split, however it came there: a front-run authorization, a donation, an old router's split
- * (safety 4). One transaction a split; returns how many were sent. Splits on their way in a batch are left alone.
+ * (safety 4). One transaction a split; returns how many were sent. Splits on their way in a batch are left alone, and so are those
+ * that cannot be paid out now: a flush that reverts would cost gas in every round. Flushes leave room for payments in the lane.
  */
 export async function flushSplits(deps: SettlementDeps, networkId: string): Promise<number> {
   const { network, rpc } = chainOf(deps, networkId);
@@ -28,6 +33,8 @@ export async function flushSplits(deps: SettlementDeps, networkId: string): Prom
   for (const [index, split] of splits.entries()) {
     if ((balances[index] ?? 0n) === 0n) continue;
     try {
+      if (!(await canBePaidOut(deps, networkId, split))) continue;
+      if ((await countOpenFlushes(deps.database, networkId)) * 2 >= deps.settings.inFlightLimit) return sent;
       if (!(await flushSplit(deps, networkId, split))) return sent;
       sent += 1;
     } catch (error) {
@@ -35,6 +42,21 @@ export async function flushSplits(deps: SettlementDeps, networkId: string): Prom
     }
   }
   return sent;
+}
+
+/** False, and marked, when a transfer to one of its authors reverts; the check of blocked recipients lifts it (safety 18). */
+async function canBePaidOut(deps: SettlementDeps, networkId: string, split: KnownSplit): Promise<boolean> {
+  const { network, rpc } = chainOf(deps, networkId);
+  if ((await listBlockedPayees(deps.database, networkId, [split.payTo])).size > 0) return false;
+  const { to, data } = encodeFlush(network, split);
+  try {
+    await readCall(rpc, { to, data });
+    return true;
+  } catch (error) {
+    if (!isEvmRefusal(error)) throw error;
+    await markPayee(deps, networkId, split.payTo, error.data ?? 'a flush reverts', []);
+    return false;
+  }
 }
 
 /** Sends one flush through a lane with room; false when there is none now. */

@@ -1,8 +1,10 @@
-import { applyEvents, type Occurrence } from '../../db/settlement/outcome.ts';
-import { findPayment, type Payment } from '../../db/settlement/payment.ts';
+import type { Database } from '../../db/database.ts';
+import type { Occurrence } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import type { Payment } from '../../db/settlement/payment.ts';
+import { findPayment } from '../../db/settlement/payment.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { isUndecided } from '../../domain/payment/state.ts';
-import type { Database } from '../../db/database.ts';
 
 /** Outcomes by the last three digits of the amount in micro; any other amount settles. */
 const OUTCOMES: Readonly<Record<string, FailureReason | 'pending'>> = {

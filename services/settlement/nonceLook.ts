@@ -37,7 +37,11 @@ async function drain(rpc: Rpc, network: Network, queue: { list: Waiting[]; busy:
   while (queue.list.length > 0) {
     const asked = queue.list.splice(0, LIMIT);
     try {
-      const { blockNumber, used } = await lookAtNonces(rpc, network, asked.map((one) => one.pair));
+      const { blockNumber, used } = await lookAtNonces(
+        rpc,
+        network,
+        asked.map((one) => one.pair),
+      );
       for (const [index, one] of asked.entries()) one.resolve({ blockNumber, used: used[index] === true });
     } catch (error) {
       for (const one of asked) one.reject(error);

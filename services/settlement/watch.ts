@@ -6,7 +6,7 @@ import type { Occurrence } from '../../db/settlement/outcome.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { setBatchState } from '../../db/settlement/relayer.ts';
-import { listProvenBy, listUnfinal, listWatched, touchChecked } from '../../db/settlement/sweep.ts';
+import { listFinalProvenBy, listUnfinal, listWatched, touchChecked } from '../../db/settlement/sweep.ts';
 import { checkTimes } from '../../domain/authorization.ts';
 import { isSameEvidence, isUndecided } from '../../domain/payment/state.ts';
 import type { SettlementDeps } from './deps.ts';
@@ -15,7 +15,11 @@ import { evidenceEvent, evidenceIn, judgeByLog, storeReceipt } from './evidence.
 import { batchItem } from './items.ts';
 import { sendBatch } from './lane.ts';
 
-const LIMIT = 200;
+/** Payments of one call to the chain and of one database transaction. */
+const CHUNK = 200;
+/** Settled payments of a round: they share few transactions, so that a round keeps up with what a lane can settle. */
+const SETTLED_LIMIT = 2_000;
+const WATCHED_LIMIT = 1_000;
 const REVIEW_AFTER_SECONDS = 600n;
 
 /**
@@ -24,32 +28,37 @@ const REVIEW_AFTER_SECONDS = 600n;
  */
 export async function watchSettled(deps: SettlementDeps, networkId: string): Promise<readonly PaymentRef[]> {
   const { network, rpc } = chainOf(deps, networkId);
-  const payments = await listUnfinal(deps.database, networkId, LIMIT);
-  const released = await recheck(deps, network, rpc, payments);
-  await touchChecked(deps.database, payments);
-  return released;
+  const payments = await listUnfinal(deps.database, networkId, SETTLED_LIMIT);
+  const result: PaymentRef[] = [];
+  for (const some of chunks(payments)) {
+    const { released, reopened } = await recheck(deps, network, rpc, some);
+    for (const batchId of reopened) await sendBatch(deps, network, rpc, batchId);
+    await touchChecked(deps.database, some);
+    result.push(...released);
+  }
+  return result;
 }
 
+/** What reading evidence needs: no key. */
+type EvidenceDeps = Pick<SettlementDeps, 'database' | 'networks' | 'rpcOf' | 'log'>;
+
 /**
- * Reads again the evidence of the settled and final payments that these transactions prove: for transactions that the chain shows
- * no more. A final payment whose evidence is gone gets a correction (safety 5). Returns payments that need a batch.
+ * Reads again the evidence of the final payments that these transactions prove: for transactions that the chain shows no more, or
+ * elsewhere (settled ones are with the sweeper). Where it is gone there is a correction (safety 5); what must go out again is left to
+ * the sweeper, too. A second call changes nothing. Throws chain_unavailable.
  */
-export async function recheckTransactions(
-  deps: SettlementDeps,
-  networkId: string,
-  txHashes: readonly string[],
-): Promise<readonly PaymentRef[]> {
+export async function recheckTransactions(deps: EvidenceDeps, networkId: string, txHashes: readonly string[]): Promise<void> {
   const { network, rpc } = chainOf(deps, networkId);
-  return recheck(deps, network, rpc, await listProvenBy(deps.database, networkId, txHashes));
+  await recheck(deps, network, rpc, await listFinalProvenBy(deps.database, networkId, txHashes));
 }
 
 async function recheck(
-  deps: SettlementDeps,
+  deps: EvidenceDeps,
   network: Network,
   rpc: Rpc,
   payments: readonly Payment[],
-): Promise<readonly PaymentRef[]> {
-  if (payments.length === 0) return [];
+): Promise<{ readonly released: readonly PaymentRef[]; readonly reopened: readonly string[] }> {
+  if (payments.length === 0) return { released: [], reopened: [] };
   const { safe } = await blockNumbers(rpc);
   const receipts = new Map<string, Awaited<ReturnType<typeof receiptOf>>>();
   const occurrences: Occurrence[] = [];
@@ -68,32 +77,18 @@ async function recheck(
     }
   });
   const applied = await applyEvents(deps.database, occurrences);
-  await resend(deps, network, rpc, applied.resend, payments);
-  return applied.released;
-}
-
-/** The bytes of payments that a reorg took back go out again, whatever their batch was thought to be (safety 8). */
-async function resend(
-  deps: SettlementDeps,
-  network: Network,
-  rpc: Rpc,
-  refs: readonly PaymentRef[],
-  payments: readonly Payment[],
-): Promise<void> {
-  const wanted = new Set(refs.map((ref) => ref.paymentId));
-  const batches = new Set(payments.filter((one) => wanted.has(one.paymentId)).map((one) => one.facts.batchId));
-  for (const batchId of batches) {
-    if (batchId === null) continue;
-    await setBatchState(deps.database, batchId, 'open');
-    await sendBatch(deps, network, rpc, batchId);
-  }
+  const wanted = new Set(applied.resend.map((ref) => ref.paymentId));
+  const batches = new Set(payments.flatMap((one) => (wanted.has(one.paymentId) && one.facts.batchId ? [one.facts.batchId] : [])));
+  // Whatever such a batch was thought to be: its bytes go out again, and what became of them is judged again (safety 8).
+  for (const batchId of batches) await setBatchState(deps.database, batchId, 'open');
+  return { released: applied.released, reopened: [...batches] };
 }
 
 const MOST_FAILURES = 5;
 
 /** One payment that the chain gives no answer for keeps no other from being looked at; after several the round ends. */
 async function eachAlone(
-  deps: SettlementDeps,
+  deps: Pick<SettlementDeps, 'log'>,
   payments: readonly Payment[],
   look: (payment: Payment, index: number) => Promise<void>,
 ): Promise<void> {
@@ -103,14 +98,17 @@ async function eachAlone(
       await look(payment, index);
     } catch (error) {
       failures += 1;
-      deps.log.warn({ paymentId: payment.paymentId, error: String(error) }, 'a payment could not be looked at; it is again later');
+      deps.log.warn(
+        { paymentId: payment.paymentId, error: String(error) },
+        'a payment could not be looked at; it is again later',
+      );
       if (failures >= MOST_FAILURES) return;
     }
   }
 }
 
 /** The evidence is gone: the payment goes back, and forward again at once where another transaction proves it. */
-async function afterReorg(deps: SettlementDeps, network: Network, rpc: Rpc, payment: Payment): Promise<Occurrence[]> {
+async function afterReorg(deps: EvidenceDeps, network: Network, rpc: Rpc, payment: Payment): Promise<Occurrence[]> {
   const { evidence } = payment.facts;
   if (!evidence) return [];
   const base = { tenantId: payment.tenantId, paymentId: payment.paymentId };
@@ -136,8 +134,22 @@ function earliest(blockNumber: bigint): bigint {
  */
 export async function watchAuthorizations(deps: SettlementDeps, networkId: string): Promise<readonly PaymentRef[]> {
   const { network, rpc } = chainOf(deps, networkId);
-  const payments = await listWatched(deps.database, networkId, LIMIT);
-  if (payments.length === 0) return [];
+  const payments = await listWatched(deps.database, networkId, WATCHED_LIMIT);
+  const released: PaymentRef[] = [];
+  for (const some of chunks(payments)) released.push(...(await watchSome(deps, network, rpc, some)));
+  return released;
+}
+
+function* chunks(payments: readonly Payment[]): Generator<readonly Payment[]> {
+  for (let at = 0; at < payments.length; at += CHUNK) yield payments.slice(at, at + CHUNK);
+}
+
+async function watchSome(
+  deps: SettlementDeps,
+  network: Network,
+  rpc: Rpc,
+  payments: readonly Payment[],
+): Promise<readonly PaymentRef[]> {
   const used = await listUsedNonces(rpc, network, payments);
   const occurrences: Occurrence[] = [];
   await eachAlone(deps, payments, async (payment, index) => {

@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database, Sql } from '../../db/database.ts';
-import {
-  listOpenHosts,
-  lockWindow,
-  recordEventLegs,
-  recordWindowClosed,
-  takeUnannounced,
-} from '../../db/webhooks/events.ts';
+import { listOpenHosts, lockWindow, recordEventLegs, recordWindowClosed, takeUnannounced } from '../../db/webhooks/events.ts';
 import type { UnannouncedCrossing } from '../../domain/webhook/event.ts';
 import { buildSettlementData, MAX_CROSSINGS_IN_EVENT, settlementEventKey } from '../../domain/webhook/event.ts';
 import type { EventWindow } from '../../domain/webhook/window.ts';

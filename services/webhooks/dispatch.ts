@@ -59,10 +59,7 @@ async function lease(deps: WebhookDeps, shard: number, room: number): Promise<Le
   if (room <= 0) return [];
   return await deps.database.transaction(async (sql) => {
     const range = bucketsOfShard(shard, deps.shards);
-    return await freezeChatBodies(
-      sql,
-      await leaseFirstAttempts(sql, range, Math.min(room, LEASE_BATCH), deps.limits.leaseMs),
-    );
+    return await freezeChatBodies(sql, await leaseFirstAttempts(sql, range, Math.min(room, LEASE_BATCH), deps.limits.leaseMs));
   });
 }
 

@@ -4,8 +4,8 @@ import { isChannelUrl } from '../../domain/webhook/channel.ts';
 import type { AttemptResult } from '../../domain/webhook/schedule.ts';
 import { judgeAttempt } from '../../domain/webhook/schedule.ts';
 import type { WebhookDeps } from './deps.ts';
-import { secretContext } from './secret.ts';
 import { signHeaders } from './sign.ts';
+import { signingKeysOf } from './signingKeys.ts';
 
 /** Port 8443 is allowed for receivers beside 443 (decisions §6 rule 1). */
 export const WEBHOOK_PORTS: readonly number[] = [8443];
@@ -48,13 +48,16 @@ export async function postDelivery(deps: WebhookDeps, delivery: LeasedDelivery):
 }
 
 /** The headers of the specification and of Standard Webhooks; a chat gets none of them. */
-function ownHeaders(deps: WebhookDeps, delivery: LeasedDelivery, body: string, startedAtMs: number): Readonly<Record<string, string>> {
-  const context = secretContext(delivery.tenantId, delivery.endpointId);
-  const secrets = delivery.sealedSecrets.map((sealed) => deps.secretBox.open(sealed, context));
+function ownHeaders(
+  deps: WebhookDeps,
+  delivery: LeasedDelivery,
+  body: string,
+  startedAtMs: number,
+): Readonly<Record<string, string>> {
   return {
     'svc-id': delivery.deliveryId,
     'svc-event': delivery.type,
-    ...signHeaders(delivery.deliveryId, body, secrets, Math.floor(startedAtMs / 1_000)),
+    ...signHeaders(delivery.deliveryId, body, signingKeysOf(deps.secretBox, delivery), Math.floor(startedAtMs / 1_000)),
   };
 }
 

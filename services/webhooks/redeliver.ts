@@ -21,7 +21,11 @@ const MAX_AT_ONCE = 1_000;
  * Delivers the event of a delivery once more, to the same endpoint: a new delivery id, the same `eventId`, the profile of now.
  * Throws `not_found`, and `conflict` for a disabled endpoint. Each call makes a further delivery.
  */
-export async function redeliver(deps: RedeliverDeps, tenantId: string, deliveryId: string): Promise<{ readonly deliveryId: string }> {
+export async function redeliver(
+  deps: RedeliverDeps,
+  tenantId: string,
+  deliveryId: string,
+): Promise<{ readonly deliveryId: string }> {
   return await deps.database.transaction(async (sql) => {
     const delivery = await findDelivery(sql, tenantId, deliveryId);
     if (delivery === null) throw new ServiceError('not_found', 'no such delivery');
@@ -52,15 +56,17 @@ export async function replay(
 ): Promise<{ readonly deliveries: number; readonly next: ReplayCursor | null }> {
   checkTime('fromMs', range.fromMs);
   checkTime('toMs', range.toMs);
-  if (range.fromMs > range.toMs) throw new ServiceError('invalid_parameter', 'a range does not end before it begins', { parameter: 'toMs' });
+  if (range.fromMs > range.toMs)
+    throw new ServiceError('invalid_parameter', 'a range does not end before it begins', { parameter: 'toMs' });
   return await deps.database.transaction(async (sql) => {
     const { eventTypes, hostFilter } = await getOpenEndpoint(sql, tenantId, endpointId);
     const wanted = { ...range, eventTypes, hostFilter, after: range.after ?? null, exceptPrefix: PING_PREFIX };
     const events = await listReplayable(sql, tenantId, wanted, MAX_AT_ONCE);
+    const ids = events.map(createDeliveryId).sort(); // ids of one millisecond are in no order by themselves
     await insertRedeliveries(
       sql,
       { tenantId, endpointId, bucket: bucketOf(endpointId) },
-      events.map(({ eventId }) => ({ deliveryId: createDeliveryId(), eventId })),
+      events.map(({ eventId }, place) => ({ deliveryId: ids[place] ?? createDeliveryId(), eventId })),
     );
     return { deliveries: events.length, next: events.length < MAX_AT_ONCE ? null : (events.at(-1) ?? null) };
   });

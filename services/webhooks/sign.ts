@@ -1,4 +1,5 @@
-import { createHmac } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import {
   signatureHeader,
   signedText,
@@ -7,22 +8,35 @@ import {
   standardSignedText,
 } from '../../domain/webhook/signature.ts';
 
+/** A secret as the keys of both signatures. */
+export interface SigningKey {
+  /** Of `Svc-Signature`: the UTF-8 bytes of the whole text. */
+  readonly own: KeyObject;
+  /** Of Standard Webhooks: the decoded base64 part. */
+  readonly standard: KeyObject;
+}
+
+/** The keys of a whole secret (`whsec_…`). Making them costs more than signing with them. */
+export function signingKeyOf(secret: string): SigningKey {
+  return {
+    own: createSecretKey(secret, 'utf8'),
+    standard: createSecretKey(standardKeyText(secret), 'base64'),
+  };
+}
+
 /**
- * The signature headers of one attempt: ours and those of Standard Webhooks beside them. `secrets` are whole (`whsec_…`), the
- * newest first; each signs. Our key is the UTF-8 bytes of the whole text, theirs the decoded base64 part (decisions §4).
+ * The signature headers of one attempt: ours and those of Standard Webhooks beside them. `keys` are of the endpoint's secrets,
+ * the newest first; each signs (decisions §4).
  */
 export function signHeaders(
   deliveryId: string,
   body: string,
-  secrets: readonly string[],
+  keys: readonly SigningKey[],
   timeSeconds: number,
 ): Readonly<Record<string, string>> {
-  const own = secrets.map((secret) => createHmac('sha256', secret).update(signedText(timeSeconds, body)).digest('hex'));
-  const standard = secrets.map((secret) =>
-    createHmac('sha256', Buffer.from(standardKeyText(secret), 'base64'))
-      .update(standardSignedText(deliveryId, timeSeconds, body))
-      .digest('base64'),
-  );
+  const [ownText, standardText] = [signedText(timeSeconds, body), standardSignedText(deliveryId, timeSeconds, body)];
+  const own = keys.map((key) => createHmac('sha256', key.own).update(ownText).digest('hex'));
+  const standard = keys.map((key) => createHmac('sha256', key.standard).update(standardText).digest('base64'));
   return {
     'svc-signature': signatureHeader(timeSeconds, own),
     'webhook-id': deliveryId,

@@ -5,22 +5,25 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterAll, expect, inject, test } from 'vitest';
+import { afterEach, expect, inject, test } from 'vitest';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/sandbox.ts', import.meta.url));
 const ANY_PORT = Object.fromEntries(
-  ['PORT', 'PUBLISHER_PORT', 'SINK_PORT', 'POSTGRES_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'CHAIN_PORT'].map((name) => [
-    name,
-    '0',
-  ]),
+  ['PORT', 'PUBLISHER_PORT', 'SINK_PORT', 'SITE_PORT', 'POSTGRES_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'CHAIN_PORT'].map(
+    (name) => [name, '0'],
+  ),
 );
 const LIMIT_MS = 120_000;
 const folder = join(inject('parts').folder, 'sandbox');
 const contractFile = join(folder, 'sandbox.json');
-const started: ChildProcess[] = [];
+const started: { child: ChildProcess; ended: Promise<number | null> }[] = [];
 
-afterAll(() => {
-  for (const child of started) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+/** A run that a failed expectation left behind would hold the folder; killed, its parts end by the watchdog. */
+afterEach(async () => {
+  for (const { child, ended } of started.splice(0)) {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await ended;
+  }
 });
 
 /** A run of the sandbox, as `npm start` makes it: the leader of a process group of its own. */
@@ -31,10 +34,10 @@ function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
     stdio: ['ignore', 'pipe', 'pipe'],
     env,
   });
-  started.push(child);
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString('utf8')));
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  started.push({ child, ended });
   return { child, ended, output: () => said };
 }
 
@@ -134,6 +137,7 @@ function expectShape(contract: Record<string, unknown>): void {
     buyer,
     otherBuyer: buyer,
     webhookSink: { url, secret: expect.stringMatching(/^whsec_/), deliveriesUrl: url },
+    site: { controlUrl: url },
   });
 }
 

@@ -18,7 +18,7 @@ import { WALLETS } from '../support/api.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, TEST_ISSUER } from '../support/service.ts';
 import type { Shop } from '../support/shop.ts';
 import { balancesOf, openShop } from '../support/shop.ts';
 import { moneyVerdicts, quoteOf } from '../support/verify.ts';
@@ -164,8 +164,7 @@ async function expectLicence(
   sale: { slug: string; payer: string; txHash: string; legs: [string, bigint][] },
 ): Promise<void> {
   const jwks = await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).json();
-  const issuer = service.baseUrl;
-  const rules = { issuer, audience: 'https://alpha.example', algorithms: ['EdDSA'] };
+  const rules = { issuer: TEST_ISSUER, audience: 'https://alpha.example', algorithms: ['EdDSA'] };
   const { payload } = await jwtVerify(licence, createLocalJWKSet(jwks as Parameters<typeof createLocalJWKSet>[0]), rules);
   expect(payload.sub).toBe(`${NETWORK}:${sale.payer}`);
   expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(600);
@@ -356,4 +355,4 @@ test('an undecided payment gets 503 without an offer, and the same payment sent 
   } finally {
     await late.stop();
   }
-});
+}, 90_000);

@@ -1,11 +1,26 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { transferCall } from '../../chain/calldata.ts';
 import { blockNumbers } from '../../chain/receipts.ts';
 import { listBalances } from '../../chain/states.ts';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import { listPayments } from '../../db/settlement/payment.ts';
+import { judgeByLog } from '../../services/settlement/evidence.ts';
 import { flushSplits } from '../../services/settlement/flush.ts';
-import { age, attempt, cancel, chainCall, mine, sendAll, look, stateOf, strangerCalls, submitAlone, sweep } from '../support/faults.ts';
+import {
+  age,
+  attempt,
+  cancel,
+  chainCall,
+  look,
+  mine,
+  sendAll,
+  stateOf,
+  strangerCalls,
+  submitAlone,
+  sweep,
+} from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newAccount, newWallet, signPayment } from '../support/payments.ts';
-import { transferCall } from '../../chain/calldata.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 
@@ -142,7 +157,10 @@ test('a held authorization that a stranger submits is recorded and paid out, alt
 
 test('of two authorizations with money for one, the other fails alone and its page is not sold', async () => {
   const payer = await newPayer(world, 1_500n);
-  const pages = [termsFor(world, newAuthors(1n), { slug: 'one-of-two-a' }), termsFor(world, newAuthors(1n), { slug: 'one-of-two-b' })];
+  const pages = [
+    termsFor(world, newAuthors(1n), { slug: 'one-of-two-a' }),
+    termsFor(world, newAuthors(1n), { slug: 'one-of-two-b' }),
+  ];
   const payments = [];
   for (const terms of pages) {
     const payment = await paymentFor(world, payer, terms);
@@ -156,3 +174,37 @@ test('of two authorizations with money for one, the other fails alone and its pa
   for (const payment of payments) states.push((await stateOf(world, payment))?.state);
   expect(states.toSorted()).toEqual(['failed', 'settled']);
 });
+
+test('when one purchase fails and its twin settles in the same round, what waited behind both is superseded and never sent', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'twins' });
+  const payer = await newPayer(world);
+  const payments = [
+    await paymentFor(world, payer, terms),
+    await paymentFor(world, payer, terms),
+    await paymentFor(world, payer, terms),
+  ];
+  for (const payment of payments) expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  const [failing, settling, waiting] = payments;
+  if (!failing || !settling || !waiting) throw new Error('no payments');
+  // Two may be undecided at once after a reorg or a release: the twin is made to be.
+  await world.database.query("update payment set state = 'accepted' where nonce = $1", [settling.authorization.nonce]);
+  await submitAlone(world, settling);
+  const [first] = await listPayments(world.database, await refsOf(failing));
+  const [twin] = await listPayments(world.database, await refsOf(settling));
+  if (!first || !twin) throw new Error('no rows');
+  const judged = await judgeByLog(world.deps, world.network, world.rpc, twin);
+  if (typeof judged === 'string') throw new Error('no evidence');
+  const refused = {
+    tenantId: first.tenantId,
+    paymentId: first.paymentId,
+    event: { type: 'refused', reason: 'settlement_failed' },
+  } as const;
+  await applyEvents(world.database, [refused, judged.occurrence]);
+  expect(await stateOf(world, waiting)).toMatchObject({ state: 'superseded' });
+});
+
+const refsOf = ({ authorization }: { readonly authorization: { readonly nonce: string } }) =>
+  world.database.query<{ tenantId: string; paymentId: string }>(
+    'select tenant_id as "tenantId", payment_id as "paymentId" from payment where nonce = $1',
+    [authorization.nonce],
+  );

@@ -1,9 +1,24 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { listBalances } from '../../chain/states.ts';
 import { blockPayee } from '../../db/settlement/admission.ts';
+import { flushSplits } from '../../services/settlement/flush.ts';
 import { recheckPayees } from '../../services/settlement/payees.ts';
 import { settle } from '../../services/settlement/settle.ts';
-import { age, attempt, block, changed, chainCall, cuttable, look, mine, sendAll, spend, stateOf, sweep } from '../support/faults.ts';
+import {
+  age,
+  attempt,
+  block,
+  chainCall,
+  changed,
+  cuttable,
+  look,
+  mine,
+  sendAll,
+  spend,
+  stateOf,
+  submitAlone,
+  sweep,
+} from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -29,7 +44,13 @@ const failures = async (slug: string) => {
 
 test('a test key settles by magic amounts without touching the chain, and its receipt is no good for a live key', async () => {
   const codes: string[] = [];
-  for (const [slug, priceMicro] of [['mock', 1_000n], ['mock-1', 1_001n], ['mock-2', 1_002n], ['mock-3', 1_003n], ['mock-4', 1_004n]] as const) {
+  for (const [slug, priceMicro] of [
+    ['mock', 1_000n],
+    ['mock-1', 1_001n],
+    ['mock-2', 1_002n],
+    ['mock-3', 1_003n],
+    ['mock-4', 1_004n],
+  ] as const) {
     const terms = termsFor(world, newAuthors(1n, 1n), { slug, priceMicro });
     const payment = await paymentFor(world, await newPayer(world), terms);
     const answer = await pay(world, terms, payment, { mode: 'mock' }).catch((error: unknown) => error as { code: string });
@@ -101,7 +122,9 @@ test('a wallet emptied between check and mining fails alone, with insufficient_f
   for (const payment of payments) states.push(await stateOf(world, payment));
   expect(states).toMatchObject([{ state: 'failed', reason: 'insufficient_funds' }, { state: 'settled' }]);
   expect(await failures('drained')).toEqual(['insufficient_funds']);
-  expect(await world.database.query('select strikes from payer_strike where payer = $1', [addressOf(poor)])).toEqual([{ strikes: 1 }]);
+  expect(await world.database.query('select strikes from payer_strike where payer = $1', [addressOf(poor)])).toEqual([
+    { strikes: 1 },
+  ]);
 });
 
 test('an authorization that runs out while it waits is refused unsent, and stays so once it can never be used', async () => {
@@ -128,7 +151,10 @@ test('one USDC and more waits for its second confirmation, and is neither lost n
 test('text that no database takes is made storable at intake and holds up nobody of its batch', async () => {
   const agent = { ua: 'bot\u0000\ud800', classifyReason: '\udfff', verified: true, verifiedAgent: 'a\u0000.example' };
   const jobs = [];
-  for (const [slug, changes] of [['poison', { agent }], ['poison-neighbour', {}]] as const) {
+  for (const [slug, changes] of [
+    ['poison', { agent }],
+    ['poison-neighbour', {}],
+  ] as const) {
     const terms = termsFor(world, newAuthors(1n), { slug });
     const payment = await paymentFor(world, await newPayer(world), terms);
     await expect(pay(world, terms, payment, changes)).rejects.toMatchObject({ code: 'settlement_pending' });
@@ -168,7 +194,14 @@ test('two processes asked for the same page by one payer at once charge once', a
   const payments = await Promise.all(Array.from({ length: 8 }, () => paymentFor(world, payer, terms)));
   await Promise.allSettled(
     payments.map((payment, at) =>
-      settle(at % 2 === 0 ? world.settleDeps : other, { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {} }),
+      settle(at % 2 === 0 ? world.settleDeps : other, {
+        tenantId: terms.tenantId,
+        keyId: null,
+        mode: 'live',
+        terms,
+        payment,
+        agent: {},
+      }),
     ),
   );
   const states = await world.database.query("select state from payment where slug = 'two-processes' order by state");
@@ -183,51 +216,60 @@ test('two processes asked for the same page by one payer at once charge once', a
 test.for([
   ['a single author', [1n]],
   ['one author of three', [3n, 2n, 1n]],
-] as const)('%s whom the token refuses is found before anything is sent, marked, and lifted when he can be paid', async ([name, weights]) => {
-  const slug = `blocked-${weights.length}`;
-  const terms = termsFor(world, newAuthors(...weights), { slug });
-  const wallet = terms.legs[0]?.toAddress ?? '';
-  await block(world, wallet);
-  const payment = await paymentFor(world, await newPayer(world), terms);
-  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
-  await sendAll(world);
-  expect(await stateOf(world, payment), name).toMatchObject({ state: 'failed', reason: 'settlement_failed', attempts: 0 });
-  const next = await paymentFor(world, await newPayer(world), terms);
-  expect((await attempt(world, terms, next)).code).toBe('payee_blocked');
-  await recheckPayees(world.deps, world.network.id);
-  expect((await attempt(world, terms, next)).code).toBe('payee_blocked');
-  await block(world, wallet, false);
-  await recheckPayees(world.deps, world.network.id);
-  expect((await attempt(world, terms, next)).code).toBe('settlement_pending');
-  await look(world, await sendAll(world));
-  expect(await stateOf(world, next)).toMatchObject({ state: 'settled' });
-});
+] as const)(
+  '%s whom the token refuses is found before anything is sent, marked, and lifted when he can be paid',
+  async ([name, weights]) => {
+    const slug = `blocked-${weights.length}`;
+    const terms = termsFor(world, newAuthors(...weights), { slug });
+    const wallet = terms.legs[0]?.toAddress ?? '';
+    await block(world, wallet);
+    const payment = await paymentFor(world, await newPayer(world), terms);
+    expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+    await sendAll(world);
+    expect(await stateOf(world, payment), name).toMatchObject({ state: 'failed', reason: 'settlement_failed', attempts: 0 });
+    const next = await paymentFor(world, await newPayer(world), terms);
+    expect((await attempt(world, terms, next)).code).toBe('payee_blocked');
+    await recheckPayees(world.deps, world.network.id);
+    expect((await attempt(world, terms, next)).code).toBe('payee_blocked');
+    await block(world, wallet, false);
+    await recheckPayees(world.deps, world.network.id);
+    expect((await attempt(world, terms, next)).code).toBe('settlement_pending');
+    await look(world, await sendAll(world));
+    expect(await stateOf(world, next)).toMatchObject({ state: 'settled' });
+  },
+);
 
 test.for([
   ['a single author', [1n]],
   ['one author of two', [2n, 1n]],
-] as const)('%s blocked between check and mining costs nobody money, is marked, and gives the payer no strike', async ([, weights]) => {
-  const terms = termsFor(world, newAuthors(...weights), { slug: `blocked-late-${weights.length}` });
-  const wallet = terms.legs[0]?.toAddress ?? '';
-  const payers = [await newPayer(world), await newPayer(world)];
-  const payments = [];
-  for (const payer of payers) {
-    const payment = await paymentFor(world, payer, terms);
-    expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
-    payments.push(payment);
-  }
-  await chainCall(world, 'evm_setAutomine', false);
-  const batchId = await sendAll(world);
-  await chainCall(world, 'anvil_dropAllTransactions');
-  await chainCall(world, 'evm_setAutomine', true);
-  await block(world, wallet);
-  await look(world, batchId);
-  await look(world, batchId);
-  for (const payment of payments) expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'settlement_failed' });
-  expect(await world.database.query('select 1 as one from blocked_payee where pay_to = $1', [terms.payTo])).toHaveLength(1);
-  const strikes = await world.database.query('select 1 as one from payer_strike where payer = any ($1)', [payers.map(addressOf)]);
-  expect(strikes).toEqual([]);
-});
+] as const)(
+  '%s blocked between check and mining costs nobody money, is marked, and gives the payer no strike',
+  async ([, weights]) => {
+    const terms = termsFor(world, newAuthors(...weights), { slug: `blocked-late-${weights.length}` });
+    const wallet = terms.legs[0]?.toAddress ?? '';
+    const payers = [await newPayer(world), await newPayer(world)];
+    const payments = [];
+    for (const payer of payers) {
+      const payment = await paymentFor(world, payer, terms);
+      expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+      payments.push(payment);
+    }
+    await chainCall(world, 'evm_setAutomine', false);
+    const batchId = await sendAll(world);
+    await chainCall(world, 'anvil_dropAllTransactions');
+    await chainCall(world, 'evm_setAutomine', true);
+    await block(world, wallet);
+    await look(world, batchId);
+    await look(world, batchId);
+    for (const payment of payments)
+      expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'settlement_failed' });
+    expect(await world.database.query('select 1 as one from blocked_payee where pay_to = $1', [terms.payTo])).toHaveLength(1);
+    const strikes = await world.database.query('select 1 as one from payer_strike where payer = any ($1)', [
+      payers.map(addressOf),
+    ]);
+    expect(strikes).toEqual([]);
+  },
+);
 
 test('more blocked recipients than one round looks at are all looked at in the end', async () => {
   const wallets = Array.from({ length: 30 }, () => newWallet());
@@ -253,7 +295,31 @@ test('more payments than one transaction may hold are spread over several, each 
     `select tenant_id as "tenantId", payment_id as "paymentId" from payment where slug like 'large-%'`,
   );
   await runBatch(world.deps, { network: world.network.id, batchId: crypto.randomUUID(), payments: refs });
-  await expect.poll(async () => (await world.database.query("select 1 as one from payment where slug like 'large-%' and state = 'settled'")).length, { timeout: 10_000 }).toBe(9);
+  await expect
+    .poll(
+      async () =>
+        (await world.database.query("select 1 as one from payment where slug like 'large-%' and state = 'settled'")).length,
+      { timeout: 10_000 },
+    )
+    .toBe(9);
   const gas = await world.database.query<{ gas: string }>('select max(gas_limit) as gas from relayer_transaction');
   expect(Number(gas[0]?.gas)).toBeLessThanOrEqual(16_777_216);
+});
+
+test('money at a split whose author is blocked costs no flush its gas, and is paid out once he can be paid', async () => {
+  const terms = termsFor(world, newAuthors(3n, 1n), { slug: 'flush-blocked' });
+  const wallet = terms.legs[1]?.toAddress ?? '';
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await submitAlone(world, payment);
+  await sendAll(world);
+  await block(world, wallet);
+  const flushes = () => world.database.query("select 1 as one from settlement_batch where kind = 'flush'");
+  for (let round = 0; round < 3; round += 1) expect(await flushSplits(world.deps, world.network.id)).toBe(0);
+  expect(await flushes()).toEqual([]);
+  await block(world, wallet, false);
+  for (let round = 0; round < 3; round += 1) await recheckPayees(world.deps, world.network.id);
+  expect(await flushSplits(world.deps, world.network.id)).toBe(1);
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'final' });
 });

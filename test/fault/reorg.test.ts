@@ -1,12 +1,15 @@
+import { encodeFunctionData, parseAbi } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blockNumbers } from '../../chain/receipts.ts';
 import { transactionCount } from '../../chain/transaction.ts';
-import { recheckTransactions } from '../../services/settlement/watch.ts';
+import { readChain } from '../../services/reconcile/readChain.ts';
 import { age, attempt, cancel, chainCall, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+
+const tokenAbi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
 
 let world: SettlementWorld;
 beforeEach(async () => {
@@ -24,6 +27,7 @@ afterEach(async () => {
 const newPayment = async (slug: string, ...weights: bigint[]) => {
   const terms = termsFor(world, newAuthors(...(weights.length > 0 ? weights : [1n])), { slug });
   const payer = await newPayer(world, 10_000n);
+  await chainCall(world, 'anvil_setBalance', addressOf(payer), '0xde0b6b3a7640000');
   const payment = await paymentFor(world, payer, terms);
   expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
   return { terms, payer, payment };
@@ -38,7 +42,9 @@ const settled = async (slug: string, ...weights: bigint[]) => {
   return { ...job, batchId };
 };
 const crossings = async (slug: string): Promise<string[]> => {
-  const rows = await world.database.query<{ micro: string }>('select micro from crossing where slug = $1 order by sequence', [slug]);
+  const rows = await world.database.query<{ micro: string }>('select micro from crossing where slug = $1 order by sequence', [
+    slug,
+  ]);
   return rows.map((row) => row.micro);
 };
 
@@ -87,17 +93,37 @@ test('a reorg after which the payer is poor is decided from the batch mined agai
   expect(await crossings('poor-by-reorg')).toEqual(['1000', '-1000']);
 });
 
+test('our transaction mined again behind the payers own in a reorg is judged anew: the sale is taken back at once', async () => {
+  const { payer, payment, batchId } = await settled('mined-again', 1n, 2n);
+  const [ours] = await world.database.query<{ raw: string }>('select raw from relayer_transaction where batch_id = $1', [
+    batchId,
+  ]);
+  await mine(world);
+  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [newWallet(), 9_500n] });
+  const drain = await payer.signTransaction({
+    ...{ type: 'eip1559', chainId: world.network.chainId, nonce: 0, to: world.network.asset, gas: 300_000n, data },
+    ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n },
+  });
+  await chainCall(world, 'anvil_reorg', 2, [
+    [drain, 0],
+    [ours?.raw, 1],
+  ]);
+  await sweep(world, 3);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
+  expect(await crossings('mined-again')).toEqual(['1000', '-1000']);
+});
+
 test('a reorg below the safe block takes a final payment back with a correction, and records it anew when it is mined again', async () => {
   const { payment } = await settled('final', 5n, 2n);
   await mine(world, 2);
   await sweep(world, 1);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'final' });
-  const hash = (await stateOf(world, payment))?.tx_hash ?? '';
+  await readChain(world.deps, world.network.id);
   const { latest } = await blockNumbers(world.rpc);
   await chainCall(world, 'anvil_reorg', Math.min(5, Number(latest) - 1), []);
   await chainCall(world, 'anvil_dropAllTransactions');
   await chainCall(world, 'evm_setAutomine', false);
-  await recheckTransactions(world.deps, world.network.id, [hash]);
+  await readChain(world.deps, world.network.id);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
   expect(await crossings('final')).toEqual(['1000', '-1000']);
   const alerts = await world.database.query("select kind from operator_alert where kind = 'payment_reverted'");
@@ -113,11 +139,11 @@ test('a final payment whose evidence moved to a strangers transaction in a deep 
   const { payment } = await settled('final-moved');
   await mine(world, 2);
   await sweep(world, 1);
-  const hash = (await stateOf(world, payment))?.tx_hash ?? '';
+  await readChain(world.deps, world.network.id);
   await chainCall(world, 'anvil_reorg', 5, []);
   await chainCall(world, 'anvil_dropAllTransactions');
   const other = await submitAlone(world, payment);
-  await recheckTransactions(world.deps, world.network.id, [hash]);
+  await readChain(world.deps, world.network.id);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'settled', tx_hash: other });
   expect(await crossings('final-moved')).toEqual(['1000', '-1000', '1000']);
 });

@@ -7,9 +7,7 @@ import { payeeOfWord, traceSplit } from '../../domain/reconcile.ts';
 
 const payees = fc
   .uniqueArray(fc.integer({ min: 1, max: 0xffff }), { minLength: 2, maxLength: 6 })
-  .chain((wallets) =>
-    fc.tuple(...wallets.map((n) => fc.bigInt(1n, 50n).map((weight) => ({ wallet: walletOf(n), weight })))),
-  )
+  .chain((wallets) => fc.tuple(...wallets.map((n) => fc.bigInt(1n, 50n).map((weight) => ({ wallet: walletOf(n), weight })))))
   .map((list) => canonicalPayees(list));
 /** Prices the service takes, or any donation. */
 const price = fc.bigInt(1_000n, 5_000_000n);
@@ -34,7 +32,8 @@ function play(list: readonly WeightedPayee[], plan: typeof batches extends fc.Ar
   let lying = 0n;
   const pay = (txHash: string, amounts: readonly bigint[]): void => {
     list.forEach(({ wallet }, index) => {
-      if (amounts[index]) transfers.push({ txHash, direction: 'out', to: wallet, amountMicro: amounts[index], authorization: null });
+      if (amounts[index])
+        transfers.push({ txHash, direction: 'out', to: wallet, amountMicro: amounts[index], authorization: null });
     });
   };
   plan.forEach(({ own, paidOut, donation, flush }, batch) => {
@@ -44,7 +43,11 @@ function play(list: readonly WeightedPayee[], plan: typeof batches extends fc.Ar
       transfers.push({ txHash: `0x${batch}`, direction: 'in', to: 'split', amountMicro, authorization });
     });
     const sums = own.map((value) => splitAmounts(value, list));
-    if (paidOut) pay(`0x${batch}`, list.map((_, index) => sums.reduce((sum, amounts) => sum + (amounts[index] ?? 0n), 0n)));
+    if (paidOut)
+      pay(
+        `0x${batch}`,
+        list.map((_, index) => sums.reduce((sum, amounts) => sum + (amounts[index] ?? 0n), 0n)),
+      );
     else lying += own.reduce((sum, value) => sum + value, 0n);
     if (donation !== null) {
       transfers.push({ txHash: `0xd${batch}`, direction: 'in', to: 'split', amountMicro: donation, authorization: null });

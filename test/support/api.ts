@@ -81,7 +81,14 @@ const away = (): Promise<never> => Promise.reject(new ServiceError('workflows_un
 
 /** Starts the door on a free port. `clock` may be moved; `settle` stands for the settlement service. */
 export async function startTestApi(
-  options: { readonly settle?: ApiDeps['settle']; readonly signingKey?: PrivateJwk | null; readonly floorMicro?: bigint; readonly hosts?: HostDoor; readonly outbound?: Outbound } = {},
+  options: {
+    readonly settle?: ApiDeps['settle'];
+    readonly signingKey?: PrivateJwk | null;
+    readonly floorMicro?: bigint;
+    readonly rpcUrls?: readonly string[];
+    readonly hosts?: HostDoor;
+    readonly outbound?: Outbound;
+  } = {},
 ) {
   const urls = await createDatabase();
   const database = await openDatabase({ url: urls.appUrl });
@@ -96,7 +103,7 @@ export async function startTestApi(
   const keyring = await openKeyring(database, { privateKeys: signingKey ? [signingKey] : [], clock });
   const outbound = options.outbound ?? createOutbound({ allowLoopback: true });
   const forbidden = [network.asset.toLowerCase(), network.router.toLowerCase()];
-  const credits = openCreditsBook({ database, outbound, clock, log, forbidden, pauseMs: 0 });
+  const credits = openCreditsBook({ database, outbound, clock, log, forbidden });
   const liveness = openLiveness({ database, clock, log });
   const failing = new Set<string>();
   const check = (name: string) => () => (failing.has(name) ? Promise.reject(new Error(name)) : Promise.resolve());
@@ -106,7 +113,7 @@ export async function startTestApi(
     pepper: randomBytes(32).toString('hex'),
     quoteTokenSecrets: [randomBytes(32).toString('hex')],
     baseUrl: 'https://svc.example',
-    rpc: createRpc(network),
+    rpc: createRpc({ ...network, rpcUrls: options.rpcUrls ?? network.rpcUrls }),
     licenceLifeSeconds: 600,
     testKeysEnabled: false,
     liveness,

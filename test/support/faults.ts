@@ -7,15 +7,16 @@ import { transferCall } from '../../chain/calldata.ts';
 import { multicall3Address } from '../../chain/multicall.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { chainUnavailable } from '../../chain/rpc.ts';
-import { callChain } from '../../sandbox/parts/chain.ts';
 import type { Authorization, Hex, ParsedPayment } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
+import { callChain } from '../../sandbox/parts/chain.ts';
 import { confirmBatch } from '../../services/settlement/confirm.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import { PaymentError } from '../../services/settlement/outcome.ts';
 import { claimAndSend } from '../../services/settlement/send.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
-import { pay, type SettlementWorld } from './settlement.ts';
+import type { SettlementWorld } from './settlement.ts';
+import { pay } from './settlement.ts';
 
 const multicallAbi = parseAbi([
   'struct Call3 { address target; bool allowFailure; bytes callData; }',
@@ -68,7 +69,10 @@ export async function mine(world: SettlementWorld, blocks = 1): Promise<void> {
 }
 
 /** Calls of a stranger in one transaction, mined at once; returns its hash. */
-export async function strangerCalls(world: SettlementWorld, calls: readonly { readonly to: string; readonly data: Hex }[]): Promise<Hex> {
+export async function strangerCalls(
+  world: SettlementWorld,
+  calls: readonly { readonly to: string; readonly data: Hex }[],
+): Promise<Hex> {
   const [stranger] = await chainCall<string[]>(world, 'eth_accounts');
   const list = calls.map(({ to, data }) => ({ target: to as Hex, allowFailure: false, callData: data }));
   const data = encodeFunctionData({ abi: multicallAbi, functionName: 'aggregate3', args: [list] });
@@ -85,8 +89,14 @@ export async function strangerCalls(world: SettlementWorld, calls: readonly { re
 }
 
 /** Anyone may submit what a payer signed. */
-export function submitAlone(world: SettlementWorld, ...payments: readonly Pick<ParsedPayment, 'authorization' | 'signature'>[]): Promise<Hex> {
-  return strangerCalls(world, payments.map((payment) => ({ to: world.network.asset, data: transferCall(payment) })));
+export function submitAlone(
+  world: SettlementWorld,
+  ...payments: readonly Pick<ParsedPayment, 'authorization' | 'signature'>[]
+): Promise<Hex> {
+  return strangerCalls(
+    world,
+    payments.map((payment) => ({ to: world.network.asset, data: transferCall(payment) })),
+  );
 }
 
 /** The payer moves money by an ordinary transfer. */
@@ -120,7 +130,11 @@ export async function cancel(world: SettlementWorld, payer: PrivateKeyAccount, n
     primaryType: 'CancelAuthorization',
     message: { authorizer: payer.address, nonce },
   });
-  const data = encodeFunctionData({ abi: cancelAbi, functionName: 'cancelAuthorization', args: [payer.address, nonce, signature] });
+  const data = encodeFunctionData({
+    abi: cancelAbi,
+    functionName: 'cancelAuthorization',
+    args: [payer.address, nonce, signature],
+  });
   await strangerCalls(world, [{ to: asset, data }]);
 }
 
@@ -154,14 +168,15 @@ export async function sendAll(world: SettlementWorld, deps: SettlementDeps = wor
   return batchId;
 }
 
-/** One look at a batch's receipt. */
+/** Looks at a batch's receipt; a node that mines at once still takes a moment. */
 export function look(world: SettlementWorld, batchId: string, deps: SettlementDeps = world.deps) {
-  return confirmBatch(deps, batchId, { timeoutMs: 0 });
+  return confirmBatch(deps, batchId, { timeoutMs: 1_000 });
 }
 
-/** Rounds of the sweeper, each followed by its batches and a block, until nothing is open or the rounds are over. */
+/** Rounds of the sweeper: a block, the round, its batches, and a block. */
 export async function sweep(world: SettlementWorld, rounds = 1, deps: SettlementDeps = world.deps): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
+    await mine(world);
     for (const batch of await sweepNetwork(deps, world.network.id)) {
       const batchId = randomUUID();
       const sent = await claimAndSend(deps, { ...batch, batchId }, null);

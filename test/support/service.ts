@@ -24,6 +24,9 @@ import { addressOf, newAccount } from './payments.ts';
 /** Changes of the environment, for all processes or for one that is started later. */
 export type Environment = Readonly<Record<string, string>>;
 
+/** Who signs licences: one issuer for all API processes, as behind a load balancer. */
+export const TEST_ISSUER = 'https://svc.example';
+
 /** A site of a service under test. */
 export interface TestSite {
   readonly tenantId: string;
@@ -77,6 +80,7 @@ export async function startTestService(
   const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
   const environment = {
     ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
+    PUBLIC_BASE_URL: TEST_ISSUER,
     ...options.environment,
   };
   const logFile = (name: string): string => join(inject('parts').folder, `${name}-${randomUUID()}.log`);
@@ -97,6 +101,7 @@ export async function startTestService(
     await Promise.all([database.close(), chain.stop()]);
     await urls.drop();
   };
+  let minted = Promise.resolve();
   const service = {
     ...{ database, urls, chain, temporal, secrets, relayer, apis, workers, startApi, startWorker, stop },
     get baseUrl() {
@@ -110,7 +115,9 @@ export async function startTestService(
     },
     payer: async (amountMicro: bigint): Promise<PrivateKeyAccount> => {
       const account = newAccount();
-      await mintUsdc(chain.rpcUrl, addressOf(account), amountMicro);
+      // One after the other: they share the faucet's nonce.
+      minted = minted.then(() => mintUsdc(chain.rpcUrl, addressOf(account), amountMicro));
+      await minted;
       return account;
     },
   };

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createAnomalyActivities } from '../../activities/anomalies.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import type { Outbound } from '../../adapters/outbound.ts';
 import { createOutbound } from '../../adapters/outbound.ts';
@@ -57,19 +58,27 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: '5s',
-    activities: createWebhookActivities({
-      database,
-      outbound,
-      chatOutbound: outbound,
-      secretBox,
-      retries: createRetryStarter(client, taskQueue),
-      wake,
-      shards: 1,
-      windowMs: options.windowMs,
-      limits: { ...WEBHOOK_LIMITS, ...options.limits },
-      stopping: stopping.signal,
-      warn: (message, fields) => console.error(message, fields),
-    }),
+    activities: {
+      ...createAnomalyActivities({
+        database,
+        mailer: null,
+        clock: Date.now,
+        warn: (message, fields) => console.error(message, fields),
+      }),
+      ...createWebhookActivities({
+        database,
+        outbound,
+        chatOutbound: outbound,
+        secretBox,
+        retries: createRetryStarter(client, taskQueue),
+        wake,
+        shards: 1,
+        windowMs: options.windowMs,
+        limits: { ...WEBHOOK_LIMITS, ...options.limits },
+        stopping: stopping.signal,
+        warn: (message, fields) => console.error(message, fields),
+      }),
+    },
   });
   const running = worker.run();
   await ensureWebhookWorkflows(client, { shards: 1, taskQueue });

@@ -16,6 +16,7 @@ const KEY = `0x${randomBytes(32).toString('hex')}`;
 const SECRET = randomBytes(32).toString('base64url');
 
 const COMPLETE: Environment = {
+  PUBLIC_BASE_URL: 'https://service.example',
   DATABASE_URL: 'postgres://service:geheim@127.0.0.1:5432/service',
   TEMPORAL_ADDRESS: '127.0.0.1:7233',
   NETWORKS: JSON.stringify([{ id: 'eip155:84532', rpcUrls: ['http://127.0.0.1:8545'], router: ROUTER }]),
@@ -83,6 +84,12 @@ describe('what each process gets', () => {
 
   test('the worker gets them by network', () => {
     expect(readWorkerConfig(COMPLETE).relayerPrivateKeys).toEqual({ 'eip155:84532': [KEY] });
+  });
+
+  test('in production the API must be told its public address, the issuer of licences; elsewhere it need not', () => {
+    const { PUBLIC_BASE_URL: _url, ...environment } = COMPLETE;
+    expect(() => readApiConfig(environment)).toThrow(/PUBLIC_BASE_URL/);
+    expect(readApiConfig({ ...environment, NODE_ENV: 'development' }).publicBaseUrl).toBeUndefined();
   });
 
   test('a config cannot be changed', () => {
@@ -158,7 +165,7 @@ describe('errors', () => {
   });
 
   test('what is meant for tests is refused in production and accepted elsewhere', () => {
-    const dangerous = { OUTBOUND_ALLOW_LOOPBACK: 'true', CRASH_AT: 'after-sign' };
+    const dangerous = { OUTBOUND_ALLOW_LOOPBACK: 'true', CRASH_AT: 'after_sign' };
     expect(Object.keys(problemsOf({ ...dangerous, NODE_ENV: 'production' })).sort()).toEqual([
       'CRASH_AT',
       'OUTBOUND_ALLOW_LOOPBACK',

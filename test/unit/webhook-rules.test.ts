@@ -9,7 +9,7 @@ import { busyDelayMs } from '../../domain/webhook/retry.ts';
 import type { AttemptResult } from '../../domain/webhook/schedule.ts';
 import { delayBefore, judgeAttempt, parseRetryAfter } from '../../domain/webhook/schedule.ts';
 import { isOver, openWindow, sleepBeforeNextClose } from '../../domain/webhook/window.ts';
-import { signHeaders } from '../../services/webhooks/sign.ts';
+import { signHeaders, signingKeyOf } from '../../services/webhooks/sign.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 
@@ -168,7 +168,7 @@ test('a delivery id is dlv_ and a ULID that sorts by time', () => {
 
 test('signatures are those a receiver computes, two of each while a secret is rotated', () => {
   const secrets = [`whsec_${Buffer.from('new-secret-of-24-bytes!!').toString('base64')}`, 'whsec_b2xkLXNlY3JldA=='];
-  const headers = signHeaders('dlv_1', '{"a":1}', secrets, 1_700_000_000);
+  const headers = signHeaders('dlv_1', '{"a":1}', secrets.map(signingKeyOf), 1_700_000_000);
   const own = secrets.map((secret) =>
     createHmac('sha256', Buffer.from(secret, 'utf8')).update('1700000000.{"a":1}').digest('hex'),
   );
@@ -185,7 +185,7 @@ test('signatures are those a receiver computes, two of each while a secret is ro
 
 test('the Standard Webhooks signature equals the vector of its reference implementation', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-  const headers = signHeaders('msg_p5jXN8AQM9LWM0D4loKWxJek', '{"test": 2432232314}', [secret], 1_614_265_330);
+  const headers = signHeaders('msg_p5jXN8AQM9LWM0D4loKWxJek', '{"test": 2432232314}', [signingKeyOf(secret)], 1_614_265_330);
   expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call, signInWith } from '../support/licences.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+import { balancesOf } from '../support/shop.ts';
+import { base64Of, payloadFor } from '../support/verify.ts';
+
+let service: TestService;
+let site: TestSite;
+beforeAll(async () => {
+  service = await startTestService({ worker: false, environment: { SETTLE_WAIT_MS: '3000' } });
+  site = await service.site();
+}, 120_000);
+afterAll(() => service?.stop(), 60_000);
+
+test.for([
+  ['before anything is sent', 'after_sign'],
+  ['between settlement on chain and its record', 'after_receipt'],
+  ['between record and answer', 'after_record'],
+] as const)('a worker killed %s: the licence exists afterwards, paid once', { timeout: 90_000 }, async ([, point]) => {
+  const wallet = await service.payer(1_000_000n);
+  const { token } = await signInWith(service.baseUrl, wallet);
+  const url = `${service.baseUrl}/_svc/licenses`;
+  const body = { host: site.host, scope: ['/articles/'], terms: ['search'], periodDays: 1 };
+  const offer = await call(url, { token, body });
+  const [accepted] = JSON.parse(Buffer.from(offer.headers.get('payment-required') ?? '', 'base64').toString()).accepts;
+  const payload = await payloadFor(service, { ...accepted, price: Number(accepted.amount) }, wallet);
+  const headers = { 'payment-signature': base64Of(payload) };
+
+  const doomed = await service.startWorker({ CRASH_AT: point });
+  const first = call(url, { token, body, headers });
+  await doomed.process.exited;
+  const undecided = await first;
+  if (undecided.status !== 200) {
+    expect(undecided.headers.get('x-svc-error-code')).toBe('settlement_pending');
+    expect(undecided.headers.has('payment-required')).toBe(false);
+    expect(undecided.body).toEqual({ error: expect.stringContaining('settlement_pending') });
+  }
+  const worker = await service.startWorker();
+  await expect.poll(async () => (await call(url, { token, body, headers })).status, { timeout: 60_000, interval: 500 }).toBe(200);
+  const answer = await call(url, { token, body, headers });
+  const held = await call(`${url}/held`, { token });
+  expect(held.body.licences.map(({ jti }: { jti: string }) => jti)).toEqual([answer.body.jti]);
+  expect(await balancesOf(service, [wallet.address])).toEqual([1_000_000n - BigInt(accepted.amount)]);
+  const crossings = await service.database.query('select 1 from crossing where payer = $1', [wallet.address.toLowerCase()]);
+  expect(crossings).toHaveLength(1);
+  await worker.stop();
+});

@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { encodeDeployData, parseAbi } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
+import { callChain } from '../../sandbox/parts/chain.ts';
+import { createAccountClient, mintBuyerKey, revokeAccountClient, revokeBuyerKey } from '../../services/accounts/clients.ts';
+import { createBuyerAccount } from '../../services/tenants.ts';
+import { startTestApi } from '../support/api.ts';
+import type { TestApi } from '../support/buyers.ts';
+import type { TestChain } from '../support/parts.ts';
+import { startTestChain } from '../support/parts.ts';
+import { addressOf, newAccount } from '../support/payments.ts';
+
+let api: TestApi;
+let chain: TestChain;
+beforeAll(async () => {
+  chain = await startTestChain();
+  api = await startTestApi({ rpcUrls: [chain.rpcUrl] });
+});
+afterAll(() => api.stop());
+afterAll(() => chain.stop());
+
+/** An ERC-1271 wallet of that owner; one that burns gas is valid and too dear to ask. */
+async function deployWallet(owner: string, gasToBurn = 0n): Promise<`0x${string}`> {
+  const abi = parseAbi(['constructor(address owner, uint256 gasToBurn)']);
+  const data = encodeDeployData({
+    abi,
+    bytecode: walletArtifact.bytecode as `0x${string}`,
+    args: [owner as `0x${string}`, gasToBurn],
+  });
+  const [from] = await callChain<string[]>(chain.rpcUrl, 'eth_accounts', []);
+  const hash = await callChain<string>(chain.rpcUrl, 'eth_sendTransaction', [{ from, data }]);
+  const receipt = () => callChain<{ contractAddress: `0x${string}` } | null>(chain.rpcUrl, 'eth_getTransactionReceipt', [hash]);
+  await expect.poll(receipt).not.toBeNull();
+  return (await receipt())?.contractAddress ?? '0x';
+}
+
+const held = (key?: string, headers: Record<string, string> = {}) =>
+  api.request('/_svc/licenses/held', { headers, ...(key === undefined ? {} : { key }) });
+const challengeOf = async (address: string) => (await api.request(`/_svc/accounts/challenge?address=${address}`)).body;
+const signIn = (message: string, signature: string) => api.post('/_svc/accounts/token', null, { message, signature });
+
+test('a wallet signs in to an account of its own, the same one every time', async () => {
+  const wallet = newAccount();
+  const accounts = [];
+  for (let n = 0; n < 2; n++) {
+    const { message } = await challengeOf(wallet.address);
+    const answer = await signIn(message, await wallet.signMessage({ message }));
+    expect(answer).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 3_600 } });
+    expect((await held(answer.body.access_token)).status).toBe(200);
+    accounts.push(answer.body.accountId);
+  }
+  expect(new Set(accounts).size).toBe(1);
+});
+
+test('an account made with a wallet is the one the wallet signs in to', async () => {
+  const wallet = newAccount();
+  const { accountId } = await createBuyerAccount(api.deps, { wallet: addressOf(wallet) });
+  const { message } = await challengeOf(wallet.address);
+  expect((await signIn(message, await wallet.signMessage({ message }))).body.accountId).toBe(accountId);
+});
+
+test('a challenge is good once, for five minutes, for its wallet and this service only', async () => {
+  const [wallet, other] = [newAccount(), newAccount()];
+  const refused = async (message: string, signer = wallet): Promise<void> => {
+    const answer = await signIn(message, await signer.signMessage({ message }));
+    expect([answer.status, Object.keys(answer.body)], message.slice(0, 300)).toEqual([401, ['error']]);
+  };
+  const { message } = await challengeOf(wallet.address);
+  await refused(message, other);
+  expect((await signIn(message, await wallet.signMessage({ message }))).status).toBe(200);
+  await refused(message);
+  const again = (await challengeOf(wallet.address)).message;
+  for (const changed of [
+    again.replaceAll('svc.example', 'evil.example'),
+    again.replace('Chain ID: 84532', 'Chain ID: 1'),
+    again.replace(/Nonce: .*/, 'Nonce: 0123456789abcdef'),
+    again.replace('Version: 1', 'Version: 2'),
+    again.replace(/Expiration Time: .*/, 'Expiration Time: never'),
+    `${again}\nResources:\n- https://evil.example`,
+    `${again}\n`,
+    again.slice(0, 40),
+    'x'.repeat(3_000),
+  ]) {
+    await refused(changed);
+  }
+  api.time.offsetMs = 300_001;
+  await refused(again);
+  api.time.offsetMs = 0;
+  expect((await signIn(again, await wallet.signMessage({ message: again }))).status).toBe(200);
+});
+
+test('SIGN-IN-WITH-X is accepted directly, once', async () => {
+  const wallet = newAccount();
+  const { message, ...fields } = await challengeOf(wallet.address);
+  const signature = await wallet.signMessage({ message });
+  const value = Buffer.from(JSON.stringify({ ...fields, type: 'eip191', signature })).toString('base64');
+  expect((await held(undefined, { 'sign-in-with-x': value })).status).toBe(200);
+  expect((await held(undefined, { 'sign-in-with-x': value })).status).toBe(401);
+  for (const bad of ['', 'e30=', 'bnVsbA==', '%%%', Buffer.from('[1]').toString('base64')]) {
+    expect((await held(undefined, { 'sign-in-with-x': bad })).status).toBe(401);
+  }
+});
+
+test('a wallet of code signs in with its owner’s signature (ERC-1271), no other, and none that burns our gas', async () => {
+  const [owner, stranger] = [newAccount(), newAccount()];
+  const [wallet, hostile] = [await deployWallet(owner.address), await deployWallet(owner.address, 5_000_000n)];
+  const { message } = await challengeOf(wallet);
+  expect((await signIn(message, await stranger.signMessage({ message }))).status).toBe(401);
+  expect((await signIn(message, await owner.signMessage({ message }))).status).toBe(200);
+  const dear = (await challengeOf(hostile)).message;
+  expect((await signIn(dear, await owner.signMessage({ message: dear }))).status).toBe(401);
+});
+
+test('when the chain is away a wallet of code cannot be asked: 503, and keys sign in as ever', async () => {
+  const away = await startTestApi();
+  const [wallet, stranger] = [newAccount(), newAccount()];
+  const { message } = (await away.request(`/_svc/accounts/challenge?address=${wallet.address}`)).body;
+  const attempt = async (signer: typeof wallet) =>
+    (await away.post('/_svc/accounts/token', null, { message, signature: await signer.signMessage({ message }) })).status;
+  expect(await attempt(stranger)).toBe(503);
+  expect(await attempt(wallet)).toBe(200);
+  await away.stop();
+});
+
+test('malformed sign-in calls are 400', async () => {
+  for (const query of ['', '?address=', '?address=0x1', `?address=0x${'a'.repeat(40)}&address=0x${'a'.repeat(40)}`]) {
+    expect((await api.request(`/_svc/accounts/challenge${query}`)).status).toBe(400);
+  }
+  for (const body of [
+    {},
+    { message: '', signature: '0x00' },
+    { message: 'x', signature: 'x' },
+    { message: 'x', signature: 7 },
+    [],
+  ]) {
+    expect((await api.post('/_svc/accounts/token', null, body)).status).toBe(400);
+  }
+});
+
+test('svc_buyer_ keys let in until they are revoked; publisher keys, licences and forged tokens never do', async () => {
+  const site = await api.site();
+  const { accountId, token } = await createBuyerAccount(api.deps);
+  const extra = await mintBuyerKey(api.deps, accountId);
+  expect([(await held(token)).status, (await held(extra.token)).status]).toEqual([200, 200]);
+  await revokeBuyerKey(api.deps, extra.token);
+  expect([(await held(token)).status, (await held(extra.token)).status]).toEqual([200, 401]);
+  const { keyring, baseUrl, clock } = api.deps;
+  const { kid } = keyring.current();
+  const now = Math.floor(clock() / 1000);
+  const good = { iss: baseUrl, aud: baseUrl, sub: accountId, nbf: now, exp: now + 60, svc: { v: 1, grant: 'account' } };
+  expect((await held(await keyring.sign(kid, good))).status).toBe(200);
+  const forged = [
+    site.key,
+    `${token.slice(0, -1)}0`,
+    'svc_buyer_',
+    await keyring.sign(kid, { ...good, svc: { v: 1, grant: 'read' } }),
+    await keyring.sign(kid, { ...good, aud: `https://${site.host}` }),
+    await keyring.sign(kid, { ...good, iss: 'https://evil.example' }),
+    await keyring.sign(kid, { ...good, exp: now }),
+    await keyring.sign(kid, { ...good, nbf: now + 120 }),
+    await keyring.sign(kid, { ...good, sub: 7 }),
+    await keyring.sign(kid, { ...good, svc: null }),
+  ];
+  for (const one of forged) expect((await held(one)).status, one.slice(0, 30)).toBe(401);
+  const asLicence = await keyring.sign(kid, { ...good, aud: `https://${site.host}`, iat: now, jti: 'x' });
+  const check = { license: asLicence, resource: `https://${site.host}/articles/solo`, slug: 'solo' };
+  expect((await api.post('/_svc/license/check', site.key, check)).body).toEqual({ entitled: false });
+  expect((await api.request('/_svc/quote?slug=solo', { key: token })).status).toBe(401);
+});
+
+const form = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  api.request('/_svc/oauth/token', { method: 'POST', body: new URLSearchParams(fields), headers });
+const basic = (id: string, secret: string) => ({ authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` });
+
+test('a client with a secret gets tokens of its account until it is revoked', async () => {
+  const { accountId } = await createBuyerAccount(api.deps);
+  const { clientId, clientSecret } = await createAccountClient(api.deps, { accountId });
+  const secret = clientSecret ?? '';
+  const granted = await form({ grant_type: 'client_credentials' }, basic(clientId, secret));
+  expect(granted).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 3_600 } });
+  expect(granted.headers.get('cache-control')).toBe('no-store');
+  expect((await held(granted.body.access_token)).status).toBe(200);
+  const error = async (fields: Record<string, string>, headers: Record<string, string>) => {
+    const { status, body } = await form(fields, headers);
+    return [status, body.error];
+  };
+  const grant = { grant_type: 'client_credentials' };
+  expect(await error(grant, basic(clientId, `${secret}x`))).toEqual([401, 'invalid_client']);
+  expect(await error(grant, basic(randomUUID(), secret))).toEqual([401, 'invalid_client']);
+  expect(await error(grant, basic("' or 1=1", secret))).toEqual([401, 'invalid_client']);
+  expect(await error(grant, {})).toEqual([401, 'invalid_client']);
+  expect(await error({ ...grant, client_id: clientId, client_secret: secret }, {})).toEqual([401, 'invalid_client']);
+  expect(await error({}, basic(clientId, secret))).toEqual([400, 'invalid_request']);
+  expect(await error({ grant_type: 'password' }, basic(clientId, secret))).toEqual([400, 'unsupported_grant_type']);
+  const stored = await api.deps.database.query<{ text: string }>(
+    'select oauth_client::text as text from oauth_client where client_id = $1',
+    [clientId],
+  );
+  expect(stored[0]?.text).not.toContain(secret);
+  await revokeAccountClient(api.deps, clientId);
+  expect(await error(grant, basic(clientId, secret))).toEqual([401, 'invalid_client']);
+});
+
+test('a client with public keys signs each request; an assertion counts once', async () => {
+  const { accountId } = await createBuyerAccount(api.deps);
+  const { publicKey, privateKey } = await generateKeyPair('ES256');
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'one' }] };
+  const { clientId, clientSecret } = await createAccountClient(api.deps, { accountId, jwks });
+  expect(clientSecret).toBeNull();
+  const assert = (changes: Record<string, unknown> = {}, alg = 'ES256', key: Parameters<SignJWT['sign']>[0] = privateKey) =>
+    new SignJWT({
+      iss: clientId,
+      sub: clientId,
+      aud: api.deps.baseUrl,
+      jti: randomUUID(),
+      exp: Math.floor(Date.now() / 1000) + 60,
+      ...changes,
+    })
+      .setProtectedHeader({ alg, kid: 'one' })
+      .sign(key);
+  const ask = (client_assertion: string, changes: Record<string, string> = {}) =>
+    form({
+      grant_type: 'client_credentials',
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion,
+      ...changes,
+    });
+  const good = await assert();
+  expect((await ask(good)).status).toBe(200);
+  expect((await ask(good)).body.error).toBe('invalid_client');
+  expect((await ask(await assert({ aud: `${api.deps.baseUrl}/_svc/oauth/token` }))).status).toBe(200);
+  const stranger = await generateKeyPair('ES256');
+  const bad = [
+    await assert({ aud: 'https://evil.example' }),
+    await assert({ iss: randomUUID() }),
+    await assert({ exp: Math.floor(Date.now() / 1000) - 120 }),
+    await assert({ exp: Math.floor(Date.now() / 1000) + 3_600 }),
+    await assert({ jti: undefined }),
+    await assert({ exp: undefined }),
+    await assert({}, 'ES256', stranger.privateKey),
+    await assert({}, 'HS256', new TextEncoder().encode(JSON.stringify(jwks.keys[0]))),
+    'x.y.z',
+    `${'x'.repeat(9_000)}`,
+  ];
+  for (const one of bad) expect((await ask(one)).status, one.slice(0, 60)).toBe(401);
+  expect((await ask(await assert(), { client_assertion_type: 'x' })).status).toBe(401);
+  await expect(createAccountClient(api.deps, { accountId, jwks: { keys: [{ kty: 'oct', k: 'AA' }] } })).rejects.toMatchObject({
+    code: 'invalid_parameter',
+  });
+});
+
+test('the authorization server describes itself (RFC 8414)', async () => {
+  const { status, body } = await api.request('/.well-known/oauth-authorization-server');
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    issuer: 'https://svc.example',
+    token_endpoint: 'https://svc.example/_svc/oauth/token',
+    jwks_uri: 'https://svc.example/.well-known/jwks.json',
+    grant_types_supported: ['client_credentials'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'private_key_jwt'],
+  });
+});
+
+test('without a signing key nobody gets a token, and the challenge stays unused', async () => {
+  const bare = await startTestApi({ signingKey: null });
+  const wallet = newAccount();
+  const { message } = (await bare.request(`/_svc/accounts/challenge?address=${wallet.address}`)).body;
+  const answer = await bare.post('/_svc/accounts/token', null, { message, signature: await wallet.signMessage({ message }) });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '30']);
+  expect(await bare.deps.database.query('select 1 from sign_in_nonce')).toHaveLength(1);
+  await bare.stop();
+});

@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseScopes } from '../../bin/admin/options.ts';
+import { createAdminProgram } from '../../bin/admin/program.ts';
+import { readAdminConfig } from '../../bin/config.ts';
+import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
+import { insertCrossing } from '../support/ledger.ts';
+
+let api: Awaited<ReturnType<typeof startTestApi>>;
+let environment: Record<string, string>;
+const folder = mkdtempSync(join(tmpdir(), 'admin-'));
+const credits = join(folder, 'credits.json');
+
+beforeAll(async () => {
+  api = await startTestApi();
+  environment = {
+    NODE_ENV: 'test',
+    DATABASE_URL: api.urls.appUrl,
+    API_KEY_PEPPER: api.deps.pepper,
+    TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+    TEMPORAL_NAMESPACE: 'default',
+  };
+  writeFileSync(credits, JSON.stringify(ALPHA_PRICING.creditsInline));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await api.stop();
+});
+
+/** Runs a command in this process; what it prints. */
+async function run(...args: string[]): Promise<Record<string, unknown>> {
+  const printed: unknown[] = [];
+  const program = createAdminProgram({
+    open: async () => ({ database: api.deps.database, config: readAdminConfig(environment) }),
+    print: (value) => printed.push(JSON.parse(JSON.stringify(value))),
+  });
+  await program.parseAsync(args, { from: 'user' });
+  expect(printed).toHaveLength(1);
+  return printed[0] as Record<string, unknown>;
+}
+
+/** Runs the program as an operator does. */
+function runProgram(args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const env = { ...environment, PATH: process.env['PATH'] ?? '' };
+    execFile(process.execPath, ['bin/admin.ts', ...args], { env, timeout: 30_000 }, (error, out, err) => {
+      resolve({ code: error ? Number(error.code) : 0, out, err });
+    });
+  });
+}
+
+const createSite = async (host: string): Promise<string> => {
+  const made = await run(
+    'tenant',
+    'create',
+    '--host',
+    host,
+    '--price',
+    '0.001',
+    '--plan',
+    'studio',
+    '--prefix',
+    '/articles/',
+    '--credits',
+    credits,
+  );
+  return String(made['tenantId']);
+};
+
+test('a site is created with its price, hosts and key, and sells at once; a price change and a second host hold in the next calls', async () => {
+  const tenantId = await createSite('first.admin.example');
+  const { token } = await run('key', 'mint', tenantId, '--name', 'gate', '--scopes', 'tenant.read', '--days', '30');
+  const quote = async (path: string) => (await api.request(path, { key: String(token) })).body;
+  expect(await quote('/_svc/quote?slug=solo')).toMatchObject({ price: 1_000, host: 'first.admin.example' });
+  await run('price', 'set', tenantId, '--price', '0.002');
+  api.time.offsetMs += 2_100;
+  expect(await quote('/_svc/quote?slug=solo')).toMatchObject({ price: 2_000 });
+  expect(await run('host', 'add', tenantId, 'Second.Admin.Example')).toEqual({ host: 'second.admin.example' });
+  await run('host', 'add', tenantId, 'second.admin.example');
+  api.time.offsetMs += 2_100;
+  expect(await quote('/_svc/quote?resource=https://second.admin.example/articles/solo')).toMatchObject({ price: 2_000 });
+  const other = await createSite('other.admin.example');
+  await expect(run('host', 'add', other, 'second.admin.example')).rejects.toMatchObject({ code: 'conflict' });
+  await expect(run('host', 'add', other, 'no host')).rejects.toMatchObject({ code: 'invalid_parameter' });
+});
+
+test('keys are listed without their secrets, and a revoked one is refused in the very next call', async () => {
+  const tenantId = await createSite('keys.admin.example');
+  const minted = await run('key', 'mint', tenantId, '--name', 'all', '--scopes', 'all');
+  const ask = () => api.request('/_svc/tenants/self', { key: String(minted['token']) });
+  expect((await ask()).status).toBe(200);
+  const listed = JSON.stringify(await run('key', 'list', tenantId));
+  expect(listed).toContain(String(minted['keyId']));
+  expect(listed).not.toContain(String(minted['token']).slice(9, -4));
+  await run('key', 'revoke', tenantId, String(minted['keyId']));
+  expect((await ask()).status).toBe(401);
+  expect(() => parseScopes('tenant.write')).toThrow(/Some of/);
+});
+
+test('plan and status, owner tokens, buyer accounts and members are made from the command line', async () => {
+  const tenantId = await createSite('people.admin.example');
+  const { token } = await run('key', 'mint', tenantId, '--name', 'all', '--scopes', 'all');
+  const statusOf = async () => (await api.request('/_svc/members', { key: String(token) })).status;
+  await run('tenant', 'plan', tenantId, 'starter');
+  expect(await statusOf()).toBe(403);
+  await run('tenant', 'plan', tenantId, 'scale');
+  await run('tenant', 'status', tenantId, 'closed');
+  expect(await statusOf()).toBe(401);
+  await run('tenant', 'status', tenantId, 'active');
+  const invited = await run('member', 'add', tenantId, '--author', 'ann', '--email', 'ann@example.org');
+  const { body } = await api.request('/_svc/members', { key: String(token) });
+  expect(body.authors).toMatchObject([{ authorId: 'ann', inviteToken: invited['inviteToken'] }]);
+  expect((await run('owner', 'token', tenantId, '--user', 'user-1'))['token']).toMatch(/^svc_owner_/);
+  expect((await run('buyer', 'account', 'create', '--name', 'Reader'))['token']).toMatch(/^svc_buyer_/);
+});
+
+test('a payment is shown with its evidence and the workflow that carries it, and can be looked at again', async () => {
+  const { database } = api.deps;
+  const tenantId = await createSite('payment.admin.example');
+  const { paymentId, txHash } = await insertCrossing(database, { tenantId, legs: [{ toAddress: '0xaa', amountMicro: 1_000 }] });
+  const batchId = crypto.randomUUID();
+  await database.query(
+    `with made as (insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce)
+       values ($1, 'eip155:84532', '0xrelayer', 'settle', $3, 7))
+     update payment set batch_id = $1, checked_at = now() where payment_id = $2`,
+    [batchId, paymentId, `settle:eip155:84532:${batchId}`],
+  );
+  await database.query(
+    `insert into chain_transfer (network, tx_hash, log_position, log_index, block_number, block_hash, block_time, token, from_address,
+       to_address, amount_micro, payer, nonce)
+     values ('eip155:84532', $1, 1, 1, 5, '0xb', now(), '0xasset', '0xpayer', '0xpayto', 1000, '0xpayer', $1)`,
+    [txHash],
+  );
+  const story = await run('payment', 'show', paymentId);
+  expect(story).toMatchObject({
+    paymentId,
+    state: 'settled',
+    settlementRef: txHash,
+    amountMicro: '1000',
+    evidence: [{ tx_hash: txHash, block_number: 5 }],
+    crossings: [{ sequence: 0, micro: '1000' }],
+    batch: { batchId, nonce: 7 },
+    workflowUrl: `http://127.0.0.1:8233/namespaces/default/workflows/settle%3Aeip155%3A84532%3A${batchId}`,
+  });
+  expect('signature' in story).toBe(false);
+  await run('payment', 'recheck', paymentId);
+  expect(await database.query('select checked_at from payment where payment_id = $1', [paymentId])).toEqual([
+    { checked_at: null },
+  ]);
+  await expect(run('payment', 'show', crypto.randomUUID())).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('the program prints JSON and ends with 0, or an error as JSON and ends with 1', async () => {
+  const tenantId = await createSite('program.admin.example');
+  const listed = await runProgram(['key', 'list', tenantId]);
+  expect([listed.code, JSON.parse(listed.out)]).toEqual([0, { keys: [] }]);
+  const refused = await runProgram(['payment', 'show', crypto.randomUUID()]);
+  expect([refused.code, refused.out]).toEqual([1, '']);
+  expect(JSON.parse(refused.err)).toEqual({ error: 'not_found: there is no such payment' });
+});

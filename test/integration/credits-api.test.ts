@@ -1,0 +1,190 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createOutbound } from '../../adapters/outbound.ts';
+import { checksumAddress } from '../../chain/offer.ts';
+import type { SandboxWeb } from '../../sandbox/site.ts';
+import { startSandboxWeb } from '../../sandbox/site.ts';
+import { openCreditsBook } from '../../services/credits/book.ts';
+import { startTestApi, WALLETS } from '../support/api.ts';
+
+const [A, B] = WALLETS as [string, string];
+const PAGE = { title: 'From the API', contributors: [{ authorId: 'ann', wallet: A }] };
+const PRICING = { priceUsdc: '0.001', articlePrefixes: ['/articles/'], creditsApiUrl: 'https://credits.sandbox.example/v1' };
+
+let web: SandboxWeb;
+let api: Awaited<ReturnType<typeof startTestApi>>;
+
+beforeAll(async () => {
+  web = await startSandboxWeb(0);
+  api = await startTestApi({ outbound: createOutbound({ allowLoopback: true, sandboxWeb: web.url }) });
+});
+afterEach(() => {
+  api.time.offsetMs = 0;
+});
+afterAll(async () => {
+  await api.stop();
+  await web.close();
+});
+
+async function answerWith(slug: string, body: unknown, more: object = {}): Promise<void> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const page = { host: 'credits.sandbox.example', path: `/v1/credits/${slug}`, body: text, ...more };
+  await fetch(`${web.controlUrl}/pages`, { method: 'POST', body: JSON.stringify(page) });
+}
+
+async function site(pricing: object = PRICING) {
+  const { key, tenantId } = await api.site({ pricing: pricing as typeof PRICING });
+  return { tenantId, key, quote: (slug: string) => api.request(`/_svc/quote?slug=${encodeURIComponent(slug)}`, { key }) };
+}
+
+test('a page is priced by the authors its credits API names, and the answer is kept for five minutes', async () => {
+  const { quote } = await site();
+  await answerWith('one', PAGE);
+  const first = await quote('one');
+  expect(first.status).toBe(200);
+  expect(first.body).toMatchObject({ title: 'From the API', price: 1_000 });
+  expect(first.body.legs[0].toAddress.toLowerCase()).toBe(A);
+  await answerWith('one', { contributors: [{ authorId: 'bob', wallet: B }] });
+  api.time.offsetMs = 299_000;
+  expect((await quote('one')).body.legs[0].toAddress.toLowerCase()).toBe(A);
+  api.time.offsetMs = 301_000;
+  expect((await quote('one')).body.legs[0].toAddress.toLowerCase()).toBe(B);
+});
+
+test('404 of the credits API is a free page', async () => {
+  const { quote } = await site();
+  expect((await quote('nobody')).status).toBe(204);
+});
+
+test('a failing credits API is 503 with Retry-After, never a guess, until it answers', async () => {
+  const { quote } = await site();
+  await answerWith('broken', 'oops', { status: 500 });
+  const failed = await quote('broken');
+  expect(failed.status).toBe(503);
+  expect(failed.headers.get('retry-after')).toBe('30');
+  expect(failed.body).toEqual({ error: expect.stringMatching(/^credits_unavailable: /) });
+  await answerWith('broken', PAGE);
+  expect((await quote('broken')).status).toBe(503); // it is left alone for ten seconds
+  api.time.offsetMs = 11_000;
+  expect((await quote('broken')).status).toBe(200);
+});
+
+test('the last answer serves for a day while the API fails, also in a process that never asked it', async () => {
+  const { tenantId, quote } = await site();
+  await answerWith('stale', PAGE);
+  expect((await quote('stale')).status).toBe(200);
+  await answerWith('stale', '', { status: 502 });
+  api.time.offsetMs = 23 * 3_600_000;
+  expect((await quote('stale')).status).toBe(200);
+  const { database, clock, log } = api.deps;
+  const outbound = createOutbound({ allowLoopback: true, sandboxWeb: web.url });
+  const other = openCreditsBook({ database, outbound, clock, log, forbidden: [] });
+  const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug: 'stale' };
+  await other.load(key);
+  expect(other.find(key)).toMatchObject({ title: 'From the API' });
+  await outbound.close();
+  api.time.offsetMs = 25 * 3_600_000;
+  expect((await quote('stale')).status).toBe(503);
+});
+
+test('callers at once share one request', async () => {
+  const { quote } = await site();
+  await answerWith('shared', PAGE, { delayMs: 100 });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => quote('shared')));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  const outbound = createOutbound({ allowLoopback: true, sandboxWeb: web.url });
+  const book = openCreditsBook({ ...api.deps, outbound, forbidden: [] });
+  const key = { tenantId: (await site()).tenantId, apiUrl: 'https://none.sandbox.example', slug: 'x/../y' };
+  expect(book.load(key)).toBe(book.load(key));
+  await book.load(key);
+  expect(book.find(key)).toBe('free');
+  await outbound.close();
+});
+
+const zero = `0x${'0'.repeat(40)}`;
+const mixed = checksumAddress('0x52908400098527886e0f7030069857d2e4169ee7');
+const nested = (depth: number): object =>
+  depth === 1 ? { authorId: 'leaf', wallet: A } : { authorId: `d${depth}`, members: [nested(depth - 1)] };
+
+test.each([
+  ['no JSON', '<html>'],
+  ['a list', [PAGE]],
+  ['no contributors', {}],
+  ['an empty list', { contributors: [] }],
+  ['the zero address', { contributors: [{ authorId: 'a', wallet: zero }] }],
+  ['a short wallet', { contributors: [{ authorId: 'a', wallet: '0x1' }] }],
+  ['a wrong checksum', { contributors: [{ authorId: 'a', wallet: mixed.replace('E', 'e') }] }],
+  ['the token as author', { contributors: [{ authorId: 'a', wallet: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' }] }],
+  ['leaf and composite at once', { contributors: [{ authorId: 'a', wallet: A, members: [{ authorId: 'b', wallet: B }] }] }],
+  ['an author within himself', { contributors: [{ authorId: 'a', members: [{ authorId: 'a', wallet: A }] }] }],
+  ['nine levels', { contributors: [nested(9)] }],
+  [
+    '51 wallets',
+    {
+      contributors: Array.from({ length: 51 }, (_, n) => ({ authorId: `${n}`, wallet: `0x${String(n + 1).padStart(40, '0')}` })),
+    },
+  ],
+  ['more than 256 KB', { contributors: [{ authorId: 'a', wallet: A }], padding: 'a'.repeat(300_000) }],
+  ['a weight of 0', { contributors: [{ authorId: 'a', wallet: A, weight: 0 }] }],
+])('an answer with %s breaks the contract and prices nothing', async (name, body) => {
+  const { quote } = await site();
+  const slug = name.replaceAll(' ', '-');
+  await answerWith(slug, body);
+  expect((await quote(slug)).status).toBe(503);
+});
+
+test.each([
+  ['a right checksum', { contributors: [{ authorId: 'a', wallet: mixed }] }],
+  ['eight levels', { contributors: [nested(8)] }],
+])('an answer with %s is good', async (name, body) => {
+  const { quote } = await site();
+  const slug = name.replaceAll(' ', '-');
+  await answerWith(slug, body);
+  expect((await quote(slug)).status).toBe(200);
+});
+
+test('inline credits come first, and a page with them asks nobody', async () => {
+  const { quote } = await site({
+    ...PRICING,
+    creditsInline: { mine: PAGE },
+    creditsApiUrl: 'https://nowhere.invalid-host.example',
+  });
+  expect((await quote('mine')).status).toBe(200);
+  expect((await quote('other')).status).toBe(503);
+});
+
+test.each(['.', '..', 'a/../b'])('the slug %s cannot lead out of the API', async (slug) => {
+  const { tenantId } = await site();
+  const outbound = createOutbound({ allowLoopback: true, sandboxWeb: web.url });
+  const book = openCreditsBook({ ...api.deps, outbound, forbidden: [] });
+  const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug };
+  await book.load(key);
+  expect(['failed', 'free']).toContain(book.find(key));
+  await outbound.close();
+});
+
+test('after a change of credits the answer before counts for ten minutes more', async () => {
+  const { tenantId, quote } = await site();
+  await answerWith('edited', PAGE);
+  await quote('edited');
+  await answerWith('edited', { contributors: [{ authorId: 'bob', wallet: B }] });
+  api.time.offsetMs = 301_000;
+  await quote('edited');
+  const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug: 'edited' };
+  expect(api.deps.credits.findPrevious(key)).toMatchObject({ title: 'From the API' });
+  api.time.offsetMs = 301_000 + 601_000;
+  expect(api.deps.credits.findPrevious(key)).toBeUndefined();
+});
+
+test.each([
+  'http://credits.example/',
+  'https://127.0.0.1/',
+  'https://2130706433/',
+  'https://localhost/',
+  'https://credits.internal/',
+  'https://user@credits.example/',
+  'https://credits.example:8080/',
+  'https://credits.example/?a=1',
+  'nonsense',
+])('%s is refused as credits API when it is saved', async (creditsApiUrl) => {
+  await expect(site({ ...PRICING, creditsApiUrl })).rejects.toMatchObject({ code: 'invalid_parameter' });
+});

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ServiceError } from '../../domain/errors.ts';
+import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
+import type { CheckOutcome, HostDoor } from '../../services/hosts/deps.ts';
+import { startTestApi } from '../support/api.ts';
+
+let api: Awaited<ReturnType<typeof startTestApi>>;
+let isAway = true;
+
+beforeAll(async () => {
+  const answer = async <T>(value: T): Promise<T> => {
+    if (isAway) throw new ServiceError('workflows_unavailable', 'away', { retryAfterSeconds: 5 });
+    return value;
+  };
+  const missed: CheckOutcome = { verified: false, reason: 'not_verified' };
+  const hosts: HostDoor = {
+    workflows: { opened: () => answer(undefined), check: () => answer(missed) },
+    ...{ caps: { perHour: 2, perHost: 50, gapMs: 0 }, times: HOST_TIMES, ownHosts: [] },
+  };
+  api = await startTestApi({ hosts });
+});
+afterAll(() => api.stop());
+
+test('while workflows are away a challenge is 503 but set up, and checks cost nothing of the caps', async () => {
+  const { key } = await api.site();
+  const host = 'outage.sandbox.example';
+  isAway = true;
+  const opened = await api.post('/_svc/verify-host', key, { host });
+  expect([opened.status, opened.headers.get('retry-after')]).toEqual([503, '5']);
+  const { challenges } = (await api.request('/_svc/verify-host', { key })).body;
+  expect(challenges).toMatchObject([{ host, verifiedAt: null }]);
+  for (let again = 0; again < 5; again++) {
+    expect((await api.post('/_svc/verify-host/check', key, { host })).status).toBe(503);
+  }
+  isAway = false;
+  const resumed = await api.post('/_svc/verify-host', key, { host });
+  expect([resumed.status, resumed.body.challenge.token]).toEqual([201, challenges[0].token]);
+  const statuses = [];
+  for (let again = 0; again < 3; again++) statuses.push((await api.post('/_svc/verify-host/check', key, { host })).status);
+  expect(statuses).toEqual([409, 409, 429]);
+});
+
+test('an unproven token is replaced after 30 days, and only then', async () => {
+  const { key } = await api.site();
+  const host = 'old.sandbox.example';
+  isAway = false;
+  const tokenOf = async (): Promise<string> => (await api.post('/_svc/verify-host', key, { host })).body.challenge.token;
+  const first = await tokenOf();
+  api.time.offsetMs = 29 * 86_400_000;
+  expect(await tokenOf()).toBe(first);
+  api.time.offsetMs = 31 * 86_400_000;
+  expect((await api.post('/_svc/verify-host/check', key, { host })).body).toEqual({ verified: false, reason: 'no_challenge' });
+  expect(await tokenOf()).not.toBe(first);
+  api.time.offsetMs = 0;
+});

@@ -1,0 +1,455 @@
+import { createHash } from 'node:crypto';
+import { inflateSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MAX_EXPORT_ROWS } from '../../services/reports/exportCsv.ts';
+import { MAX_STATEMENT_LINES } from '../../services/reports/statements.ts';
+import { startTestApi } from '../support/api.ts';
+import type { Purchase, Seen } from '../support/reports.ts';
+import { insertPurchases, insertSeen } from '../support/reports.ts';
+
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const ANN = `0x${'a1'.repeat(20)}`;
+const BOB = `0x${'b2'.repeat(20)}`;
+const FEE = `0x${'f3'.repeat(20)}`;
+const PATHS = [
+  '/_svc/earnings',
+  '/_svc/earnings/statements',
+  '/_svc/earnings/export.csv',
+  '/_svc/earnings/export.pdf',
+  '/_svc/audit',
+];
+
+let api: Awaited<ReturnType<typeof startTestApi>>;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+
+type Site = Awaited<ReturnType<typeof api.site>>;
+
+function get(site: Site, path: string, query: Record<string, string | number> = {}) {
+  const text = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+  return api.request(text === '' ? path : `${path}?${text}`, { key: site.key });
+}
+
+function buy(site: Site, changes: Partial<Purchase> = {}): Purchase {
+  const legs = [
+    { toAddress: ANN, amountMicro: 700, authorId: 'ann', share: 0.7 },
+    { toAddress: BOB, amountMicro: 300, authorId: 'bob', share: 0.3 },
+  ];
+  return {
+    tenantId: site.tenantId,
+    host: site.host,
+    slug: 'solo',
+    kind: 'read',
+    atMs: Date.now() - HOUR,
+    steps: 1,
+    legs,
+    ...changes,
+  };
+}
+
+function see(site: Site, changes: Partial<Seen> = {}): Seen {
+  return {
+    ...{ tenantId: site.tenantId, host: site.host, slug: 'solo', verdict: 'denied', classifiedAs: 'agent', kind: 'read' },
+    ...{ micro: 1_000, reason: null, count: 1, paymentId: null, agent: 'gptbot', agentUa: 'GPTBot/1', verified: null },
+    ...{ verifiedAgent: null, sigInvalid: null, atMs: Date.now() - HOUR },
+    ...changes,
+  } as Seen;
+}
+
+test('earnings hold exactly the members of the specification, with what was settled in the window', async () => {
+  const site = await api.site();
+  const at = Date.now() - 2 * HOUR;
+  await insertPurchases(api.deps.database, [
+    buy(site, { atMs: at }),
+    buy(site, { atMs: at - 5, kind: 'citation', slug: 'trio', legs: [{ toAddress: ANN, amountMicro: 5_000, authorId: 'ann' }] }),
+    buy(site, { atMs: at - 10, steps: 2 }),
+    buy(site, {
+      atMs: at - DAY,
+      legs: [
+        { toAddress: BOB, amountMicro: 50 },
+        { toAddress: FEE, amountMicro: 8, role: 'platform' },
+      ],
+    }),
+  ]);
+  const from = at - HOUR;
+  const { status, headers, body } = await get(site, '/_svc/earnings', { from, to: at + 1, compare: 1, groupBy: 'author' });
+  expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store']);
+  const sums = { events: 2, reads: 1, citations: 1, grossMicroUsdc: 6_000 };
+  expect(body).toEqual({
+    generatedAt: expect.any(Number),
+    window: { from, to: at + 1 },
+    totals: { tenants: 1, ...sums, authors: 2 },
+    previous: { totals: { tenants: 1, events: 0, reads: 0, citations: 0, grossMicroUsdc: 0, authors: 0 } },
+    breakdown: [
+      { key: expect.stringMatching(new RegExp(ANN, 'i')), label: 'ann', ...sums, grossMicroUsdc: 5_700 },
+      { key: expect.stringMatching(new RegExp(BOB, 'i')), label: 'bob', events: 1, reads: 1, citations: 0, grossMicroUsdc: 300 },
+    ],
+    tenants: [{ id: site.tenantId, hosts: [site.host], ...sums, authors: 2, lastEventAt: at }],
+    recent: [
+      { host: site.host, slug: 'solo', kind: 'read', micro: 1_000, at },
+      { host: site.host, slug: 'trio', kind: 'citation', micro: 5_000, at: at - 5 },
+    ],
+  });
+  const filtered = (await get(site, '/_svc/earnings', { from, kind: 'citation', host: site.host.toUpperCase() })).body;
+  expect([filtered.totals.events, filtered.recent.length, 'previous' in filtered, 'breakdown' in filtered]).toEqual([
+    1,
+    1,
+    false,
+    false,
+  ]);
+  const byKind = (await get(site, '/_svc/earnings', { from: at - 2 * DAY, groupBy: 'kind' })).body.breakdown;
+  expect(byKind.map((row: { label: string; grossMicroUsdc: number }) => [row.label, row.grossMicroUsdc])).toEqual([
+    ['Citations', 5_000],
+    ['Reads', 1_058],
+  ]);
+});
+
+test('a site without a crossing has zeros, and retention clamps what is older', async () => {
+  const site = await api.site();
+  const { body } = await get(site, '/_svc/earnings', { from: 0 });
+  const floor = body.generatedAt - 400 * DAY;
+  expect(body).toMatchObject({ retentionClampedTo: floor, window: { from: floor, to: null }, recent: [] });
+  expect(body.totals).toEqual({ tenants: 1, events: 0, reads: 0, citations: 0, grossMicroUsdc: 0, authors: 0 });
+  expect(body.tenants[0].lastEventAt).toBe(null);
+  expect('retentionClampedTo' in (await get(site, '/_svc/earnings', { from: Date.now() - DAY })).body).toBe(false);
+  await insertPurchases(api.deps.database, [buy(site, { atMs: Date.now() - 401 * DAY })]);
+  for (const path of ['/_svc/earnings', '/_svc/earnings/statements']) {
+    const old = (await get(site, path, { from: 1, to: Date.now() - 400 * DAY - HOUR })).body;
+    expect(JSON.stringify(old)).not.toContain('"solo"');
+  }
+  expect((await get(site, '/_svc/earnings/export.csv', { from: 1 })).headers.get('x-svc-row-count')).toBe('0');
+});
+
+test('pages neither split nor repeat crossings of one millisecond, and the last has no cursor', async () => {
+  const site = await api.site();
+  const at = Date.now() - HOUR;
+  const times = [0, 0, 0, 1, 2, 2, 3, 3, 3, 3];
+  await insertPurchases(
+    api.deps.database,
+    times.map((back, n) => buy(site, { atMs: at - back, slug: `s${n}` })),
+  );
+  for (const [path, list] of [['/_svc/earnings', times]] as const) {
+    const sizes: number[] = [];
+    const slugs: string[] = [];
+    let cursor: number | undefined;
+    do {
+      const { body } = await get(site, path, { limit: 2, ...(cursor === undefined ? {} : { cursor }) });
+      sizes.push(body.recent.length);
+      slugs.push(...body.recent.map((row: { slug: string }) => row.slug));
+      expect([body.totals.events, body.tenants[0].lastEventAt]).toEqual([10, at]);
+      cursor = body.nextCursor;
+    } while (cursor !== undefined);
+    expect(sizes).toEqual([3, 3, 4]);
+    expect(new Set(slugs).size).toBe(list.length);
+  }
+});
+
+test('parameters that cannot be meant are 400 and named, on every report', async () => {
+  const site = await api.site();
+  const wrong: [string, string][] = [
+    ...['abc', '-1', '1.5', '', '1e3', ' 1', '9999999999999999'].flatMap((value): [string, string][] =>
+      ['from', 'to', 'cursor'].map((name) => [name, value]),
+    ),
+    ...['0', '-5', 'x', '1.5', ''].map((value): [string, string] => ['limit', value]),
+    ...['2', 'true', ''].map((value): [string, string] => ['compare', value]),
+    ...['wallet', '', 'HOST'].map((value): [string, string] => ['groupBy', value]),
+  ];
+  for (const path of PATHS) {
+    for (const [name, value] of path === '/_svc/earnings' ? wrong : wrong.filter((_, n) => n % 4 === 0)) {
+      const { status, body, headers } = await get(site, path, { [name]: value });
+      expect([path, name, value, status]).toEqual([path, name, value, 400]);
+      expect(body).toEqual({ error: expect.stringMatching(new RegExp(`^invalid_parameter: ${name}\\b`)) });
+      expect(headers.get('x-svc-error-code')).toBe('invalid_parameter');
+    }
+    expect((await get(site, path, { from: 2, to: 1 })).body.error).toMatch(/^invalid_parameter: from: must not be after to/);
+    expect((await api.request(`${path}?from=1&from=2`, { key: site.key })).body.error).toContain('from is given twice');
+  }
+  for (const path of ['/_svc/earnings', '/_svc/audit']) {
+    for (const [name, value] of [
+      ['kind', 'look'],
+      ['host', ''],
+    ] as const) {
+      expect((await get(site, path, { [name]: value })).body.error).toContain(`invalid_parameter: ${name}`);
+    }
+  }
+  for (const [name, value] of [
+    ['verdict', 'sold'],
+    ['agent', ''],
+  ] as const) {
+    expect((await get(site, '/_svc/audit', { [name]: value })).body.error).toContain(`invalid_parameter: ${name}`);
+  }
+  expect((await get(site, '/_svc/earnings', { groupBy: 'verdict' })).status).toBe(400);
+  expect((await get(site, '/_svc/earnings', { limit: 100_000 })).status).toBe(200);
+});
+
+test('reports need their scope, the plan and a key, in that order of statuses, and show nothing of another site', async () => {
+  const [mine, other] = [await api.site(), await api.site()];
+  await insertPurchases(api.deps.database, [buy(other)]);
+  await insertSeen(api.deps.database, [see(other)]);
+  const earner = await api.site({ scopes: ['earnings.read.all'] });
+  const auditor = await api.site({ scopes: ['audit.read'] });
+  const free = await api.site({ plan: 'starter' });
+  for (const path of PATHS) {
+    expect((await api.request(path)).status).toBe(401);
+    expect((await get({ ...mine, key: 'svc_live_wrong' }, `${path}?from=x`)).status).toBe(401);
+    const gated = await get(free, path);
+    expect([gated.status, gated.body]).toEqual([403, { error: expect.any(String), upgrade: true }]);
+    const [allowed, refused] = path === '/_svc/audit' ? [auditor, earner] : [earner, auditor];
+    expect((await get(allowed, path)).status).toBe(200);
+    const lacking = await get(refused, path);
+    expect([lacking.status, lacking.body]).toEqual([403, { error: expect.stringContaining('scope_missing') }]);
+    if (!path.endsWith('.pdf'))
+      expect(JSON.stringify((await get(mine, path, { host: other.host })).body)).not.toContain(other.host);
+  }
+});
+
+test('statements list each author with exact totals; beyond 10,000 lines only the lines are cut, and it is said', async () => {
+  const site = await api.site();
+  const at = Date.now() - HOUR;
+  const many = Array.from({ length: MAX_STATEMENT_LINES + 1 }, (_, n) =>
+    buy(site, { atMs: at - n, legs: [{ toAddress: ANN, amountMicro: 10, share: 1 }] }),
+  );
+  await insertPurchases(api.deps.database, [...many, buy(site, { atMs: at - DAY }), buy(site, { atMs: at, steps: 2 })]);
+  const { body } = await get(site, '/_svc/earnings/statements');
+  expect(body).toMatchObject({ totalMicroUsdc: 10 * many.length + 1_000, authors: 2 });
+  const [ann, bob] = body.statements;
+  expect(ann).toMatchObject({
+    events: many.length + 1,
+    reads: many.length + 1,
+    citations: 0,
+    grossMicroUsdc: 10 * many.length + 700,
+  });
+  expect([ann.lines.length, ann.truncatedLines, ann.lines[0].at]).toEqual([MAX_STATEMENT_LINES, true, at]);
+  expect(bob).toEqual({
+    wallet: expect.stringMatching(new RegExp(BOB, 'i')),
+    ...{ events: 1, reads: 1, citations: 0, grossMicroUsdc: 300 },
+    lines: [{ host: site.host, slug: 'solo', kind: 'read', share: 0.3, micro: 300, at: at - DAY }],
+  });
+});
+
+test('the CSV has one row a leg with every column, adds up to the totals, and starts no formula', async () => {
+  const site = await api.site();
+  const at = Date.now() - HOUR;
+  const fee = { toAddress: FEE, amountMicro: 25, role: 'platform' as const };
+  await insertPurchases(api.deps.database, [
+    buy(site, { atMs: at, slug: '=HYPERLINK("x")', agent: 'gptbot', payer: `0x${'c4'.repeat(20)}` }),
+    buy(site, { atMs: at - 1, steps: 2 }),
+    buy(site, {
+      atMs: at - 2,
+      steps: 3,
+      kind: 'citation',
+      slug: 'a,b\r\nc',
+      legs: [{ toAddress: ANN, amountMicro: 5_000 }, fee],
+    }),
+  ]);
+  const { status, headers, body } = await get(site, '/_svc/earnings/export.csv', { from: at - HOUR });
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  expect([status, headers.get('content-type'), headers.get('x-svc-row-count'), headers.get('x-svc-truncated')]).toEqual([
+    ...[200, 'text/csv; charset=utf-8', '4', null],
+  ]);
+  expect(headers.get('content-disposition')).toBe(
+    `attachment; filename="svc-earnings-${site.host}-${day(at - HOUR)}-${day(Date.now())}.csv"`,
+  );
+  const [first, second] = body.split('\r\n');
+  expect(first).toBe(
+    'at_iso,at_ms,host,slug,kind,amount_micro,amount_usdc,author_id,wallet,share,role,settlement_ref,settlement_ref_kind,payer,agent,licence_jti',
+  );
+  expect(second.toLowerCase()).toMatch(
+    new RegExp(
+      `^${new Date(at).toISOString().toLowerCase()},${at},${site.host},"'=hyperlink\\(""x""\\)",read,700,0.000700,ann,${ANN},0.7,author,` +
+        `0x[0-9a-f]{64},txhash,0x${'c4'.repeat(20)},gptbot,$`,
+    ),
+  );
+  const amounts = [...body.matchAll(/,(?:read|citation),(\d+),/g)].map(([, micro]) => Number(micro));
+  const { totals } = (await get(site, '/_svc/earnings')).body;
+  expect(amounts.reduce((sum, micro) => sum + micro, 0)).toBe(totals.grossMicroUsdc);
+  const statements = (await get(site, '/_svc/earnings/statements')).body;
+  expect(statements.totalMicroUsdc).toBe(totals.grossMicroUsdc - 25);
+});
+
+test('a CSV of more than 50,000 rows is cut, says so before its body, and the next export of the key waits for it', async () => {
+  const site = await api.site();
+  const at = Date.now() - HOUR;
+  const legs = Array.from({ length: 25 }, (_, n) => ({
+    toAddress: `0x${String(n).padStart(40, '0')}`,
+    amountMicro: 4,
+    share: 0.04,
+  }));
+  const purchases = Array.from({ length: MAX_EXPORT_ROWS / 25 + 1 }, (_, n) => buy(site, { atMs: at - n, legs }));
+  await insertPurchases(api.deps.database, purchases);
+  const url = `${api.url}/_svc/earnings/export.csv`;
+  const headers = { authorization: `Bearer ${site.key}` };
+  const slow = await fetch(url, { headers });
+  expect([slow.headers.get('x-svc-truncated'), slow.headers.get('x-svc-row-count')]).toEqual(['true', String(MAX_EXPORT_ROWS)]);
+  const second = await fetch(url, { headers });
+  expect([second.status, second.headers.get('retry-after'), second.headers.get('x-svc-error-code')]).toEqual([
+    503,
+    '2',
+    'overloaded',
+  ]);
+  await second.text();
+  const lines = (await slow.text()).split('\r\n');
+  expect(lines).toHaveLength(MAX_EXPORT_ROWS + 2);
+  const gone = await fetch(url, { headers });
+  await gone.body?.cancel();
+  await expect
+    .poll(async () => (await api.request('/_svc/earnings/export.csv?from=1', { key: site.key, method: 'HEAD' })).status)
+    .toBe(200);
+  expect((await get(site, '/_svc/earnings')).body.totals.events).toBe(purchases.length);
+  expect((await fetch(url, { headers })).status).toBe(200);
+});
+
+test('the PDF is one, of several pages, and names the digest of the CSV of the same window', async () => {
+  const site = await api.site();
+  const at = Date.now() - HOUR;
+  await insertPurchases(
+    api.deps.database,
+    Array.from({ length: 150 }, (_, n) => buy(site, { atMs: at - n, slug: `(endobj) ${n} 日本` })),
+  );
+  const window = { from: at - DAY, to: at + 1 };
+  const response = await fetch(`${api.url}/_svc/earnings/export.pdf?from=${window.from}&to=${window.to}`, {
+    headers: { authorization: `Bearer ${site.key}` },
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+  expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="svc-earnings-.*\.pdf"$/);
+  expect(Number(response.headers.get('content-length'))).toBe(bytes.length);
+  expect([bytes.subarray(0, 5).toString(), bytes.subarray(-6).toString().trim()]).toEqual(['%PDF-', '%%EOF']);
+  const csv = (await get(site, '/_svc/earnings/export.csv', window)).body;
+  expect(textOf(bytes)).toContain(createHash('sha256').update(csv).digest('hex'));
+  expect(textOf(bytes)).toContain('0.150000 USDC');
+});
+
+test('the audit counts verdicts, money, reasons, masquerade and agents, net of what was taken back', async () => {
+  const site = await api.site();
+  const at = Date.now() - HOUR;
+  const [paymentId = null] = await insertPurchases(api.deps.database, [buy(site, { atMs: at })]);
+  await insertSeen(api.deps.database, [
+    see(site, { atMs: at - 1 }),
+    see(site, { atMs: at - 2, verdict: 'blocked', agent: 'other', agentUa: 'curl/8', sigInvalid: true }),
+    see(site, {
+      atMs: at - 3,
+      verdict: 'served-free',
+      classifiedAs: 'human',
+      kind: null,
+      micro: null,
+      agent: 'other',
+      agentUa: null,
+    }),
+    see(site, { atMs: at - 4, verdict: 'payment-failed', reason: 'insufficient_funds', micro: 400 }),
+    see(site, { atMs: at - 5, agent: 'agent.example', verified: true, verifiedAgent: 'agent.example' }),
+    see(site, { atMs: at, verdict: 'paid', paymentId }),
+    see(site, { atMs: at, verdict: 'paid', paymentId, count: -1 }),
+    see(site, { atMs: at, verdict: 'paid', paymentId }),
+  ]);
+  const { status, body } = await get(site, '/_svc/audit', { from: at - HOUR, compare: 1, groupBy: 'verdict', limit: 3 });
+  expect(status).toBe(200);
+  const totals = {
+    ...{ observations: 6, agentHits: 5, denied: 2, paid: 1, servedFree: 1, paymentFailed: 1 },
+    ...{ missedMicroUsdc: 3_000, failedMicroUsdc: 400, earnedMicroUsdc: 1_000 },
+    failedByReason: {
+      ...{ insufficient_funds: 1, authorization_invalid: 0, malformed_payment: 0, network_unsupported: 0, settlement_failed: 0 },
+    },
+    ...{ verifiedHits: 1, masqueradeAttempts: 1 },
+  };
+  expect(body.totals).toEqual(totals);
+  expect(Object.keys(body).sort()).toEqual([
+    'breakdown',
+    'byAgent',
+    'generatedAt',
+    'nextCursor',
+    'previous',
+    'recent',
+    'totals',
+    'window',
+  ]);
+  expect(body.previous.totals.observations).toBe(0);
+  expect(body.breakdown[0]).toEqual({
+    ...{ key: 'denied', label: 'Denied', hits: 2, denied: 2, paid: 0, missedMicroUsdc: 2_000, earnedMicroUsdc: 0 },
+  });
+  expect(body.byAgent).toEqual([
+    { agent: 'gptbot', hits: 3, denied: 1, paid: 1 },
+    { agent: 'agent.example', hits: 1, denied: 1, paid: 0, verified: true },
+    { agent: 'other', hits: 1, denied: 0, paid: 0 },
+  ]);
+  expect(body.recent).toEqual([
+    {
+      host: site.host,
+      slug: 'solo',
+      kind: 'read',
+      verdict: 'paid',
+      classifiedAs: 'agent',
+      agentUa: 'GPTBot/1',
+      micro: 1_000,
+      at,
+    },
+    {
+      host: site.host,
+      slug: 'solo',
+      kind: 'read',
+      verdict: 'denied',
+      classifiedAs: 'agent',
+      agentUa: 'GPTBot/1',
+      micro: 1_000,
+      at: at - 1,
+    },
+    ...[expect.objectContaining({ verdict: 'blocked', sigInvalid: true, at: at - 2 })],
+  ]);
+  const next = (await get(site, '/_svc/audit', { cursor: body.nextCursor })).body;
+  expect([next.recent.length, 'nextCursor' in next, next.totals.observations]).toEqual([3, false, 6]);
+  expect(next.recent[0]).toEqual({ host: site.host, slug: 'solo', verdict: 'served-free', classifiedAs: 'human', at: at - 3 });
+
+  const count = async (query: Record<string, string>) => (await get(site, '/_svc/audit', query)).body.totals.observations;
+  expect(await count({ agent: 'gptbot' })).toBe(3);
+  expect(await count({ agent: 'curl/8' })).toBe(1);
+  expect(await count({ agent: 'unknown' })).toBe(1);
+  expect(await count({ agent: 'agent.example', verdict: 'denied' })).toBe(1);
+  expect(await count({ agent: 'nobody' })).toBe(0);
+  expect(await count({ kind: 'read', verdict: 'blocked' })).toBe(1);
+  const authors = (await get(site, '/_svc/audit', { groupBy: 'author' })).body.breakdown;
+  expect(
+    authors.map((row: { label: string; paid: number; earnedMicroUsdc: number }) => [row.label, row.paid, row.earnedMicroUsdc]),
+  ).toEqual([
+    ['No author known', 0, 0],
+    ['ann', 1, 700],
+    ['bob', 1, 300],
+  ]);
+});
+
+test('the description lists every report with its parameters', async () => {
+  const { body } = await api.request('/_svc/openapi.json');
+  for (const path of PATHS) {
+    const names = body.paths[path].get.parameters.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['from', 'to', 'compare', 'groupBy', 'cursor', 'limit']));
+  }
+});
+
+/** The text a PDF shows, as far as its streams are deflated and its strings are hexadecimal. */
+function textOf(pdf: Buffer): string {
+  const parts: string[] = [];
+  const raw = pdf.toString('latin1');
+  for (const match of raw.matchAll(/stream\r?\n/g)) {
+    const start = match.index + match[0].length;
+    const end = raw.indexOf('endstream', start);
+    const content = inflated(pdf.subarray(start, end));
+    for (const [, list] of content.matchAll(/\[([^\]]*)\] TJ/g)) {
+      parts.push(
+        [...(list ?? '').matchAll(/<([0-9a-f]*)>/gi)].map(([, hex]) => Buffer.from(hex ?? '', 'hex').toString('latin1')).join(''),
+      );
+    }
+  }
+  return parts.join(' ');
+}
+
+function inflated(bytes: Buffer): string {
+  try {
+    return inflateSync(bytes).toString('latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,73 @@
+/** The buyer's side of the REST door with licences that were settled in the ledger, without a chain or a worker. */
+import { randomBytes } from 'node:crypto';
+import type { Database } from '../../db/database.ts';
+import type { NewPayment } from '../../db/settlement/intake.ts';
+import { insertPayment } from '../../db/settlement/intake.ts';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import type { Hex } from '../../domain/payload.ts';
+import { openOffer, termsOfOffer } from '../../services/licences/offer.ts';
+import type { LicenceRequest } from '../../services/licences/request.ts';
+import { understandRequest } from '../../services/licences/request.ts';
+import type { startTestApi } from './api.ts';
+import { newWallet } from './payments.ts';
+
+/** A test API. */
+export type TestApi = Awaited<ReturnType<typeof startTestApi>>;
+
+/** A payment for the standing offer of a request, accepted and not decided. */
+export async function acceptPurchase(api: TestApi, accountId: string, request: LicenceRequest) {
+  const offer = await openOffer(api.deps, accountId, await understandRequest(api.deps, request, null));
+  const terms = termsOfOffer(offer);
+  const paymentId = crypto.randomUUID();
+  const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const payment: NewPayment = {
+    tenantId: offer.tenantId,
+    paymentId,
+    mode: 'live',
+    network: terms.network,
+    asset: terms.asset,
+    payer: newWallet(),
+    payTo: terms.payTo,
+    nonce,
+    validAfter: 0n,
+    validBefore: 2_000_000_000n,
+    signature: '0x00',
+    lane: 'plain',
+    x402Version: 2,
+    host: terms.host,
+    slug: `licence:${paymentId}`,
+    resource: terms.resource,
+    resourceKey: terms.resourceKey,
+    kind: terms.kind,
+    amountMicro: terms.priceMicro,
+    legs: terms.legs.map((leg) => ({ ...leg, share: Number(leg.amountMicro) / Number(terms.priceMicro) })),
+    legWords: terms.legWords,
+    router: terms.router,
+    binding: paymentId,
+    purpose: 'licence',
+    accountId,
+    licenceOfferId: offer.offerId,
+    agent: { label: 'other' },
+    keyId: null,
+    quoteId: offer.offerId,
+    unusedAtBlock: 1n,
+  };
+  await insertPayment(api.deps.database, payment, () => ({ state: 'accepted' }));
+  return { tenantId: offer.tenantId, paymentId, offer };
+}
+
+/** Settles it in the ledger, as evidence from the chain does. */
+export async function settlePurchase(database: Database, ref: { readonly tenantId: string; readonly paymentId: string }) {
+  const txHash = `0x${randomBytes(32).toString('hex')}`;
+  const event = { type: 'evidence', transfer: { txHash, logIndex: 0, blockNumber: 2n } } as const;
+  const applied = await applyEvents(database, [{ ...ref, event }]);
+  if (applied.changed.length !== 1) throw new Error('the purchase was not settled');
+  return { txHash };
+}
+
+/** A licence of the account, sold and settled; its jti is the payment's id. */
+export async function sellLicence(api: TestApi, accountId: string, request: LicenceRequest) {
+  const purchase = await acceptPurchase(api, accountId, request);
+  const { txHash } = await settlePurchase(api.deps.database, purchase);
+  return { ...purchase, jti: purchase.paymentId, txHash };
+}

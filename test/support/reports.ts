@@ -1,0 +1,124 @@
+/** Crossings and observations as the service leaves them, many at a time, rollups included. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Database, Sql } from '../../db/database.ts';
+import { insertAndRollUp, rollUpCrossings } from '../../db/rollups.ts';
+
+/** A purchase: its payment, and as many crossings as it went through (1 = settled, 2 = corrected, 3 = settled again). */
+export interface Purchase {
+  readonly tenantId: string;
+  readonly host: string;
+  readonly slug: string;
+  readonly kind: 'read' | 'citation';
+  readonly atMs: number;
+  readonly steps: number;
+  readonly payer?: string;
+  readonly agent?: string;
+  readonly legs: readonly {
+    readonly toAddress: string;
+    readonly amountMicro: number;
+    readonly authorId?: string;
+    readonly role?: 'author' | 'coauthor' | 'platform';
+    readonly share?: number;
+  }[];
+}
+
+/** An observation to write. */
+export interface Seen {
+  readonly tenantId: string;
+  readonly host: string;
+  readonly slug: string;
+  readonly verdict: string;
+  readonly classifiedAs: 'human' | 'agent';
+  readonly kind: 'read' | 'citation' | null;
+  readonly micro: number | null;
+  readonly reason: string | null;
+  readonly count: 1 | -1;
+  readonly paymentId: string | null;
+  readonly agent: string;
+  readonly agentUa: string | null;
+  readonly verified: boolean | null;
+  readonly verifiedAgent: string | null;
+  readonly sigInvalid: boolean | null;
+  readonly atMs: number;
+}
+
+/** Writes purchases in one database transaction and returns the ids of their payments. */
+export function insertPurchases(database: Database, purchases: readonly Purchase[]): Promise<string[]> {
+  const rows = purchases.map((purchase) => {
+    const micro = purchase.legs.reduce((sum, leg) => sum + leg.amountMicro, 0);
+    const legs = purchase.legs.map(({ amountMicro, role = 'author', share, ...leg }) => ({
+      ...leg,
+      role,
+      amountMicro: String(amountMicro),
+      share: share ?? amountMicro / micro,
+    }));
+    const tx = `0x${randomBytes(32).toString('hex')}`;
+    const payer = purchase.payer ?? `0x${'e'.repeat(40)}`;
+    return {
+      ...purchase,
+      id: randomUUID(),
+      tx,
+      payer,
+      agent: purchase.agent ?? 'other',
+      micro,
+      legs,
+      at: new Date(purchase.atMs),
+    };
+  });
+  return database.transaction(async (sql) => {
+    await insertPayments(sql, rows);
+    const made = await sql.query<{ crossing_id: string; tenant_id: string }>(
+      `insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at)
+       select tenant_id, uuidv7(), payment_id, sequence, host, slug, kind, sign * micro, (
+           select jsonb_agg(leg || jsonb_build_object('amountMicro', (sign * (leg ->> 'amountMicro')::bigint)::text) order by n)
+           from jsonb_array_elements(legs) with ordinality as list (leg, n)
+         ), payer, agent, at
+       from (
+         select "tenantId"::uuid as tenant_id, id::uuid as payment_id, sequence, 1 - 2 * (sequence % 2) as sign, host, slug, kind,
+           micro, legs, payer, agent, at
+         from jsonb_to_recordset($1::jsonb) as p ("tenantId" text, id text, host text, slug text, kind text, micro bigint,
+           legs jsonb, payer text, agent text, at timestamptz, steps int), generate_series(0, steps - 1) as sequence
+       ) step returning crossing_id, tenant_id`,
+      [JSON.stringify(rows)],
+    );
+    const refs = made.map((row) => ({ tenantId: row.tenant_id, crossingId: row.crossing_id }));
+    await sql.query(
+      `insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share, host, slug,
+         kind, at)
+       select tenant_id, crossing_id, n - 1, payment_id, leg ->> 'toAddress', (leg ->> 'amountMicro')::bigint, leg ->> 'role',
+         leg ->> 'authorId', (leg ->> 'share')::float8, host, slug, kind, at
+       from crossing, jsonb_array_elements(legs) with ordinality as list (leg, n)
+       where crossing_id = any ($1::uuid[])`,
+      [refs.map((ref) => ref.crossingId)],
+    );
+    await rollUpCrossings(sql, refs);
+    return rows.map((row) => row.id);
+  });
+}
+
+async function insertPayments(sql: Sql, rows: readonly object[]): Promise<void> {
+  await sql.query(
+    `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
+       x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state, tx_hash, at)
+     select "tenantId"::uuid, id::uuid, 'eip155:84532', '0xasset', payer, '0xpayto', tx, 0, 1, '0x', 2, host, slug, 'https://x', 'x',
+       kind, micro, legs, '0xrouter', 'b', 'settled', tx, at
+     from jsonb_to_recordset($1::jsonb) as p ("tenantId" text, id text, tx text, host text, slug text, kind text, micro bigint,
+       legs jsonb, payer text, at timestamptz)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Writes observations with their rollups in one statement. */
+export async function insertSeen(sql: Sql, seen: readonly Seen[]): Promise<void> {
+  await insertAndRollUp(
+    sql,
+    `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, reason, count, payment_id,
+       agent, agent_ua, verified, verified_agent, sig_invalid, at)
+     select "tenantId"::uuid, uuidv7(), host, slug, verdict, "classifiedAs", kind, micro, reason, count, "paymentId"::uuid, agent,
+       "agentUa", verified, "verifiedAgent", "sigInvalid", to_timestamp("atMs" / 1000.0)
+     from jsonb_to_recordset($1::jsonb) as o ("tenantId" text, host text, slug text, verdict text, "classifiedAs" text, kind text,
+       micro bigint, reason text, count smallint, "paymentId" text, agent text, "agentUa" text, verified bool,
+       "verifiedAgent" text, "sigInvalid" bool, "atMs" float8)`,
+    [JSON.stringify(seen)],
+  );
+}

@@ -1,0 +1,33 @@
+/** First attempts without a workflow: one pass of the dispatching activity's service, for tests of what it sends and records. */
+import type { Outbound } from '../../adapters/outbound.ts';
+import type { SecretBox } from '../../adapters/secretBox.ts';
+import type { Database } from '../../db/database.ts';
+import type { RetryStart } from '../../domain/webhook/retry.ts';
+import type { WebhookLimits } from '../../services/webhooks/deps.ts';
+import { WEBHOOK_LIMITS } from '../../services/webhooks/deps.ts';
+import { createDispatcher } from '../../services/webhooks/dispatch.ts';
+import { createRecorder } from '../../services/webhooks/recorder.ts';
+import { createWake } from '../../services/webhooks/wake.ts';
+
+/** What a pass works with; what it hands over to workflows lands in `handedOver`. */
+export interface PassOptions {
+  readonly database: Database;
+  readonly outbound: Outbound;
+  readonly chatOutbound?: Outbound;
+  readonly secretBox: SecretBox;
+  readonly handedOver?: RetryStart[];
+  readonly limits?: Partial<WebhookLimits>;
+}
+
+/** Makes the first attempts that are due, for `passMs` (300 ms unless told), and waits for those in flight. */
+export async function runPass(options: PassOptions): Promise<void> {
+  const { database, outbound, secretBox, chatOutbound = outbound, handedOver = [] } = options;
+  const limits = { ...WEBHOOK_LIMITS, requestTimeoutMs: 2_000, passMs: 300, pollMs: 50, ...options.limits };
+  const retries = { start: async (retry: RetryStart) => void handedOver.push(retry) };
+  const stopping = new AbortController();
+  const fixed = { shards: 1, windowMs: 1_000, stopping: stopping.signal, warn: console.error };
+  const deps = { database, outbound, chatOutbound, secretBox, retries, limits, wake: createWake(), ...fixed };
+  const timer = setTimeout(() => stopping.abort(), limits.passMs);
+  await createDispatcher({ ...deps, limits: { ...limits, passMs: 60_000 } }, createRecorder(database)).run(0, stopping.signal);
+  clearTimeout(timer);
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { createRule } from '../../services/anomalies/rules.ts';
+import { startAnomalySweep } from '../../services/anomalies/start.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import { saveHistory } from '../support/histories.ts';
+import { insertTenant } from '../support/ledger.ts';
+import { createNamespace } from '../support/namespace.ts';
+import type { TestDatabase } from '../support/parts.ts';
+import { createDatabase } from '../support/parts.ts';
+import { startReceiver } from '../support/receiver.ts';
+import type { WebhookWorker, WebhookWorkerOptions } from '../support/webhook-worker.ts';
+import { startWebhookWorker } from '../support/webhook-worker.ts';
+
+let own: TestDatabase;
+let database: Database;
+let options: WebhookWorkerOptions;
+let worker: WebhookWorker;
+
+beforeAll(async () => {
+  own = await createDatabase();
+  database = await openDatabase({ url: own.appUrl });
+  options = { databaseUrl: own.appUrl, temporal: await createNamespace(), windowMs: 300, limits: { passMs: 4_000 } };
+  worker = await startWebhookWorker(options);
+});
+afterAll(async () => {
+  await worker.stop();
+  await database.close();
+  await own.drop();
+});
+
+test('a breached threshold reaches the endpoint once, however often the running sweep looks', async () => {
+  const receiver = await startReceiver();
+  const tenantId = await insertTenant(database);
+  await createEndpoint(worker, tenantId, { url: receiver.url, eventTypes: ['anomaly.detected'] });
+  await createRule({ database }, tenantId, { metric: 'denied', rangeKey: '1h', threshold: 1 });
+  await database.query(
+    `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, agent, at)
+     values ($1, $2, 'alpha.example', 'solo', 'denied', 'agent', 'other', clock_timestamp())`,
+    [tenantId, randomUUID()],
+  );
+  const sweep = { taskQueue: options.temporal.taskQueue, intervalMs: 100 };
+  await startAnomalySweep(worker.client, sweep);
+  await startAnomalySweep(worker.client, sweep);
+  await receiver.until(1);
+  const handle = worker.client.workflow.getHandle('sweepAnomalies');
+  for (let timers = 0; timers < 4; ) {
+    const { events } = await handle.fetchHistory();
+    timers = events?.filter(({ timerFiredEventAttributes }) => timerFiredEventAttributes).length ?? 0;
+  }
+  const body = JSON.parse(receiver.received[0]?.body ?? '');
+  expect(body).toMatchObject({ type: 'anomaly.detected', data: { metric: 'denied', rangeKey: '1h', threshold: 1 } });
+  expect(body.data.detail).toBe('Denied requests in the last hour: 1. The threshold is 1.');
+  expect(receiver.received).toHaveLength(1);
+  await saveHistory(worker.client, 'sweepAnomalies');
+  await handle.terminate();
+  await receiver.stop();
+}, 60_000);
