@@ -156,5 +156,8 @@ const OUTSIDE_FONT = /[^\x20-\x7e\xa0-\xff€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘�
 
 /** Text in the letters that the built-in fonts have (Windows-1252); line breaks and other controls become blanks. */
 function printable(text: string): string {
-  return text.normalize('NFC').replace(/\p{Cc}+/gu, ' ').replace(OUTSIDE_FONT, '?');
+  return text
+    .normalize('NFC')
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(OUTSIDE_FONT, '?');
 }

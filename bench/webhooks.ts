@@ -28,7 +28,10 @@ import { createWake } from '../services/webhooks/wake.ts';
 
 const DELIVERIES = Number(process.argv[2] ?? 4_000);
 const SHARDS = 4;
-const DATA = JSON.stringify({ tenant: 't', legs: Array.from({ length: 4 }, (_, n) => ({ toAddress: `0x${'a'.repeat(40)}`, amountMicro: n })) });
+const DATA = JSON.stringify({
+  tenant: 't',
+  legs: Array.from({ length: 4 }, (_, n) => ({ toAddress: `0x${'a'.repeat(40)}`, amountMicro: n })),
+});
 const secretBox = createSecretBox(Buffer.alloc(32, 1));
 
 if (process.send !== undefined) receive();
@@ -81,7 +84,9 @@ async function measure(database: Database, url: string, origin: string): Promise
     ownRates.push(await withDispatcher(database, url, () => drain(database, DELIVERIES)));
   }
   const [pool, own] = [median(poolRates), median(ownRates)];
-  console.log(`undici Pool loop  ${pool.toFixed(0)}/s\ndeliveries        ${own.toFixed(0)}/s  ratio ${(own / pool).toFixed(2)} (asked: 0.40)`);
+  console.log(
+    `undici Pool loop  ${pool.toFixed(0)}/s\ndeliveries        ${own.toFixed(0)}/s  ratio ${(own / pool).toFixed(2)} (asked: 0.40)`,
+  );
   const idle = await withDispatcher(database, url, () => lags(database, endpoints.slice(0, 1), origin, 100, 20));
   console.log(`commit to receiver, idle          p50 ${at(idle, 0.5)} ms  p99 ${at(idle, 0.99)} ms (asked: p50 <= 100)`);
   const many = await addEndpoints(database, 900, `${origin}/`);
@@ -90,7 +95,9 @@ async function measure(database: Database, url: string, origin: string): Promise
   await addDeliveries(database, hanging, 300);
   const beside = await withDispatcher(database, url, () => lags(database, many, origin, 900, 2));
   const [p99, p99Beside] = [at(alone, 0.99), at(beside, 0.99)];
-  console.log(`900 endpoints p99 ${p99} ms, beside 100 that hang ${p99Beside} ms: ${(p99Beside / p99).toFixed(2)} x (asked: <= 2)`);
+  console.log(
+    `900 endpoints p99 ${p99} ms, beside 100 that hang ${p99Beside} ms: ${(p99Beside / p99).toFixed(2)} x (asked: <= 2)`,
+  );
 }
 
 /** The yardstick: the same number of POSTs, signed by nobody, recorded nowhere. */
@@ -124,11 +131,10 @@ async function addEndpoints(database: Database, count: number, url: string): Pro
   );
   for (const { tenantId, endpointId } of rows) {
     const sealed = secretBox.seal(createWebhookSecret(), secretContext(tenantId, endpointId));
-    await database.query('insert into webhook_secret (tenant_id, endpoint_id, secret_id, sealed) values ($1, $2, gen_random_uuid(), $3)', [
-      tenantId,
-      endpointId,
-      sealed,
-    ]);
+    await database.query(
+      'insert into webhook_secret (tenant_id, endpoint_id, secret_id, sealed) values ($1, $2, gen_random_uuid(), $3)',
+      [tenantId, endpointId, sealed],
+    );
   }
   return rows;
 }
@@ -179,7 +185,13 @@ async function drain(database: Database, count: number): Promise<number> {
 }
 
 /** Milliseconds from commit to receiver of `count` deliveries an event at a time, `gapMs` apart, sorted. */
-async function lags(database: Database, endpoints: readonly Endpoint[], origin: string, count: number, gapMs: number): Promise<number[]> {
+async function lags(
+  database: Database,
+  endpoints: readonly Endpoint[],
+  origin: string,
+  count: number,
+  gapMs: number,
+): Promise<number[]> {
   const committed = new Map<string, number>();
   await wait(300);
   for (let place = 0; place < count; place++) {
@@ -197,5 +209,8 @@ function at(sorted: readonly number[], part: number): number {
 }
 
 function median(values: readonly number[]): number {
-  return at([...values].sort((a, b) => a - b), 0.5);
+  return at(
+    [...values].sort((a, b) => a - b),
+    0.5,
+  );
 }

@@ -13,6 +13,7 @@ import {
   setTenantStatus,
 } from '../../services/tenants.ts';
 import type { readAdminConfig } from '../config.ts';
+import { addCredentialCommands, licenceCommands } from './licences.ts';
 import { collect, parseDays, parseId, parseJsonFile, parsePlan, parseScopes, parseWallet } from './options.ts';
 
 /** What a command runs with: opened only when one runs, so that `--help` needs nothing. */
@@ -32,6 +33,7 @@ export function createAdminProgram(surroundings: Surroundings): Command {
   program.addCommand(ownerCommands(surroundings));
   program.addCommand(memberCommands(surroundings));
   program.addCommand(buyerCommands(surroundings));
+  program.addCommand(licenceCommands(surroundings));
   program.addCommand(hostCommands(surroundings));
   program.addCommand(paymentCommands(surroundings));
   return program;
@@ -180,6 +182,7 @@ function memberCommands({ open, print }: Surroundings): Command {
 
 function buyerCommands({ open, print }: Surroundings): Command {
   const buyer = new Command('buyer').description('Buyer accounts.');
+  addCredentialCommands(buyer, { open, print });
   const account = buyer.command('account').description('One account a buyer.');
   account
     .command('create')

@@ -79,7 +79,7 @@ function standingFromRow(row: Row): StandingObservation {
 /** True when the site's rollups know this agent label. */
 export async function knowsAgentLabel(sql: Sql, tenantId: string, label: string): Promise<boolean> {
   const rows = await sql.query(
-    "select 1 from observation_day where tenant_id = $1 and dimension = 'label' and agent = $2 limit 1",
+    "select 1 from observation_day where tenant_id = $1 and dimension = 'full' and agent = $2 limit 1",
     [tenantId, label],
   );
   return rows.length > 0;

@@ -86,7 +86,8 @@ export async function importPages(
   request: { readonly tenantId: string; readonly pages: readonly PageInput[] },
 ): Promise<{ readonly imported: number }> {
   const forbidden = deps.network ? [deps.network.asset.toLowerCase(), deps.network.router.toLowerCase()] : [];
-  if (request.pages.length > MAX_IMPORT) throw new ServiceError('invalid_parameter', `pages: at most ${MAX_IMPORT} at once`);
+  if (!Array.isArray(request.pages) || request.pages.length > MAX_IMPORT)
+    throw new ServiceError('invalid_parameter', `pages: at most ${MAX_IMPORT} at once`);
   const rows = request.pages.map((page, index) => importedRow(page, `pages.${index}`, forbidden));
   if (new Set(rows.map(({ slug }) => slug)).size !== rows.length) {
     throw new ServiceError('invalid_parameter', 'pages: a slug is named twice', { parameter: 'pages' });
@@ -102,7 +103,8 @@ export async function importPages(
 }
 
 function importedRow({ slug, path, title, credits }: PageInput, place: string, forbidden: readonly string[]) {
-  const isText = (text: string): boolean => text !== '' && text.isWellFormed() && !hasControlCharacter(text);
+  const isText = (text: unknown): boolean =>
+    typeof text === 'string' && text !== '' && text.isWellFormed() && !hasControlCharacter(text);
   if (!isText(slug) || slug.length > MAX_SLUG_CHARS) refuse(`${place}.slug`, 'must be a slug');
   if (!isText(path) || path.length > MAX_SLUG_CHARS || !path.startsWith('/')) refuse(`${place}.path`, 'must begin with a slash');
   if (title !== undefined && (!isText(title) || title.length > 500)) refuse(`${place}.title`, 'must be text');

@@ -112,7 +112,8 @@ function bounded(window: ReadableWindow, nowMs: number): ReadableWindow {
 /** Labels are read from the rollups, any other name from the rows (safety 23). */
 async function agentFilter(sql: Sql, tenantId: string, agent: string | null): Promise<ObservationScope['agent']> {
   if (agent === null) return null;
-  const isLabel = agent === 'other' || isKnownCrawler(agent) || (await knowsAgentLabel(sql, tenantId, agent));
+  const mayBeHost = /^[a-z0-9.-]{1,253}$/.test(agent);
+  const isLabel = agent === 'other' || isKnownCrawler(agent) || (mayBeHost && (await knowsAgentLabel(sql, tenantId, agent)));
   return isLabel ? { label: agent } : { name: agent };
 }
 
