@@ -59,7 +59,8 @@ export async function buyLicence(deps: BuyDeps, call: PurchaseCall): Promise<Pur
   try {
     const receipt = await deps.settle({
       ...{ tenantId, keyId: null, mode: 'live', terms: termsOfOffer(offer), payment, agent, purchase: { accountId, offerId } },
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      // Each account has its own keys.
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey: `${accountId}:${idempotencyKey}` }),
     });
     const { licence } = receipt;
     if (!licence) throw new Error('a settled purchase has no licence');
