@@ -37,7 +37,7 @@ const secretBox = createSecretBox(Buffer.alloc(32, 1));
 if (process.send !== undefined) receive();
 else await main();
 
-/** The receiver: answers 200, hangs on `/hang`, and says on `/arrivals` how long after its `x` each event of a lag run arrived. */
+/** The receiver: answers 200, hangs on `/hang`, and says on `/arrivals` when each delivery arrived (epoch ms). */
 function receive(): void {
   const arrivals = new Map<string, number>();
   const server = createServer((request, response) => {

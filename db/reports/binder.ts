@@ -2,7 +2,7 @@
 export class Binder {
   readonly values: unknown[] = [];
 
-  /** The placeholder of a value. */
+  /** The parameter that stands for a value. */
   bind(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;

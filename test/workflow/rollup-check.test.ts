@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createReportActivities } from '../../activities/reports.ts';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { saveHistory } from '../support/histories.ts';
+import { insertTenant } from '../support/ledger.ts';
+import { createNamespace } from '../support/namespace.ts';
+import type { TestDatabase } from '../support/parts.ts';
+import { createDatabase } from '../support/parts.ts';
+
+let own: TestDatabase;
+let database: Database;
+let client: Client;
+let stop: () => Promise<void>;
+let taskQueue: string;
+
+beforeAll(async () => {
+  own = await createDatabase();
+  database = await openDatabase({ url: own.appUrl });
+  const temporal = await createNamespace();
+  taskQueue = temporal.taskQueue;
+  const [connection, clientConnection] = await Promise.all([
+    NativeConnection.connect({ address: temporal.address }),
+    Connection.connect({ address: temporal.address }),
+  ]);
+  client = new Client({ connection: clientConnection, namespace: temporal.namespace });
+  const worker = await Worker.create({
+    connection,
+    namespace: temporal.namespace,
+    taskQueue,
+    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    activities: createReportActivities({ database, clock: Date.now }),
+  });
+  const running = worker.run();
+  stop = async () => {
+    worker.shutdown();
+    await running;
+    await Promise.all([connection.close(), clientConnection.close()]);
+  };
+}, 60_000);
+afterAll(async () => {
+  await stop();
+  await database.close();
+  await own.drop();
+});
+
+test('the nightly check finds the site whose counters differ from its rows, and mends it', { timeout: 60_000 }, async () => {
+  const tenantId = await insertTenant(database);
+  await database.query(
+    `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, agent, at)
+     values ($1, $2, 'alpha.example', 'solo', 'denied', 'agent', 'other', now() - interval '2 days')`,
+    [tenantId, randomUUID()],
+  );
+  const check = (workflowId: string): Promise<number> =>
+    client.workflow.execute('checkRollups', { taskQueue, workflowId, args: [{ days: 7 }] });
+  expect(await check('checkRollups')).toBe(1);
+  expect(await check('checkRollups-again')).toBe(0);
+  await saveHistory(client, 'checkRollups');
+});
