@@ -6,6 +6,7 @@ import { createExportSlots } from '../services/reports/exportSlots.ts';
 import { openDoor, pathOf, send, sendError, stampResponse } from './door.ts';
 import { describeApi, openApiRoute } from './openapi.ts';
 import type { ApiDeps, HandlerDeps, Route } from './route.ts';
+import { challengeRoute, signInRoute } from './routes/accounts.ts';
 import { auditRoute } from './routes/audit.ts';
 import { earningsRoute } from './routes/earnings.ts';
 import { enforceConfigRoute } from './routes/enforceConfig.ts';
@@ -14,14 +15,13 @@ import { exportCsvRoute } from './routes/exportCsv.ts';
 import { exportPdfRoute } from './routes/exportPdf.ts';
 import { healthRoute, readyRoute } from './routes/health.ts';
 import { jwksRoute } from './routes/jwks.ts';
-import { licenseCheckRoute } from './routes/licenseCheck.ts';
-import { membersRoute } from './routes/members.ts';
-import { challengeRoute, signInRoute } from './routes/accounts.ts';
 import { licencesAccessRoute } from './routes/licencesAccess.ts';
 import { licencesBuyRoute } from './routes/licencesBuy.ts';
 import { licencesHeldRoute } from './routes/licencesHeld.ts';
 import { licencesLegsRoute } from './routes/licencesLegs.ts';
 import { licencesQuoteRoute } from './routes/licencesQuote.ts';
+import { licenseCheckRoute } from './routes/licenseCheck.ts';
+import { membersRoute } from './routes/members.ts';
 import { oauthMetadataRoute, oauthTokenRoute } from './routes/oauth.ts';
 import { observeRoute } from './routes/observe.ts';
 import { quoteRoute } from './routes/quote.ts';
@@ -57,7 +57,10 @@ const DESCRIBED: readonly Route[] = [
   exportCsvRoute,
   exportPdfRoute,
   auditRoute,
-  openHostRoute, listHostsRoute, checkHostRoute, jwksRoute,
+  openHostRoute,
+  listHostsRoute,
+  checkHostRoute,
+  jwksRoute,
 ];
 
 /** The API description of every endpoint, as it is served and as it is committed (`openapi.json`). */

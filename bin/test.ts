@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reporter, TestModule, TestSuite } from 'vitest/node';
+// biome-ignore lint/suspicious/noDeprecatedImports: only its former overload with a mode is deprecated
 import { createVitest, parseCLI } from 'vitest/node';
 import { stopOnSignals } from '../sandbox/parts/signals.ts';
 
