@@ -1,4 +1,5 @@
 import { insertAlert } from '../../db/alerts.ts';
+import { insertAlertMail } from '../../db/anomalies/mails.ts';
 import { admitLook } from '../../db/hostCaps.ts';
 import type { StampOutcome } from '../../db/hosts.ts';
 import {
@@ -86,7 +87,8 @@ async function afterRecheck(deps: HostDeps, challenge: Challenge, proof: Proof):
   if (failure.kind === 'lapse') {
     const nextCheckAt = new Date(nowMs + nextOpenCheckMs(0, times));
     await lapseOwnership(database, challenge, { token: newToken(), at, nextCheckAt });
-    await insertAlert(database, { tenantId, kind: 'host_lapsed', detail: `${host} is not proven any more (${proof.reason})` });
+    const detail = `${host} is not proven any more (${proof.reason}).`;
+    await alertOwner(deps, { tenantId, kind: 'host_lapsed', host, detail, subject: 'A host of yours is not proven any more' });
     deps.warn('ownership of a host lapsed', { tenantId, host, reason: proof.reason });
     return missed(proof.reason);
   }
@@ -96,10 +98,29 @@ async function afterRecheck(deps: HostDeps, challenge: Challenge, proof: Proof):
     failingSince: new Date(failure.failingSinceMs),
   });
   if (failure.isAlert) {
-    await insertAlert(database, { tenantId, kind: 'host_failing', detail: `${host} fails its recheck (${proof.reason})` });
+    const detail = `${host} fails its recheck (${proof.reason}). It stays proven until the confirmations have failed, too.`;
+    await alertOwner(deps, { tenantId, kind: 'host_failing', host, detail, subject: 'A host of yours fails its recheck' });
     deps.warn('a verified host fails its recheck', { tenantId, host, reason: proof.reason });
   }
   return { verified: true };
+}
+
+/** Tells operator and owner, in one database transaction: a row of the alert list, and an e-mail where one can be sent. */
+async function alertOwner(
+  deps: HostDeps,
+  alert: {
+    readonly tenantId: string;
+    readonly kind: string;
+    readonly host: string;
+    readonly detail: string;
+    readonly subject: string;
+  },
+): Promise<void> {
+  const { tenantId, kind, host, detail, subject } = alert;
+  await deps.database.transaction(async (sql) => {
+    await insertAlert(sql, { tenantId, kind, detail });
+    await insertAlertMail(sql, { tenantId, mailId: `${kind}:${host}:${deps.clock()}`, subject, detail });
+  });
 }
 
 /** Looks at the site of a challenge that was just opened, within the account's hourly share; says when its check is due. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCOPES } from '../../domain/access.ts';
+import { setAlertAddress } from '../../services/anomalies/rules.ts';
 import { mintConnectKey } from '../../services/hosts/preset.ts';
 import { mintKey } from '../../services/keys.ts';
 import { saveHistory } from '../support/histories.ts';
@@ -246,6 +247,7 @@ test('ownership lapses after the confirmations of a failed recheck, and then onl
   const before = { recheckMs: world.times.recheckMs, confirm: [...world.times.confirmAfterMs] };
   Object.assign(world.times, { recheckMs: 300 });
   world.times.confirmAfterMs.splice(0, 9, 200, 400, 600);
+  await setAlertAddress(world.api.deps, tenantId, 'owner@alpha.example');
   const { token } = (await open(host)).body.challenge;
   await serveToken(host, token);
   expect((await check(host)).status).toBe(200);
@@ -266,6 +268,11 @@ test('ownership lapses after the confirmations of a failed recheck, and then onl
     [tenantId],
   );
   expect(alerts.map(({ kind }) => kind)).toEqual(['host_failing', 'host_lapsed']);
+  const mails = await world.api.deps.database.query('select subject from alert_mail where tenant_id = $1 order by created_at', [tenantId]);
+  expect(mails).toEqual([
+    { subject: 'A host of yours fails its recheck' },
+    { subject: 'A host of yours is not proven any more' },
+  ]);
   await saveHistory(world.client, `host:${tenantId}:${host}`, 'verifyHost-lapse');
   const stranger = await site();
   const taken = (await stranger.open(host, 'well-known')).body.challenge;
