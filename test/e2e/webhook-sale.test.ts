@@ -1,0 +1,103 @@
+import { Client, Connection } from '@temporalio/client';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOutbound } from '../../adapters/outbound.ts';
+import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createEndpoint, listDeliveries } from '../../services/webhooks/endpoints.ts';
+import { redeliver } from '../../services/webhooks/redeliver.ts';
+import { rotateSecret } from '../../services/webhooks/rotateSecret.ts';
+import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
+import type { Receiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+
+let service: TestService;
+let site: TestSite;
+let receiver: Receiver;
+beforeAll(async () => {
+  service = await startTestService();
+  site = await service.site();
+  receiver = await startReceiver();
+}, 120_000);
+afterAll(async () => {
+  await service.stop();
+  await receiver.stop();
+}, 60_000);
+
+async function buy(slug: string): Promise<{ readonly ref: string; readonly price: number }> {
+  const quote = await askQuote(service.baseUrl, site.key, slug);
+  const payer = await service.payer(100_000n);
+  const answer = await sellUntilDecided(service.baseUrl, site.key, quote, await payFor(payer, quote), 60_000);
+  return { ref: answer.body.settlementRef, price: quote.price };
+}
+
+/** The delivery's body, its headers verified by the standardwebhooks package. */
+function verified(n: number, secret: string) {
+  const one = receiver.received[n];
+  if (!one) throw new Error(`there is no delivery ${n}`);
+  new Webhook(secret).verify(one.body, one.headers as Record<string, string>);
+  // biome-ignore lint/suspicious/noExplicitAny: the envelope of any event
+  return { headers: one.headers, body: JSON.parse(one.body) as any };
+}
+
+test('a sale on chain reaches its receiver through a failure, again on demand, and over a rotation of the secret', {
+  timeout: 120_000,
+}, async () => {
+  const { database } = service;
+  const outbound = createOutbound({ allowLoopback: true });
+  const secretBox = createSecretBox(Buffer.from(service.secrets.secretsKey, 'base64url'));
+  const deps = { database, secretBox, outbound };
+  const { endpointId, secret } = await createEndpoint(deps, site.tenantId, { url: receiver.url });
+  receiver.answer((response, count) => {
+    response.statusCode = count === 1 ? 500 : 200;
+    response.end();
+  });
+
+  const sales = await Promise.all([buy('trio'), buy('solo')]);
+  await receiver.until(2);
+  const first = verified(0, secret);
+  const second = verified(1, secret);
+  expect(second.headers['svc-id']).toBe(first.headers['svc-id']);
+  expect(second.body).toEqual(first.body);
+  const gross = sales.reduce((sum, sale) => sum + sale.price, 0);
+  const events = await database.query('select 1 from webhook_event where tenant_id = $1', [site.tenantId]);
+  if (events.length === 1) {
+    expect(first.body.data.gross.microUsdc).toBe(gross);
+    expect([...first.body.data.settlementRefs].sort()).toEqual([...new Set(sales.map((sale) => sale.ref))].sort());
+  }
+  expect(first.body.data.legs.reduce((sum: number, leg: { amountMicro: number }) => sum + leg.amountMicro, 0)).toBe(
+    first.body.data.gross.microUsdc,
+  );
+
+  await expect
+    .poll(
+      async () => (await listDeliveries(deps, site.tenantId, endpointId)).every((delivery) => delivery.state === 'delivered'),
+      {
+        timeout: 20_000,
+        interval: 200,
+      },
+    )
+    .toBe(true);
+  const deliveryId = String(first.headers['svc-id']);
+  const log = (await listDeliveries(deps, site.tenantId, endpointId)).find((delivery) => delivery.deliveryId === deliveryId);
+  expect(log?.attempts.map((attempt) => attempt.status)).toEqual([500, 200]);
+  const connection = await Connection.connect({ address: service.temporal.address });
+  const client = new Client({ connection, namespace: service.temporal.namespace });
+  expect((await client.workflow.getHandle(`delivery:${deliveryId}`).describe()).status.name).toBe('COMPLETED');
+  await connection.close();
+
+  const before = receiver.received.length;
+  const again = await redeliver(deps, site.tenantId, deliveryId);
+  await receiver.until(before + 1);
+  const third = verified(before, secret);
+  expect(third.headers['svc-id']).toBe(again.deliveryId);
+  expect(third.body.eventId).toBe(first.body.eventId);
+
+  const rotated = await rotateSecret(deps, site.tenantId, endpointId);
+  const sale = await buy('duo');
+  await receiver.until(before + 2);
+  expect(verified(before + 1, rotated.secret).body.data.settlementRefs).toEqual([sale.ref]);
+  expect(verified(before + 1, secret).body.data.settlementRefs).toEqual([sale.ref]);
+  await outbound.close();
+});
