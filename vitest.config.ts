@@ -29,6 +29,8 @@ export default defineConfig({
   },
 });
 
-function limits(): { testTimeout: number; hookTimeout: number; teardownTimeout: number } {
-  return { testTimeout: 30_000, hookTimeout: 60_000, teardownTimeout: 20_000 };
+/** How long things may take at most; nothing waits longer than it has to. */
+function limits() {
+  const expect = { poll: { timeout: 15_000, interval: 50 } };
+  return { testTimeout: 30_000, hookTimeout: 60_000, teardownTimeout: 20_000, expect };
 }
