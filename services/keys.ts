@@ -58,9 +58,11 @@ export async function findKey(
   return atDatabase(() => findKeyByHash(deps.database, hashToken(deps.pepper, token)));
 }
 
+const HOST_KEY_LIFE_MS = 30 * 86_400_000;
+
 /**
  * Issues a publisher key; the token is returned this once and cannot be read again. `value` fixes the whole token, for
- * installations whose keys must be known beforehand. Throws invalid_parameter, and conflict at 20 active keys.
+ * installations whose keys must be known beforehand. With `domain.manage` it expires within 30 days. Throws invalid_parameter, and conflict at 20 active keys.
  */
 export async function mintKey(
   deps: CredentialDeps,
@@ -85,13 +87,20 @@ export async function mintKey(
   }
   const keyId = randomUUID();
   const { tenantId, name, expiresAtMs } = request;
-  const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs);
+  const expiresAt = expiryOf(scopes, expiresAtMs);
   const hash = hashToken(deps.pepper, token);
   const key = { tenantId, keyId, name, prefix, last4: token.slice(-4), hash, scopes, expiresAt };
   if (!(await atDatabase(() => insertKey(deps.database, key, MAX_ACTIVE_KEYS)))) {
     throw new ServiceError('conflict', `a site has at most ${MAX_ACTIVE_KEYS} active keys`);
   }
   return { keyId, token };
+}
+
+/** A key that may prove hosts lives 30 days at most (specification, Authentication 8). */
+function expiryOf(scopes: readonly Scope[], askedMs: number | undefined): Date | null {
+  const latestMs = scopes.includes('domain.manage') ? Date.now() + HOST_KEY_LIFE_MS : undefined;
+  const expiresAtMs = askedMs !== undefined && latestMs !== undefined ? Math.min(askedMs, latestMs) : (askedMs ?? latestMs);
+  return expiresAtMs === undefined ? null : new Date(expiresAtMs);
 }
 
 /** Revokes a key: gone in the very next call (safety 24). Throws not_found; a second call changes nothing. */

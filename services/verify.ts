@@ -43,7 +43,7 @@ const INTAKE_MS = 60_000;
 export async function verifyPayment(deps: VerifyDeps, caller: Caller, request: VerifyRequest): Promise<SettleReceipt> {
   const page = requireOwnedPage({ ...request, tenant: caller.tenant });
   const slug = slugOf(presentPricing(caller.tenant).articlePrefixes, page.path) ?? '';
-  const attempt = { host: page.host, slug, kind: request.quote.kind ?? 'read', micro: null, payer: '' };
+  const attempt = { host: page.host, slug, kind: request.quote.kind ?? 'read', micro: null, payer: '', network: deps.network.id };
   const parsed = parsePayment(request.payment);
   if (!parsed.ok) {
     throw await refuse(deps, caller, request, attempt, { code: parsed.reason, raw: parsed.raw, sentence: parsed.detail });
@@ -63,6 +63,7 @@ async function termsOf(
   attempt: Attempt,
 ): Promise<Terms> {
   const payer = payment.authorization.from;
+  const network = payment.x402Version === 1 ? (deps.network.v1Name ?? deps.network.id) : deps.network.id;
   let terms: Terms;
   try {
     terms = await termsAtIntake(deps, caller, request, payment);
@@ -72,7 +73,7 @@ async function termsOf(
       deps,
       caller,
       request,
-      { ...attempt, payer },
+      { ...attempt, payer, network },
       { code: error.code, raw: error.code, sentence: error.message },
     );
   }
@@ -83,7 +84,7 @@ async function termsOf(
     deps,
     caller,
     request,
-    { host, slug, kind, micro, payer },
+    { host, slug, kind, micro, payer, network },
     { code: 'authorization_invalid', raw: 'legs_mismatch', sentence },
   );
 }
@@ -114,6 +115,8 @@ interface Attempt {
   readonly kind: Terms['kind'];
   readonly micro: bigint | null;
   readonly payer: string;
+  /** The network's name in the payer's version of x402. */
+  readonly network: string;
 }
 
 interface Refusal {
@@ -128,13 +131,13 @@ async function refuse(
   deps: VerifyDeps,
   { key }: Caller,
   { agent }: VerifyRequest,
-  { payer, ...attempt }: Attempt,
+  { payer, network, ...attempt }: Attempt,
   { code, raw, sentence }: Refusal,
 ): Promise<PaymentError> {
   if (key.mode === 'live') {
     const reason: FailureReason = code === 'quote_expired' ? 'authorization_invalid' : (code as FailureReason);
     await atDatabase(() => recordRefusal(deps.database, { ...attempt, tenantId: key.tenantId, reason, agent }));
   }
-  const response = { success: false, errorReason: raw, transaction: '', network: deps.network.id, payer };
+  const response = { success: false, errorReason: raw, transaction: '', network, payer };
   return new PaymentError(code, sentence, encodeSettlementResponse(response));
 }

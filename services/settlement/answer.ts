@@ -39,7 +39,7 @@ export async function answerPayment(deps: AnswerDeps, payment: Payment): Promise
     case 'superseded':
       return answerSuperseded(deps, payment);
     case 'failed':
-      throw refused(
+      throw await refusedAfterSend(
         deps,
         payment,
         payment.facts.reason ?? 'settlement_failed',
@@ -121,6 +121,18 @@ function freshLicence(deps: AnswerDeps, bought: LicenceRecord | null): StoredLic
       )
     : issuedAtSeconds + deps.licenceLifeSeconds;
   return { jti: randomUUID(), issuedAtSeconds, expiresAtSeconds, kid: deps.signer.current().kid };
+}
+
+/** A failure whose bytes were sent names their transaction (x402 §5.5). */
+async function refusedAfterSend(
+  deps: AnswerDeps,
+  payment: Payment,
+  code: FailureReason,
+  sentence: string,
+): Promise<PaymentError> {
+  const sent = payment.facts.batchId ? (await listAttempts(deps.database, payment.facts.batchId)).at(-1) : undefined;
+  const response = failureResponse(deps.networks, payment, payment.rawReason ?? code, sent?.txHash);
+  return new PaymentError(code, sentence, response);
 }
 
 function refused(deps: AnswerDeps, payment: Payment, code: FailureReason, sentence: string): PaymentError {

@@ -268,7 +268,9 @@ test('ownership lapses after the confirmations of a failed recheck, and then onl
     [tenantId],
   );
   expect(alerts.map(({ kind }) => kind)).toEqual(['host_failing', 'host_lapsed']);
-  const mails = await world.api.deps.database.query('select subject from alert_mail where tenant_id = $1 order by created_at', [tenantId]);
+  const mails = await world.api.deps.database.query('select subject from alert_mail where tenant_id = $1 order by created_at', [
+    tenantId,
+  ]);
   expect(mails).toEqual([
     { subject: 'A host of yours fails its recheck' },
     { subject: 'A host of yours is not proven any more' },
