@@ -41,7 +41,9 @@ test('while workflows are away a challenge is 503 but set up, and checks cost no
 });
 
 test('an unproven token is replaced after 30 days, and only then', async () => {
-  const { key } = await api.site();
+  const { tenantId, key } = await api.site();
+  // A key that may prove hosts lives 30 days; this one must outlive the token.
+  await api.deps.database.query('update api_key set expires_at = null where tenant_id = $1', [tenantId]);
   const host = 'old.sandbox.example';
   isAway = false;
   const tokenOf = async (): Promise<string> => (await api.post('/_svc/verify-host', key, { host })).body.challenge.token;
