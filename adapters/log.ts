@@ -1,5 +1,6 @@
 import type { DestinationStream, Logger } from 'pino';
 import { destination, pino } from 'pino';
+import { currentLogFields } from './logFields.ts';
 
 /** The log every part writes to; one JSON object a line on stdout. */
 export type Log = Logger;
@@ -48,7 +49,8 @@ export interface LogOptions {
 
 /**
  * Makes the process's log. Lines are written synchronously, so that the last one before a crash is not lost; times are ISO 8601
- * UTC; errors are written with type, message and stack; bigints as strings.
+ * UTC; errors are written with type, message and stack; bigints as strings. Each carries the fields of the work it belongs to: request,
+ * tenant, workflow, trace.
  */
 export function createLog({ level, name, stream = destination({ fd: 1, sync: true }) }: LogOptions): Log {
   return pino(
@@ -56,6 +58,7 @@ export function createLog({ level, name, stream = destination({ fd: 1, sync: tru
       level,
       base: { name },
       redact: { paths: REDACTED, censor: '[secret]' },
+      mixin: () => ({ ...currentLogFields() }),
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }), log: withPlainBigints },
     },

@@ -25,6 +25,8 @@ export interface Network {
   readonly confirmations: readonly { readonly belowMicro: bigint | null; readonly blocks: number }[];
   readonly maxFeePerGasWei: bigint;
   readonly priorityFeePerGasWei: bigint;
+  /** Who moves the money: our own relayer (unless told), or an x402 facilitator that is configured besides. */
+  readonly settler?: 'relayer' | 'facilitator';
 }
 
 /** What a deployment must say of a network, and may change of the defaults. */

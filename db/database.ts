@@ -11,8 +11,14 @@ export interface Sql {
   query<Row extends QueryResultRow>(statement: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
+/** What runs statements and database transactions: the database, or an open database transaction that others join. */
+export interface Transactional extends Sql {
+  /** Runs `work` whole or not at all. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
 /** One open database: entities through MikroORM, hot paths as SQL through the same pool (DESIGN §5). */
-export interface Database extends Sql {
+export interface Database extends Transactional {
   readonly orm: MikroORM;
   readonly pool: Pool;
   /**
@@ -66,6 +72,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     transaction: (work, isolation) => transact(pool, work, isolation),
     close: () => orm.close(true),
   };
+}
+
+/**
+ * An open database transaction in the shape that services take: what they do in a transaction of their own becomes part of this
+ * one, and is committed or rolled back with it.
+ */
+export function joinTransaction(sql: Sql): Transactional {
+  return { query: (statement, values) => sql.query(statement, values), transaction: (work) => work(sql) };
 }
 
 async function run<Row extends QueryResultRow>(

@@ -1,7 +1,7 @@
 /** Rows behind enforce-config and enforce-status. */
 import type { EnforcementSettings, GateScope } from '../domain/enforcement.ts';
 import type { HostFacts, ProbeSight } from '../domain/enforcementStatus.ts';
-import type { Database, Sql } from './database.ts';
+import type { Sql, Transactional } from './database.ts';
 import { notifyTenant } from './tenants.ts';
 
 /** What a tenant decided; null when it never did. */
@@ -17,7 +17,7 @@ export async function findEnforcement(sql: Sql, tenantId: string): Promise<Enfor
 
 /** Stores what a tenant decides and bumps its version; false when there is no such tenant. */
 export async function replaceEnforcement(
-  database: Database,
+  database: Transactional,
   tenantId: string,
   settings: EnforcementSettings,
   at: Date,

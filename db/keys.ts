@@ -1,6 +1,6 @@
 import type { KeyState, Plan, Scope, TenantStatus } from '../domain/access.ts';
-import type { Database, Sql } from './database.ts';
-import { ApiKey, ApiKeyHash, BuyerAccount, BuyerKey, OwnerToken } from './entities/index.ts';
+import type { Database, Sql, Transactional } from './database.ts';
+import { BuyerAccount, BuyerKey } from './entities/index.ts';
 import { notifyTenant } from './tenants.ts';
 
 /** A publisher key to store; the secret itself is never among its members. */
@@ -49,26 +49,30 @@ export async function listKeyStates(sql: Sql, keys: readonly Pick<KeyState, 'ten
  * Stores a key unless its site already has `limit` active ones; false then. The site's row is locked, so that two calls at
  * once cannot both take the last place.
  */
-export async function insertKey(database: Database, key: NewKey, limit: number): Promise<boolean> {
-  return database.orm.em.fork().transactional(async (em) => {
-    await em.execute('select 1 from tenant where tenant_id = ? for update', [key.tenantId]);
-    const active = await em.execute<{ count: string }[]>(
-      `select count(*) from api_key where tenant_id = ? and revoked_at is null and (expires_at is null or expires_at > now())`,
-      [key.tenantId],
+export async function insertKey(database: Transactional, key: NewKey, limit: number): Promise<boolean> {
+  return database.transaction(async (sql) => {
+    await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [key.tenantId]);
+    const inserted = await sql.query(
+      `insert into api_key (tenant_id, key_id, name, prefix, last4, scopes, expires_at)
+       select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from api_key where tenant_id = $1 and revoked_at is null
+         and (expires_at is null or expires_at > now())) < $8 returning 1`,
+      [key.tenantId, key.keyId, key.name, key.prefix, key.last4, [...key.scopes], key.expiresAt, limit],
     );
-    if (Number(active[0]?.count) >= limit) return false;
-    const { hash, scopes, ...row } = key;
-    em.create(ApiKey, { ...row, scopes: [...scopes] });
-    await em.flush();
-    em.create(ApiKeyHash, { keyHash: hash, tenantId: key.tenantId, keyId: key.keyId });
-    await em.flush();
-    await em.execute('select pg_notify(?, ?)', ['svc_tenant', key.tenantId]);
+    if (inserted.length === 0) return false;
+    await sql.query('insert into api_key_hash (key_hash, tenant_id, key_id) values ($1, $2, $3)', [
+      ...[key.hash, key.tenantId, key.keyId],
+    ]);
+    await notifyTenant(sql, key.tenantId);
     return true;
   });
 }
 
 /** Revokes a key of a tenant from the next call on; false when the tenant has no such key. Again: keeps the first time. */
-export async function markKeyRevoked(database: Database, key: { tenantId: string; keyId: string }, at: Date): Promise<boolean> {
+export async function markKeyRevoked(
+  database: Transactional,
+  key: { tenantId: string; keyId: string },
+  at: Date,
+): Promise<boolean> {
   return database.transaction(async (sql) => {
     const rows = await sql.query(
       `update api_key set revoked_at = coalesce(revoked_at, $3) where tenant_id = $1 and key_id = $2 returning 1`,
@@ -77,16 +81,6 @@ export async function markKeyRevoked(database: Database, key: { tenantId: string
     await notifyTenant(sql, key.tenantId);
     return rows.length > 0;
   });
-}
-
-/** Stores a token of a tenant's owner, as its hash. */
-export async function insertOwnerToken(
-  database: Database,
-  token: { tenantId: string; userId: string; tokenHash: Buffer; expiresAt: Date | null },
-): Promise<void> {
-  const em = database.orm.em.fork();
-  em.create(OwnerToken, token);
-  await em.flush();
 }
 
 /** Stores a buyer account and its first long-lived credential, as its hash. */

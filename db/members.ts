@@ -1,5 +1,5 @@
 /** The author roster of a tenant. */
-import type { Database, Sql } from './database.ts';
+import type { Database, Sql, Transactional } from './database.ts';
 
 /** One author on the roster. */
 export interface MemberRow {
@@ -47,7 +47,7 @@ export async function findRoster(sql: Sql, tenantId: string): Promise<{ owner: s
  * accepted. Another author with this e-mail: 23505; no such tenant: 23503.
  */
 export async function saveInvitation(
-  database: Database,
+  database: Transactional,
   member: Pick<MemberRow, 'tenantId' | 'authorId' | 'email' | 'inviteId' | 'inviteExpiresAt'> & { readonly tokenHash: Buffer },
 ): Promise<boolean> {
   return database.transaction(async (sql) => {

@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { Plan, TenantStatus } from '../domain/access.ts';
 import type { Pricing } from '../domain/pricing.ts';
-import type { Database, Sql } from './database.ts';
+import type { Database, Sql, Transactional } from './database.ts';
 import { HostClaim, Tenant, TenantHost, TenantPricing } from './entities/index.ts';
 
 /** The channel that says which tenant's rows changed. */
@@ -46,26 +46,51 @@ export async function insertTenant(database: Database, tenant: NewTenant, at: Da
  * force, under the tenant's row lock, and returns the next one or throws. Null when there is no such tenant.
  */
 export async function replacePricing(
-  database: Database,
+  database: Transactional,
   tenantId: string,
   at: Date,
   change: (current: Pricing) => Pricing,
 ): Promise<{ version: number } | null> {
-  return database.orm.em.fork().transactional(async (em) => {
-    const tenant = await em.findOne(Tenant, { tenantId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!tenant) return null;
-    const current = await em.findOneOrFail(TenantPricing, { tenantId, validUntil: null });
-    const next = change(current.pricing as unknown as Pricing);
+  return database.transaction(async (sql) => {
+    const [tenant] = await sql.query<{ version: number }>(
+      'select version from tenant where tenant_id = $1 for no key update',
+      [tenantId],
+    );
+    if (tenant === undefined) return null;
+    const [current] = await sql.query<{ pricing: Pricing; valid_from: Date }>(
+      'select pricing, valid_from from tenant_pricing where tenant_id = $1 and valid_until is null',
+      [tenantId],
+    );
+    if (current === undefined) throw new Error('a site without a pricing in force');
+    const next = change(current.pricing);
     const version = tenant.version + 1;
     // Two edits within one clock tick, or a clock that went back, must not leave a version with a negative life.
-    const from = at > current.validFrom ? at : current.validFrom;
-    current.validUntil = from;
-    Object.assign(tenant, columnsOf(next), { version, updatedAt: at });
-    em.create(TenantPricing, { tenantId, version, pricing: { ...next }, validFrom: from });
-    await em.flush();
-    await em.execute('select pg_notify(?, ?)', [TENANT_CHANNEL, tenantId]);
+    const from = at > current.valid_from ? at : current.valid_from;
+    await sql.query('update tenant_pricing set valid_until = $2 where tenant_id = $1 and valid_until is null', [tenantId, from]);
+    await sql.query('insert into tenant_pricing (tenant_id, version, pricing, valid_from) values ($1, $2, $3, $4)', [
+      ...[tenantId, version, JSON.stringify(next), from],
+    ]);
+    const { creditsInline, articlePrefixes, creditsFreeSlugs } = next;
+    await sql.query(
+      `update tenant set price_usdc = $2, citation_multiplier = $3, article_prefixes = $4, credits_inline = $5,
+         credits_free_slugs = $6, credits_api_url = $7, version = $8, updated_at = $9 where tenant_id = $1`,
+      [
+        ...[tenantId, next.priceUsdc, next.citationMultiplier, articlePrefixes],
+        ...[creditsInline && JSON.stringify(creditsInline), creditsFreeSlugs, next.creditsApiUrl, version, at],
+      ],
+    );
+    await notifyTenant(sql, tenantId);
     return { version };
   });
+}
+
+/** The pricing in force, as stored; null when there is no such tenant. */
+export async function findPricing(sql: Sql, tenantId: string): Promise<Pricing | null> {
+  const [row] = await sql.query<{ pricing: Pricing }>(
+    'select pricing from tenant_pricing where tenant_id = $1 and valid_until is null',
+    [tenantId],
+  );
+  return row?.pricing ?? null;
 }
 
 /** Sets a tenant's status or plan and bumps its version; false when there is no such tenant. */

@@ -5,17 +5,18 @@ export const MAX_RESOURCE_CHARS = 2048;
 
 /** A resource URL taken apart. */
 export interface ResourceUrl {
-  /** The URL as a client would request it, without its fragment. */
+  /** The URL as a client would request it, without its fragment: https, unless it names a port or this machine. */
   readonly url: string;
   /** ASCII host, lower case, without port and trailing dot. */
   readonly host: string;
-  /** Decoded path, without query and without trailing slashes; `/` for the root. */
+  /** Decoded path, without query and without trailing slashes; `/` for the root. As sent where it decodes to no plain text. */
   readonly path: string;
 }
 
 /**
- * Takes a resource URL apart; null when it is not an http(s) URL of at most 2,048 characters, carries credentials, or its path
- * does not decode to printable text. The same page spelled in several ways gives one `host` and `path`.
+ * Takes a resource URL apart; null when it is not an http(s) URL of at most 2,048 characters or carries credentials. The same
+ * page spelled in several ways gives one `host` and `path`. A publisher behind a TLS proxy sees http where its readers see https,
+ * so a plain http URL is read as the https one.
  */
 export function parseResource(text: string): ResourceUrl | null {
   if (text.length === 0 || text.length > MAX_RESOURCE_CHARS || hasControlCharacter(text)) return null;
@@ -24,8 +25,9 @@ export function parseResource(text: string): ResourceUrl | null {
   if (url.username !== '' || url.password !== '') return null;
   const path = decodePath(url.pathname);
   const host = normaliseHost(url.hostname);
-  if (path === null || host === '') return null;
+  if (host === '') return null;
   url.hash = '';
+  if (url.port === '' && !isThisMachine(host)) url.protocol = 'https:';
   return { url: url.href, host, path };
 }
 
@@ -59,11 +61,21 @@ export function hasControlCharacter(text: string): boolean {
   return false;
 }
 
-function decodePath(pathname: string): string | null {
+function decodePath(pathname: string): string {
+  const path = decodedOf(pathname) ?? pathname;
+  return path.replace(/\/+$/, '') || '/';
+}
+
+/** The path in plain text; null when its escapes are no UTF-8 or hide a control character: such a path is compared as sent. */
+function decodedOf(pathname: string): string | null {
   try {
-    const path = decodeURIComponent(pathname).replace(/\/+$/, '');
-    return hasControlCharacter(path) || !path.isWellFormed() ? null : path || '/';
+    const path = decodeURIComponent(pathname);
+    return hasControlCharacter(path) || !path.isWellFormed() ? null : path;
   } catch {
     return null;
   }
+}
+
+function isThisMachine(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }

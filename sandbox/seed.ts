@@ -5,7 +5,8 @@ import { createSecretBox } from '../adapters/secretBox.ts';
 import type { Database } from '../db/database.ts';
 import { BuyerKey, OwnerToken, Tenant } from '../db/entities/index.ts';
 import { WebhookEndpoint } from '../db/entities/webhook.ts';
-import { findKeyByHash, insertBuyerAccount, insertOwnerToken } from '../db/keys.ts';
+import { findKeyByHash, insertBuyerAccount } from '../db/keys.ts';
+import { insertOwnerToken } from '../db/owners.ts';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
 import { hashToken, mintKey } from '../services/keys.ts';
@@ -88,7 +89,7 @@ async function seedPublisher(deps: SeedDeps, publisher: SeededPublisher): Promis
   const ownerToken = tokenOf(secretsFile, secrets, `${name} owner`, 'svc_owner_');
   const tokenHash = hashToken(pepper, ownerToken);
   if ((await em.findOne(OwnerToken, { tokenHash })) === null) {
-    await insertOwnerToken(database, { tenantId, userId, tokenHash, expiresAt: null });
+    await insertOwnerToken(database, { tenantId, userId, tokenHash, last4: ownerToken.slice(-4), expiresAt: null });
   }
   return { tenantId, host, plan, ...(status === 'active' ? {} : { status }), ownerToken, keys };
 }

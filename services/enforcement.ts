@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts';
+import type { Transactional } from '../db/database.ts';
 import { findEnforcement, listHostFacts, replaceEnforcement } from '../db/enforcement.ts';
 import type { EnforcementSettings } from '../domain/enforcement.ts';
 import { DEFAULT_ENFORCEMENT, normaliseEnforcement } from '../domain/enforcement.ts';
@@ -71,7 +71,7 @@ export async function enforcementConfig(
 
 /** Changes what a site's gate decides by; its version goes up. Throws invalid_parameter, not_found. */
 export async function setEnforcement(
-  deps: { readonly database: Database },
+  deps: { readonly database: Transactional },
   request: { readonly tenantId: string; readonly settings: EnforcementSettings },
 ): Promise<void> {
   const settings = normaliseEnforcement(request.settings);

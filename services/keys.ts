@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import type { Database } from '../db/database.ts';
+import type { Database, Transactional } from '../db/database.ts';
 import { findKeyByHash, insertKey, markKeyRevoked } from '../db/keys.ts';
 import type { KeyState, Scope } from '../domain/access.ts';
 import { SCOPES } from '../domain/access.ts';
@@ -65,7 +65,7 @@ const HOST_KEY_LIFE_MS = 30 * 86_400_000;
  * installations whose keys must be known beforehand. With `domain.manage` it expires within 30 days. Throws invalid_parameter, and conflict at 20 active keys.
  */
 export async function mintKey(
-  deps: CredentialDeps,
+  deps: { readonly database: Transactional; readonly pepper: string },
   request: {
     readonly tenantId: string;
     readonly name: string;
@@ -105,7 +105,7 @@ function expiryOf(scopes: readonly Scope[], askedMs: number | undefined): Date |
 
 /** Revokes a key: gone in the very next call (safety 24). Throws not_found; a second call changes nothing. */
 export async function revokeKey(
-  deps: Pick<CredentialDeps, 'database'>,
+  deps: { readonly database: Transactional },
   key: { readonly tenantId: string; readonly keyId: string },
 ): Promise<void> {
   const found = await atDatabase(() => markKeyRevoked(deps.database, key, new Date()));

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { Database } from '../db/database.ts';
+import type { Database, Transactional } from '../db/database.ts';
 import { findRoster, saveInvitation, useInvitation } from '../db/members.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { hasControlCharacter } from '../domain/host.ts';
@@ -49,7 +49,7 @@ export async function listMembers(
  * Throws invalid_parameter, not_found, and conflict when the author has accepted or the e-mail is another author's.
  */
 export async function inviteMember(
-  deps: MemberDeps,
+  deps: Omit<MemberDeps, 'database'> & { readonly database: Transactional },
   request: { readonly tenantId: string; readonly authorId: string; readonly email: string },
 ): Promise<{ readonly inviteToken: string; readonly expiresAtMs: number }> {
   const { tenantId, authorId } = request;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { checkOutboundUrl } from '../adapters/outboundUrl.ts';
 import type { Network } from '../chain/network.ts';
-import type { Database } from '../db/database.ts';
-import { insertBuyerAccount, insertOwnerToken } from '../db/keys.ts';
+import type { Database, Sql, Transactional } from '../db/database.ts';
+import { insertBuyerAccount } from '../db/keys.ts';
+import { insertOwnerToken } from '../db/owners.ts';
 import { insertTenant, replacePricing, updateTenant } from '../db/tenants.ts';
 import type { Plan, TenantStatus } from '../domain/access.ts';
 import { ServiceError } from '../domain/errors.ts';
@@ -68,7 +69,7 @@ export async function createTenant(deps: TenantDeps, input: TenantInput): Promis
  * (safety 17). Members left out stay. Throws invalid_parameter, and not_found.
  */
 export async function setPricing(
-  deps: TenantDeps,
+  deps: { readonly database: Transactional } & Pick<TenantDeps, 'network'>,
   request: { readonly tenantId: string; readonly pricing: Partial<PricingInput> },
 ): Promise<{ readonly version: number }> {
   const result = await atDatabase(() =>
@@ -102,15 +103,16 @@ export async function setTenantPlan(
 
 /** Issues a token of a site's owner (`svc_owner_…`); it is returned this once. */
 export async function createOwnerToken(
-  deps: CredentialDeps,
+  deps: { readonly database: Sql; readonly pepper: string },
   request: { readonly tenantId: string; readonly userId: string; readonly expiresAtMs?: number },
-): Promise<{ readonly token: string }> {
+): Promise<{ readonly token: string; readonly tokenId: string }> {
   const token = generateToken('svc_owner_');
   const { tenantId, userId, expiresAtMs } = request;
   const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs);
   const tokenHash = hashToken(deps.pepper, token);
-  await atDatabase(() => insertOwnerToken(deps.database, { tenantId, userId, tokenHash, expiresAt }));
-  return { token };
+  const last4 = token.slice(-4);
+  const tokenId = await atDatabase(() => insertOwnerToken(deps.database, { tenantId, userId, tokenHash, last4, expiresAt }));
+  return { token, tokenId };
 }
 
 /** Creates a buyer account with a long-lived credential (`svc_buyer_…`), returned this once. */
@@ -138,7 +140,7 @@ function completePricing(input: PricingInput): Pricing {
 }
 
 /** What is charged can be quoted, and its credits API may be asked (decisions §6 rule 1: checked when saved, and again when sent). */
-function requirePricing(deps: TenantDeps, pricing: Pricing): void {
+function requirePricing(deps: Pick<TenantDeps, 'network'>, pricing: Pricing): void {
   validatePricing(pricing, forbiddenWallets(deps));
   const { creditsApiUrl } = pricing;
   if (creditsApiUrl === null) return;
@@ -149,7 +151,7 @@ function requirePricing(deps: TenantDeps, pricing: Pricing): void {
   }
 }
 
-function forbiddenWallets({ network }: TenantDeps): readonly string[] {
+function forbiddenWallets({ network }: Pick<TenantDeps, 'network'>): readonly string[] {
   return network ? [network.asset.toLowerCase(), network.router.toLowerCase()] : [];
 }
 

@@ -39,6 +39,7 @@ const settings = {
   confirmations: z.exactOptional(confirmations),
   maxFeePerGasWei: z.exactOptional(wei),
   priorityFeePerGasWei: z.exactOptional(wei),
+  settler: z.exactOptional(z.enum(['relayer', 'facilitator'], 'must be relayer or facilitator')),
 };
 
 /** Chain ids that come with defaults. */

@@ -80,7 +80,10 @@ function findContradictions(config: Config): Problem[] {
   const known = config.networks?.map((network) => network.id);
   const unknown = Object.keys(config.relayerPrivateKeys ?? {}).filter((id) => known && !known.includes(id));
   if (unknown.length > 0) refuse('relayerPrivateKeys', 'names a network that NETWORKS does not hold');
-  const keyless = known?.filter((id) => config.relayerPrivateKeys && !Object.hasOwn(config.relayerPrivateKeys, id));
+  const relayed = config.networks?.filter(({ settler }) => settler !== 'facilitator').map(({ id }) => id);
+  const keyless = relayed?.filter((id) => config.relayerPrivateKeys && !Object.hasOwn(config.relayerPrivateKeys, id));
   if (keyless?.length) refuse('relayerPrivateKeys', `holds no key for ${keyless.join(', ')}`);
+  const handsOver = config.networks?.some(({ settler }) => settler === 'facilitator') ?? false;
+  if (handsOver && config.facilitatorUrl === undefined) refuse('facilitatorUrl', 'is not set, and a network settles through it');
   return problems;
 }

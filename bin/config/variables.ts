@@ -282,6 +282,29 @@ const hosts = {
   }),
 };
 
+/** Another's facilitator, for networks of NETWORKS with `"settler":"facilitator"`. */
+const facilitator = {
+  facilitatorUrl: optional({
+    name: 'FACILITATOR_URL',
+    about: 'The x402 v2 facilitator (its /supported and /settle stand below it) for networks whose settler is `facilitator`.',
+    example: 'https://facilitator.example',
+    schema: publicUrl,
+  }),
+  facilitatorToken: optional({
+    name: 'FACILITATOR_TOKEN',
+    about: 'Sent to the facilitator as a bearer token. Not set: none is sent.',
+    example: 'token-of-the-facilitator…',
+    fromFile: true,
+    schema: text,
+  }),
+  facilitatorStatusUrl: optional({
+    name: 'FACILITATOR_STATUS_URL',
+    about: 'Where a facilitator that answers with ids of its own tells what became of one; `{id}` is replaced. Not set: such ids prove nothing.',
+    example: 'https://facilitator.example/transfers/{id}',
+    schema: text.regex(/^https?:\/\/[^\s{}]+\{id\}[^\s{}]*$/, 'must be an http or https URL with {id} in it'),
+  }),
+};
+
 /** Doors that stay shut in production; `readConfig` refuses them there. */
 const dangerous = {
   outboundAllowLoopback: withDefault({
@@ -320,8 +343,9 @@ export const GROUPS = {
   'E-mail of alerts': mail,
   'Money, time and load': limits,
   'How hosts are proven': hosts,
+  "Another's facilitator": facilitator,
   'For tests and development only': dangerous,
 };
 
 /** Every variable we read, by its name in `Config`. Nothing else of the environment has an effect on us. */
-export const VARIABLES = { ...process, ...storage, ...keys, ...mail, ...limits, ...hosts, ...dangerous };
+export const VARIABLES = { ...process, ...storage, ...keys, ...mail, ...limits, ...hosts, ...facilitator, ...dangerous };

@@ -33,6 +33,8 @@ export const OwnerToken = defineEntity({
     tokenHash: p.blob().primary(),
     tenantId: p.uuid(),
     userId: p.text(),
+    tokenId: p.uuid().defaultRaw('gen_random_uuid()'),
+    last4: p.text(),
     expiresAt: p.datetime(3).nullable(),
     revokedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),

@@ -1,8 +1,7 @@
 import { BuyerAccount, BuyerKey, OwnerToken } from './account.ts';
-import { ApiKey, ApiKeyHash } from './key.ts';
 import { SigningKey } from './signingKey.ts';
 import { HostClaim, Tenant, TenantHost, TenantPricing } from './tenant.ts';
-import { EndpointLease, WebhookEndpoint, WebhookSecret } from './webhook.ts';
+import { WebhookEndpoint } from './webhook.ts';
 
 /** Every table that is read and written as entities; the ledger's hot tables are SQL (ADR 0004). */
 export const entities = [
@@ -10,15 +9,11 @@ export const entities = [
   TenantHost,
   TenantPricing,
   HostClaim,
-  ApiKey,
-  ApiKeyHash,
   OwnerToken,
   BuyerAccount,
   BuyerKey,
   SigningKey,
   WebhookEndpoint,
-  WebhookSecret,
-  EndpointLease,
 ] as const;
 
-export { ApiKey, ApiKeyHash, BuyerAccount, BuyerKey, HostClaim, OwnerToken, SigningKey, Tenant, TenantHost, TenantPricing };
+export { BuyerAccount, BuyerKey, HostClaim, OwnerToken, SigningKey, Tenant, TenantHost, TenantPricing };

@@ -24,28 +24,3 @@ export const WebhookEndpoint = defineEntity({
     deletedAt: p.datetime(3).nullable(),
   },
 });
-
-/** A sealed secret of an endpoint; without `expiresAt` the current one. */
-export const WebhookSecret = defineEntity({
-  name: 'WebhookSecret',
-  tableName: 'webhook_secret',
-  properties: {
-    tenantId: p.uuid().primary(),
-    endpointId: p.uuid().primary(),
-    secretId: p.uuid().primary(),
-    sealed: p.blob(),
-    createdAt: p.datetime(3).defaultRaw('now()'),
-    expiresAt: p.datetime(3).nullable(),
-  },
-});
-
-/** One of the two requests an endpoint may have in flight. */
-export const EndpointLease = defineEntity({
-  name: 'EndpointLease',
-  tableName: 'endpoint_lease',
-  properties: {
-    tenantId: p.uuid().primary(),
-    endpointId: p.uuid().primary(),
-    slot: p.smallint().primary(),
-  },
-});

@@ -1,6 +1,6 @@
 import type { Address } from '../../domain/legs.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
-import type { Database, Sql } from '../database.ts';
+import type { Sql, Transactional } from '../database.ts';
 
 /** A licence as stored. */
 export interface LicenceRecord {
@@ -138,7 +138,7 @@ export async function keepAccessScope(
 
 /** Denies a licence for good and marks it revoked; false when the site has none of that id. */
 export async function revokeLicenceRow(
-  database: Database,
+  database: Transactional,
   key: { readonly tenantId: string; readonly jti: string },
 ): Promise<boolean> {
   return database.transaction(async (sql) => {

@@ -1,5 +1,5 @@
 import type { PeriodFactor } from '../../domain/licencePeriod.ts';
-import type { Database, Sql } from '../database.ts';
+import type { Sql, Transactional } from '../database.ts';
 import { notifyTenant } from '../tenants.ts';
 
 /** Which site a host is of. */
@@ -42,7 +42,7 @@ export async function readOffering(sql: Sql, tenantId: string): Promise<Offering
 
 /** Sets what a site says about selling scopes; false when there is no such site. */
 export async function writeOffering(
-  database: Database,
+  database: Transactional,
   tenantId: string,
   offering: { readonly sellsTraining: boolean; readonly periodFactors: readonly PeriodFactor[] | null },
 ): Promise<boolean> {
@@ -68,7 +68,7 @@ export interface ImportedPageRow {
 
 /** Adds imported pages to a site or replaces those of the same slug; false when there is no such site. A path taken: 23505. */
 export async function writeImportedPages(
-  database: Database,
+  database: Transactional,
   tenantId: string,
   pages: readonly ImportedPageRow[],
 ): Promise<boolean> {
@@ -91,7 +91,7 @@ export async function writeImportedPages(
 }
 
 /** Changes rows of a tenant and bumps its version, so that every copy in memory is read again. */
-async function changeTenant(database: Database, tenantId: string, change: (sql: Sql) => Promise<unknown>): Promise<boolean> {
+async function changeTenant(database: Transactional, tenantId: string, change: (sql: Sql) => Promise<unknown>): Promise<boolean> {
   return database.transaction(async (sql) => {
     const rows = await sql.query('update tenant set version = version + 1, updated_at = now() where tenant_id = $1 returning 1', [
       tenantId,

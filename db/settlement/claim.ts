@@ -36,15 +36,21 @@ export async function claimBatch(
   });
 }
 
-async function markClaimed(sql: Sql, payments: readonly Payment[], batchId: string): Promise<void> {
+/** Moves locked payments to `broadcast` in a batch; throws when one is not open any more, so that nothing of the claim stands. */
+export async function markClaimed(
+  sql: Sql,
+  payments: readonly Payment[],
+  batchId: string,
+  settler: 'relayer' | 'facilitator' = 'relayer',
+): Promise<void> {
   const moved = payments.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
   const rows = await sql.query(
-    `update payment set state = 'broadcast', batch_id = $3
+    `update payment set state = 'broadcast', batch_id = $3, settler = $4
        from unnest($1::uuid[], $2::uuid[]) as taken (tenant_id, payment_id)
       where payment.tenant_id = taken.tenant_id and payment.payment_id = taken.payment_id
         and payment.state = 'accepted' and payment.batch_id is null
       returning payment.payment_id`,
-    [moved.map((p) => p.tenantId), moved.map((p) => p.paymentId), batchId],
+    [moved.map((p) => p.tenantId), moved.map((p) => p.paymentId), batchId, settler],
   );
   if (rows.length !== payments.length) throw new Error('a claimed payment was not open any more');
 }

@@ -27,7 +27,8 @@ export interface RelayerTransaction {
 /** A batch and the relayer that sends it. */
 export interface Batch extends RelayerRef {
   readonly batchId: string;
-  readonly kind: 'settle' | 'flush';
+  /** `facilitator`: another one carries it; it has no nonce and no bytes of ours. */
+  readonly kind: 'settle' | 'flush' | 'facilitator';
   readonly nonce: bigint;
   readonly state: 'open' | 'mined' | 'safe';
   readonly createdAt: Date;
@@ -199,7 +200,7 @@ interface BatchRow extends Record<string, unknown> {
   batch_id: string;
   network: string;
   relayer: string;
-  kind: 'settle' | 'flush';
+  kind: Batch['kind'];
   nonce: string;
   state: Batch['state'];
   created_at: Date;

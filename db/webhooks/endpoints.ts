@@ -1,11 +1,8 @@
-import { LockMode } from '@mikro-orm/core';
 import type { Channel, EndpointSettings } from '../../domain/webhook/endpoint.ts';
 import { ENDPOINT_SLOTS } from '../../domain/webhook/endpoint.ts';
 import type { EventType, Profile } from '../../domain/webhook/event.ts';
 import { insertAlertMail } from '../anomalies/mails.ts';
-import type { Database, Sql } from '../database.ts';
-import { Tenant } from '../entities/tenant.ts';
-import { EndpointLease, WebhookEndpoint, WebhookSecret } from '../entities/webhook.ts';
+import type { Sql, Transactional } from '../database.ts';
 
 /** A new endpoint with its first secret, sealed. */
 export interface NewEndpoint extends EndpointSettings {
@@ -19,24 +16,24 @@ export interface NewEndpoint extends EndpointSettings {
 export type EndpointInsert = 'inserted' | 'full' | 'no_tenant';
 
 /** Stores an endpoint, its secret and its two slots, unless the tenant has `limit` endpoints; counted under the tenant's lock. */
-export async function insertEndpoint(database: Database, endpoint: NewEndpoint, limit: number): Promise<EndpointInsert> {
-  const { tenantId, endpointId, secretId, sealed, ...settings } = endpoint;
-  return await database.orm.em.fork().transactional(async (em) => {
-    const tenant = await em.findOne(Tenant, { tenantId }, { lockMode: LockMode.PESSIMISTIC_WRITE, fields: ['tenantId'] });
-    if (tenant === null) return 'no_tenant';
-    if ((await em.count(WebhookEndpoint, { tenantId, deletedAt: null })) >= limit) return 'full';
-    const { eventTypes, hostFilter, ...rest } = settings;
-    await em.insert(WebhookEndpoint, {
-      tenantId,
-      endpointId,
-      ...rest,
-      eventTypes: [...eventTypes],
-      hostFilter: hostFilter === null ? null : [...hostFilter],
-    });
-    await em.insert(WebhookSecret, { tenantId, endpointId, secretId, sealed });
-    await em.insertMany(
-      EndpointLease,
-      ENDPOINT_SLOTS.map((slot) => ({ tenantId, endpointId, slot })),
+export async function insertEndpoint(database: Transactional, endpoint: NewEndpoint, limit: number): Promise<EndpointInsert> {
+  const { tenantId, endpointId, secretId, sealed, url, channel, eventTypes, hostFilter, profile, description } = endpoint;
+  return await database.transaction(async (sql) => {
+    const tenants = await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [tenantId]);
+    if (tenants.length === 0) return 'no_tenant';
+    const rows = await sql.query(
+      `insert into webhook_endpoint (tenant_id, endpoint_id, url, channel, event_types, host_filter, profile, description)
+       select $1, $2, $3, $4, $5, $6, $7, $8
+        where (select count(*) from webhook_endpoint where tenant_id = $1 and deleted_at is null) < $9 returning 1`,
+      [tenantId, endpointId, url, channel, [...eventTypes], hostFilter && [...hostFilter], profile, description, limit],
+    );
+    if (rows.length === 0) return 'full';
+    await sql.query('insert into webhook_secret (tenant_id, endpoint_id, secret_id, sealed) values ($1, $2, $3, $4)', [
+      ...[tenantId, endpointId, secretId, sealed],
+    ]);
+    await sql.query(
+      'insert into endpoint_lease (tenant_id, endpoint_id, slot) select $1, $2, slot from unnest($3::smallint[]) as slot',
+      [tenantId, endpointId, [...ENDPOINT_SLOTS]],
     );
     return 'inserted';
   });

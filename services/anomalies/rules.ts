@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setAlertAddressRow } from '../../db/anomalies/mails.ts';
 import type { AnomalyRule } from '../../db/anomalies/rules.ts';
 import { deleteRuleRow, insertRule, listRuleRows, lockRule, updateRuleRow } from '../../db/anomalies/rules.ts';
-import type { Database } from '../../db/database.ts';
+import type { Transactional } from '../../db/database.ts';
 import type { AnomalyRuleSettings } from '../../domain/anomaly/rule.ts';
 import { ANOMALY_METRICS, ARMED, MAX_RULES, phaseOf, RANGES_MS, thresholdProblem } from '../../domain/anomaly/rule.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -10,7 +10,7 @@ import { normaliseHost } from '../../domain/host.ts';
 
 /** What managing rules works with. */
 export interface RuleDeps {
-  readonly database: Database;
+  readonly database: Transactional;
 }
 
 /** What a caller says about a new rule; every host and enabled unless told. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts';
+import type { Database, Transactional } from '../../db/database.ts';
 import { readOffering, writeImportedPages, writeOffering } from '../../db/licences/sites.ts';
 import type { CataloguePage } from '../../domain/catalogue.ts';
 import { flattenCredits } from '../../domain/credits.ts';
@@ -82,7 +82,7 @@ function authorsOf(credits: unknown): CataloguePage['authors'] {
  * could not be sold as written, conflict when two pages have one path, not_found.
  */
 export async function importPages(
-  deps: { readonly database: Database; readonly network?: { readonly asset: string; readonly router: string } },
+  deps: { readonly database: Transactional; readonly network?: { readonly asset: string; readonly router: string } },
   request: { readonly tenantId: string; readonly pages: readonly PageInput[] },
 ): Promise<{ readonly imported: number }> {
   const forbidden = deps.network ? [deps.network.asset.toLowerCase(), deps.network.router.toLowerCase()] : [];
@@ -119,7 +119,7 @@ function refuse(parameter: string, sentence: string): never {
 
 /** Sets whether a site sells training and what its periods cost. Throws invalid_parameter, not_found. */
 export async function setLicenceOffering(
-  deps: { readonly database: Database },
+  deps: { readonly database: Transactional },
   request: {
     readonly tenantId: string;
     readonly sellsTraining: boolean;

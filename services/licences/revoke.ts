@@ -1,11 +1,11 @@
-import type { Database } from '../../db/database.ts';
+import type { Transactional } from '../../db/database.ts';
 import { denyToken, revokeLicenceRow } from '../../db/licences/licences.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
 
 /** What revoking needs. */
 interface RevokeDeps {
-  readonly database: Database;
+  readonly database: Transactional;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Outbound } from '../../adapters/outbound.ts';
 import type { SecretBox } from '../../adapters/secretBox.ts';
-import type { Database, Sql } from '../../db/database.ts';
+import type { Sql, Transactional } from '../../db/database.ts';
 import type { EndpointChanges, EndpointRow } from '../../db/webhooks/endpoints.ts';
 import {
   deleteEndpointRow,
@@ -25,7 +25,7 @@ import { createWebhookSecret, secretContext } from './secret.ts';
 
 /** What managing endpoints works with. */
 export interface EndpointDeps {
-  readonly database: Database;
+  readonly database: Transactional;
   readonly secretBox: SecretBox;
   readonly outbound: Pick<Outbound, 'checkUrl'>;
 }

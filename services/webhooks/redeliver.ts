@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Database, Sql } from '../../db/database.ts';
+import type { Sql, Transactional } from '../../db/database.ts';
 import type { EndpointRow } from '../../db/webhooks/endpoints.ts';
 import { insertEvent } from '../../db/webhooks/events.ts';
 import { findDelivery, insertRedeliveries, listReplayable, reviveExhausted } from '../../db/webhooks/redeliver.ts';
@@ -11,7 +11,7 @@ import { createDeliveryId } from './storeEvent.ts';
 
 /** What sending anew works with. */
 export interface RedeliverDeps {
-  readonly database: Database;
+  readonly database: Transactional;
 }
 
 /** Most deliveries one replay or recovery makes; the answer says whether there is more. */

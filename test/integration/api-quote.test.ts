@@ -93,7 +93,6 @@ test('parameters that are missing, wrong, repeated or disagree are 400, and a fo
     { resource: '/articles/solo' },
     { resource: 'ftp://mine.example/articles/solo' },
     { resource: 'https://user:pw@mine.example/articles/solo' },
-    { resource: 'https://mine.example/articles/%00' },
     { slug: 'solo', resource: 'https://mine.example/articles/trio' },
     { slug: 'solo', kind: 'write' },
     { slug: 'solo', build: '200' },

@@ -22,12 +22,23 @@ test.each([
   'https://',
   'https://u:p@a.example/',
   'javascript:alert(1)',
-  'https://a.example/%ff',
-  'https://a.example/%00',
   'https://a.example/\n',
   `https://a.example/${'x'.repeat(2048)}`,
 ])('%j is no resource', (text) => {
   expect(parseResource(text)).toBeNull();
+});
+
+test.each(['/%ff', '/a%00b', '/%'])(
+  'a path whose escapes are no plain text (%j) is a page of its own, compared as sent',
+  (path) => {
+    expect(parseResource(`https://a.example${path}`)).toMatchObject({ url: `https://a.example${path}`, path });
+  },
+);
+
+test('a publisher behind a TLS proxy names its pages as its readers do', () => {
+  expect(parseResource('http://a.example/x')?.url).toBe('https://a.example/x');
+  expect(parseResource('http://a.example:8080/x')?.url).toBe('http://a.example:8080/x');
+  expect(parseResource('http://127.0.0.1/x')?.url).toBe('http://127.0.0.1/x');
 });
 
 test('the longest article prefix that fits gives the slug, and a prefix alone is no article', () => {

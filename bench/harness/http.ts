@@ -1,0 +1,73 @@
+/** HTTP load and the bare server it is compared with. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import autocannon from 'autocannon';
+import { median } from './figure.ts';
+
+const BARE = fileURLToPath(new URL('bareServer.ts', import.meta.url));
+
+/** One request, sent again and again. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Starts the bare `node:http` server, which answers `bytes` bytes to everything. The caller stops it. */
+export async function startBareServer(bytes: number): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const child = spawn(process.execPath, [BARE, String(bytes)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const [url] = (await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    exited.then(() => Promise.reject(new Error('the bare server did not start'))),
+  ])) as [string];
+  return {
+    url,
+    stop: async () => {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+/**
+ * Answers per second under 50 connections without pipelining: the middle of the samples taken every second. Throws when any
+ * answer is not of `status`, and when a connection fails.
+ */
+export async function requestRate(
+  url: string,
+  request: HttpRequest,
+  options: { readonly seconds: number; readonly connections?: number; readonly status?: number },
+): Promise<number> {
+  const { seconds, connections = 50, status = 200 } = options;
+  const { path, ...rest } = request;
+  const result = await autocannon({ url: `${url}${path}`, connections, duration: seconds, ...rest });
+  const answered = result.statusCodeStats as Readonly<Record<string, { count: number }>>;
+  const others = Object.keys(answered).filter((code) => code !== String(status));
+  if (others.length > 0 || result.errors > 0) {
+    throw new Error(`${request.method} ${path}: ${result.errors} connections failed, statuses ${JSON.stringify(answered)}`);
+  }
+  return result.requests.p50 || result.requests.average;
+}
+
+/** Milliseconds of each of `count` requests, one after the other on one kept connection. Throws when one is not of `status`. */
+export async function requestTimes(url: string, request: HttpRequest, count: number, status = 200): Promise<number[]> {
+  const times: number[] = [];
+  const { path, ...rest } = request;
+  for (let index = 0; index < count; index++) {
+    const startedAt = performance.now();
+    const response = await fetch(`${url}${path}`, rest);
+    await response.arrayBuffer();
+    times.push(performance.now() - startedAt);
+    if (response.status !== status) throw new Error(`${request.method} ${path} answers ${response.status}`);
+  }
+  return times;
+}
+
+/** The middle of `requestTimes`. */
+export async function requestMedian(...given: Parameters<typeof requestTimes>): Promise<number> {
+  return median(await requestTimes(...given));
+}

@@ -1,0 +1,90 @@
+/** The parts benches measure on: one Postgres and one Temporal for all benches of a run, made when first asked for. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '../../db/migrate.ts';
+import type { Chain, ChainOptions } from '../../sandbox/parts/chain.ts';
+import { startChain } from '../../sandbox/parts/chain.ts';
+import type { ChainSetup, PreparedChain } from '../../sandbox/parts/chain-setup.ts';
+import { prepareChain } from '../../sandbox/parts/chain-setup.ts';
+import type { DatabaseUrls, Postgres } from '../../sandbox/parts/postgres.ts';
+import { startPostgres } from '../../sandbox/parts/postgres.ts';
+import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
+import { createDatabase, dropDatabase } from '../../sandbox/parts/postgres-roles.ts';
+import type { Temporal } from '../../sandbox/parts/temporal.ts';
+import { startTemporal } from '../../sandbox/parts/temporal.ts';
+import { temporalSources } from '../../sandbox/parts/temporal-binary.ts';
+import { registerNamespace } from '../../sandbox/parts/temporal-namespace.ts';
+
+const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+/** Beside those of test runs, which remove what a killed process left there. */
+const FOLDER = join(CHECKOUT, '.test', `${process.pid}-bench`);
+const TEMPLATE = 'bench_template';
+
+let postgres: Promise<Postgres> | null = null;
+let temporal: Promise<Temporal> | null = null;
+
+/** A folder for files of this run, removed at its end. */
+export function benchFolder(): string {
+  mkdirSync(FOLDER, { recursive: true, mode: 0o755 });
+  return FOLDER;
+}
+
+/** A database with the whole schema and no rows; every call makes another one. */
+export async function benchDatabase(): Promise<DatabaseUrls & { drop(): Promise<void> }> {
+  postgres ??= openPostgres();
+  const cluster = await postgres;
+  const name = `bench_${randomUUID().replaceAll('-', '')}`;
+  await createDatabase(cluster.superUrl, name, TEMPLATE);
+  return { ...cluster.urlsOf(name), drop: () => dropDatabase(cluster.superUrl, name) };
+}
+
+/** A Temporal namespace of the caller's own; every call makes another one. */
+export async function benchTemporal(): Promise<{ readonly address: string; readonly namespace: string }> {
+  temporal ??= openTemporal();
+  const { address } = await temporal;
+  const namespace = `bench-${randomUUID()}`;
+  await registerNamespace(address, namespace);
+  return { address, namespace };
+}
+
+/** A chain of the caller's own with test USDC, Multicall3 and router in place; the caller stops it. */
+export async function benchChain(
+  setup: Omit<ChainSetup, 'rpcUrl'> = {},
+  options: Omit<ChainOptions, 'folder'> = {},
+): Promise<Chain & PreparedChain> {
+  const chain = await startChain({ ...options, folder: join(benchFolder(), `chain-${randomUUID()}`) });
+  try {
+    return { ...chain, ...(await prepareChain({ ...setup, rpcUrl: chain.rpcUrl })) };
+  } catch (error) {
+    await chain.stop();
+    throw error;
+  }
+}
+
+/** Ends what the run started and removes its folder; bench/run.ts calls it. Again: nothing. */
+export async function stopBenchParts(): Promise<void> {
+  const started = [postgres, temporal];
+  postgres = null;
+  temporal = null;
+  await Promise.allSettled(started.map(async (part) => (await part)?.stop()));
+  removeCluster(join(FOLDER, 'postgres'));
+  rmSync(FOLDER, { recursive: true, force: true });
+}
+
+async function openPostgres(): Promise<Postgres> {
+  const cluster = await startPostgres({ folder: join(benchFolder(), 'postgres') });
+  await createDatabase(cluster.superUrl, TEMPLATE);
+  await migrate(cluster.urlsOf(TEMPLATE).ownerUrl);
+  return cluster;
+}
+
+function openTemporal(): Promise<Temporal> {
+  return startTemporal({
+    sources: temporalSources(process.env, join(CHECKOUT, '.sandbox', 'cache')),
+    folder: join(benchFolder(), 'temporal'),
+    uiPort: null,
+    progress: (line) => void process.stderr.write(`${line}\n`),
+  });
+}

@@ -1,0 +1,90 @@
+/** The whole service as it runs, for benches: processes of `bin/api.ts` and `bin/worker.ts` on parts of the run. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { relayerAddress } from '../../chain/transaction.ts';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { SCOPES } from '../../domain/access.ts';
+import type { ChainOptions } from '../../sandbox/parts/chain.ts';
+import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
+import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
+import { serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
+import type { ServiceSecrets } from '../../sandbox/secrets.ts';
+import { createServiceSecrets } from '../../sandbox/secrets.ts';
+import { mintKey } from '../../services/keys.ts';
+import type { TenantInput } from '../../services/tenants.ts';
+import { createTenant } from '../../services/tenants.ts';
+import { benchChain, benchDatabase, benchFolder, benchTemporal } from './parts.ts';
+
+/** A running service. */
+export interface BenchService {
+  readonly database: Database;
+  readonly urls: DatabaseUrls;
+  readonly chain: Awaited<ReturnType<typeof benchChain>>;
+  readonly temporal: { readonly address: string; readonly namespace: string };
+  readonly secrets: ServiceSecrets;
+  readonly apis: readonly ApiProcess[];
+  readonly workers: readonly ServiceProcess[];
+  /** Of the first API. */
+  readonly baseUrl: string;
+  /** A site with a key that has all scopes; plan studio unless told. */
+  site(input: Pick<TenantInput, 'hosts' | 'pricing'> & Partial<TenantInput>): Promise<BenchSite>;
+  stop(): Promise<void>;
+}
+
+/** A site of a service. */
+export interface BenchSite {
+  readonly tenantId: string;
+  readonly host: string;
+  readonly key: string;
+}
+
+/** Starts one API and no worker unless told; `environment` changes variables of all processes. The caller stops it. */
+export async function startBenchService(
+  options: {
+    readonly apis?: number;
+    readonly workers?: number;
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly chain?: Omit<ChainOptions, 'folder'>;
+  } = {},
+): Promise<BenchService> {
+  const secrets = createServiceSecrets();
+  const relayers = [relayerAddress(secrets.relayerPrivateKey)];
+  const [urls, temporal, chain] = await Promise.all([benchDatabase(), benchTemporal(), benchChain({ relayers }, options.chain)]);
+  const database = await openDatabase({ url: urls.appUrl, poolSize: 4 });
+  const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
+  const environment = {
+    ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
+    LOG_LEVEL: 'warn',
+    PUBLIC_BASE_URL: 'https://svc.example',
+    ...options.environment,
+  };
+  const logFile = (name: string): string => join(benchFolder(), `${name}-${randomUUID()}.log`);
+  const apis: ApiProcess[] = [];
+  const workers: ServiceProcess[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all([...apis, ...workers].map((one) => one.stop()));
+    await Promise.all([database.close(), chain.stop()]);
+    await urls.drop();
+  };
+  try {
+    for (let count = 0; count < (options.apis ?? 1); count++) {
+      apis.push(await startApiProcess({ environment, logFile: logFile('api') }));
+    }
+    for (let count = 0; count < (options.workers ?? 0); count++) {
+      workers.push(await startWorkerProcess({ environment, logFile: logFile('worker') }));
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    ...{ database, urls, chain, temporal, secrets, apis, workers, stop },
+    baseUrl: apis[0]?.url ?? '',
+    site: async (input) => {
+      const { tenantId } = await createTenant({ database }, { plan: 'studio', ...input });
+      const { token } = await mintKey({ database, pepper: secrets.apiKeyPepper }, { tenantId, name: 'bench', scopes: SCOPES });
+      return { tenantId, host: input.hosts[0] as string, key: token };
+    },
+  };
+}

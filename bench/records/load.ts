@@ -1,0 +1,143 @@
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { rebuildAll } from '../../services/reports/rollups.ts';
+import { withoutIndexes } from './bulk.ts';
+
+/** The busiest site: a fifth of all rows. */
+export const BUSY = '00000000-0000-4000-8000-000000000001';
+export const TENANTS = 200;
+/** How many days the rows cover, the last one being today. */
+export const DAYS = 400;
+const DAY_MS = 86_400_000;
+
+/** What to load. */
+export interface LoadOptions {
+  /** Crossings, and as many observations. */
+  readonly rows: number;
+  readonly nowMs: number;
+  /** A superuser's. */
+  readonly superUrl: string;
+  readonly appUrl: string;
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Fills an empty database with crossings, legs and observations of 200 sites over 400 days, observations in their day
+ * partitions, and has the product rebuild the rollups. Sites' shares fall off as a power of their rank. Made inside Postgres.
+ */
+export async function loadRecords(options: LoadOptions): Promise<void> {
+  const database = await openDatabase({ url: options.superUrl, poolSize: 2, statementTimeoutMs: 3_600_000 });
+  try {
+    await step(options, 'sites and pages', () => addSites(database, options));
+    await step(options, 'source', () => addSource(database, options));
+    await withoutIndexes(
+      database,
+      ['crossing', 'leg', 'payment', 'observation'],
+      () => step(options, 'rows', () => addRows(database)),
+      (statements) => step(options, 'indexes', () => runInPairs(database, statements)),
+    );
+    await database.query('drop table source, page');
+    await step(options, 'statistics', () =>
+      runInPairs(database, ['analyze crossing', 'analyze leg', 'analyze payment', 'analyze observation']),
+    );
+    await step(options, 'rollups', () => rebuild(options));
+    await step(options, 'vacuum', () =>
+      runInPairs(database, ['crossing_hour', 'crossing_day', 'observation_hour', 'observation_day', 'crossing', 'leg'].map((table) => `vacuum analyze ${table}`)),
+    );
+  } finally {
+    await database.close();
+  }
+}
+
+async function step<T>(options: LoadOptions, name: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  const value = await work();
+  options.log(`${name}: ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
+  return value;
+}
+
+/** Two at a time, as there are cores. */
+async function runInPairs(database: Database, statements: readonly string[]): Promise<void> {
+  const queue = [...statements];
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await database.query(next);
+  };
+  await Promise.all([work(), work()]);
+}
+
+const SITE = (rank: string): string => `('00000000-0000-4000-8000-' || lpad((${rank})::text, 12, '0'))::uuid`;
+const WALLET = (number: string): string => `'0x' || lpad(to_hex(${number}), 40, '0')`;
+const LEG = (wallet: string, micro: string, role: string, share: string): string =>
+  `jsonb_build_object('toAddress', ${wallet}, 'amountMicro', (${micro})::text, 'role', '${role}', 'share', ${share})`;
+
+/** The busy site has 400 pages and 30 authors, the others 40 and 10; every third page is by two. */
+async function addSites(database: Database, { nowMs }: LoadOptions): Promise<void> {
+  await database.query(`insert into tenant (tenant_id, status, plan, price_usdc)
+    select ${SITE('n')}, 'active', 'studio', 1 from generate_series(1, ${TENANTS}) n`);
+  await database.query(`create unlogged table page as
+    select *, case when second is null then jsonb_build_array(${LEG('first', 'micro', 'author', '1')})
+        else jsonb_build_array(${LEG('first', 'micro - part', 'author', '0.7')}, ${LEG('second', 'part', 'coauthor', '0.3')}) end as legs
+    from (
+      select rank, number, ${SITE('rank')} as tenant_id, 'news/slug-' || number as slug, 1000 + 10 * (number % 7) as micro,
+        300 + 3 * (number % 7) as part, ${WALLET('1000 * rank + number % authors')} as first,
+        case when number % 3 = 0 then ${WALLET('1000 * rank + (number + 1) % authors')} end as second, 'author-' || number % authors as author
+      from generate_series(1, ${TENANTS}) rank, lateral (select case rank when 1 then 400 else 40 end as pages, case rank when 1 then 30
+        else 10 end as authors) size, generate_series(0, pages - 1) number
+    ) page`);
+  await database.query('alter table page add primary key (rank, number)');
+  await database.query('analyze page');
+  const first = new Date(nowMs - DAYS * DAY_MS).toISOString().slice(0, 10);
+  await database.query(`do $$ declare day date; begin
+    for day in select generate_series('${first}'::date, current_date, interval '1 day')::date loop
+      if to_regclass('observation_' || to_char(day, 'YYYYMMDD')) is null then
+        execute format('create table %I partition of observation for values from (%L) to (%L)', 'observation_' || to_char(day, 'YYYYMMDD'),
+          day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
+      end if;
+    end loop; end $$`);
+}
+
+/** One row stands for a crossing and for an observation of about the same time; ids ascend with time as the product's do. */
+async function addSource(database: Database, { rows, nowMs }: LoadOptions): Promise<void> {
+  await database.query(`create unlogged table source as
+    select n, uuidv7() as crossing_id, uuidv7() as payment_id, rank, floor(case rank when 1 then 400 else 40 end * a * b)::integer as number,
+      to_timestamp(${nowMs / 1_000} - ${(DAYS - 1) * 86_400}::double precision * (1 - n / ${rows}::double precision))::timestamptz(3) as at,
+      case when b < 0.75 then 'one.example' else 'two.example' end as host, case when a < 0.9 then 'read' else 'citation' end as kind,
+      (array['served-free','served-free','served-free','served-free','denied','denied','denied','agent-reread','blocked','paid','paid',
+        'payment-failed'])[1 + floor(12 * c)::integer] as verdict,
+      (array['other','other','gptbot','claudebot','perplexitybot','googlebot','bingbot','ccbot','agent.example'])[1 + floor(9 * d)::integer] as agent
+    from generate_series(1, ${rows}) n, lateral (select n as same, random() as a, random() as b, random() as c, random() as d,
+      1 + floor(${TENANTS} * random() ^ 3.3)::integer as rank) drawn`);
+  await database.query('analyze source');
+}
+
+async function addRows(database: Database): Promise<void> {
+  const from = 'from source s join page p using (rank, number)';
+  await runInPairs(database, [
+    `insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at, recorded_at)
+     select p.tenant_id, s.crossing_id, s.payment_id, 0, s.host, p.slug, s.kind, p.micro, p.legs, p.first, s.agent, s.at, s.at ${from}`,
+    `insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share, host, slug, kind, at)
+     select p.tenant_id, s.crossing_id, o, s.payment_id, case o when 0 then p.first else p.second end,
+       case when p.second is null then p.micro when o = 0 then p.micro - p.part else p.part end,
+       case o when 0 then 'author' else 'coauthor' end, p.author, case when p.second is null then 1 when o = 0 then 0.7 else 0.3 end,
+       s.host, p.slug, s.kind, s.at ${from} join generate_series(0, 1) o on o = 0 or p.second is not null`,
+    `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, reason, agent, agent_ua, verified,
+       sig_invalid, at, recorded_at)
+     select p.tenant_id, s.crossing_id, s.host, p.slug, s.verdict, case when s.verdict = 'served-free' then 'human' else 'agent' end, s.kind,
+       p.micro, case when s.verdict = 'payment-failed' then 'insufficient_funds' end, s.agent, s.agent, s.agent = 'agent.example',
+       false, s.at, s.at ${from}`,
+    `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature, x402_version,
+       host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state, tx_hash, accepted_at, at, watched)
+     select p.tenant_id, s.payment_id, 'eip155:84532', 'a', p.first, p.first, s.payment_id, 0, 1, '0x', 2, s.host, p.slug, 'r', 'r', s.kind,
+       p.micro, p.legs, 'r', 'b', 'final', '0x' || md5(n::text) || md5((-n)::text), s.at, s.at, false ${from}
+     where rank = 1`,
+  ]);
+}
+
+async function rebuild({ appUrl, nowMs }: LoadOptions): Promise<void> {
+  const database = await openDatabase({ url: appUrl, poolSize: 1, statementTimeoutMs: 3_600_000 });
+  try {
+    await rebuildAll({ database, clock: () => nowMs }, { days: null, tenantId: null });
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,58 @@
+/** Buyers with money on a test chain, and the payments they sign. */
+import { randomBytes } from 'node:crypto';
+import secp256k1 from 'secp256k1';
+import { relayerAddress } from '../../chain/transaction.ts';
+import { authorizationDigest } from '../../chain/signature.ts';
+import type { Network } from '../../chain/network.ts';
+import type { Address } from '../../domain/legs.ts';
+import type { Authorization, Hex } from '../../domain/payload.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+
+/** A key with test USDC. */
+export interface Buyer {
+  readonly address: Address;
+  readonly key: Buffer;
+}
+
+/** One signed transfer. */
+export interface SignedTransfer {
+  readonly authorization: Authorization;
+  readonly signature: Hex;
+}
+
+const VALID_SECONDS = 290n;
+
+/** `count` new keys, each with 100 test USDC. */
+export async function fundBuyers(rpcUrl: string, count: number): Promise<readonly Buyer[]> {
+  const buyers: Buyer[] = [];
+  for (let index = 0; index < count; index++) {
+    const key = newKey();
+    const address = relayerAddress(`0x${key.toString('hex')}`);
+    await mintUsdc(rpcUrl, address, 100_000_000n);
+    buyers.push({ address, key });
+  }
+  return buyers;
+}
+
+function newKey(): Buffer {
+  for (;;) {
+    const key = randomBytes(32);
+    if (secp256k1.privateKeyVerify(key)) return key;
+  }
+}
+
+/** Signs a transfer of `value` micro to `to` (EIP-3009), good for nearly five minutes; every call draws a new nonce. */
+export function signTransfer(network: Network, buyer: Buyer, to: Address, value: bigint): SignedTransfer {
+  const validBefore = BigInt(Math.floor(Date.now() / 1000)) + VALID_SECONDS;
+  const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const authorization: Authorization = { from: buyer.address, to, value, validAfter: 0n, validBefore, nonce };
+  const { signature, recid } = secp256k1.ecdsaSign(authorizationDigest(network, authorization), buyer.key);
+  return { authorization, signature: `0x${Buffer.from(signature).toString('hex')}${(27 + recid).toString(16)}` };
+}
+
+/** The `payload` member of an x402 payment. */
+export function payloadOf({ authorization: a, signature }: SignedTransfer) {
+  const { value, validAfter, validBefore } = a;
+  const texts = { value: value.toString(), validAfter: validAfter.toString(), validBefore: validBefore.toString() };
+  return { signature, authorization: { from: a.from, to: a.to, ...texts, nonce: a.nonce } };
+}

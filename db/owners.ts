@@ -1,0 +1,104 @@
+/** Who owns sites, and the tokens of bin/admin that stand for an owner. */
+import type { Plan, TenantStatus } from '../domain/access.ts';
+import type { Sql } from './database.ts';
+
+/** A site as its owner's sign-in sees it. */
+export interface OwnedSite {
+  readonly tenantId: string;
+  readonly status: TenantStatus;
+  readonly plan: Plan | null;
+}
+
+/** Most sites one sign-in covers. */
+const MAX_SITES = 1_000;
+
+/** The sites a user owns that are not closed, the oldest first; at most 1,000. */
+export async function listOwnedSites(sql: Sql, userId: string): Promise<OwnedSite[]> {
+  return await sql.query<OwnedSite & Record<string, unknown>>(
+    `select tenant_id as "tenantId", status, plan from tenant where owner_user_id = $1 and status <> 'closed'
+      order by created_at, tenant_id limit ${MAX_SITES}`,
+    [userId],
+  );
+}
+
+/** What a token of an owner stands for, as it is now. */
+export interface OwnerTokenState extends OwnedSite {
+  readonly userId: string;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** The token with this hash and its site; null when none was ever issued. Expired and revoked ones are returned: the caller decides. */
+export async function findOwnerToken(sql: Sql, tokenHash: Buffer): Promise<OwnerTokenState | null> {
+  const [row] = await sql.query<OwnerTokenState & Record<string, unknown>>(
+    `select tenant.tenant_id as "tenantId", tenant.status, tenant.plan, token.user_id as "userId",
+       token.expires_at as "expiresAt", token.revoked_at as "revokedAt"
+     from owner_token as token join tenant on tenant.tenant_id = token.tenant_id where token.token_hash = $1`,
+    [tokenHash],
+  );
+  return row ?? null;
+}
+
+/** Stores a token of a tenant's owner, as its hash; returns its id. */
+export async function insertOwnerToken(
+  sql: Sql,
+  token: {
+    readonly tenantId: string;
+    readonly userId: string;
+    readonly tokenHash: Buffer;
+    readonly last4: string;
+    readonly expiresAt: Date | null;
+  },
+): Promise<string> {
+  const [row] = await sql.query<{ token_id: string }>(
+    'insert into owner_token (token_hash, tenant_id, user_id, last4, expires_at) values ($1, $2, $3, $4, $5) returning token_id',
+    [token.tokenHash, token.tenantId, token.userId, token.last4, token.expiresAt],
+  );
+  return String(row?.token_id);
+}
+
+/** A token as an operator sees it. */
+export interface ListedOwnerToken {
+  readonly tokenId: string;
+  readonly userId: string;
+  readonly last4: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** Every token of a site's owners, the newest first. */
+export async function listOwnerTokenRows(sql: Sql, tenantId: string): Promise<ListedOwnerToken[]> {
+  return await sql.query<ListedOwnerToken & Record<string, unknown>>(
+    `select token_id as "tokenId", user_id as "userId", last4, created_at as "createdAt", expires_at as "expiresAt",
+       revoked_at as "revokedAt" from owner_token where tenant_id = $1 order by created_at desc, token_id`,
+    [tenantId],
+  );
+}
+
+/** Revokes a token from the next call on; false when the site has no such token. Again: keeps the first time. */
+export async function markOwnerTokenRevoked(sql: Sql, tenantId: string, tokenId: string, at: Date): Promise<boolean> {
+  const rows = await sql.query(
+    'update owner_token set revoked_at = coalesce(revoked_at, $3) where tenant_id = $1 and token_id = $2 returning 1',
+    [tenantId, tokenId, at],
+  );
+  return rows.length > 0;
+}
+
+/** Makes a user the owner of a site; false when there is no such site. Sign-in follows in the next call. */
+export async function setOwner(sql: Sql, tenantId: string, userId: string, at: Date): Promise<boolean> {
+  const rows = await sql.query(
+    'update tenant set owner_user_id = $2, version = version + 1, updated_at = $3 where tenant_id = $1 returning 1',
+    [tenantId, userId, at],
+  );
+  return rows.length > 0;
+}
+
+/** Locks a site for the rest of the database transaction, so that its owner's changes come one after the other; null: no such site. */
+export async function lockSite(sql: Sql, tenantId: string): Promise<TenantStatus | null> {
+  const [row] = await sql.query<{ status: TenantStatus }>(
+    'select status from tenant where tenant_id = $1 for no key update',
+    [tenantId],
+  );
+  return row?.status ?? null;
+}

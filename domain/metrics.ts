@@ -1,0 +1,71 @@
+/** The figures this service shows about itself (decisions: Metrics): names, kinds and units, and the port they are written to. */
+
+/** A measure: how it adds up, its unit, and what it says. */
+interface Measure {
+  readonly kind: 'counter' | 'histogram' | 'gauge';
+  /** `ms`, `s`, `micro` (USDC), `wei`, `gas`, or `1` for counts. */
+  readonly unit: string;
+  readonly about: string;
+}
+
+/** Every measure by name; served with `_` for `.` and `_total` behind counters. */
+export const METRICS = {
+  'svc.quote.duration': { kind: 'histogram', unit: 'ms', about: 'Time from the first byte of a quote call to its answer.' },
+  'svc.settle.duration': { kind: 'histogram', unit: 'ms', about: 'Time from a payment presented to its answer, by outcome.' },
+  'svc.settle.outcome': { kind: 'counter', unit: '1', about: 'Answers to presented payments: settled, or the reason.' },
+  'svc.settle.pending': { kind: 'gauge', unit: '1', about: 'Payments that are not decided, by network.' },
+  'svc.settle.pending_age': { kind: 'gauge', unit: 's', about: 'Age of the oldest payment that is not decided, by network.' },
+  'svc.settle.items_per_batch': { kind: 'histogram', unit: '1', about: 'Payments in one transaction.' },
+  'svc.settle.gas_per_payment': { kind: 'histogram', unit: 'gas', about: 'Gas of a mined transaction, divided by its payments.' },
+  'svc.settle.front_run': { kind: 'counter', unit: '1', about: 'Payments proven by a transaction that we did not send.' },
+  'svc.settle.replacements': { kind: 'counter', unit: '1', about: 'Transactions signed again at the same nonce, by kind.' },
+  'svc.settle.guard_held': { kind: 'counter', unit: '1', about: 'Payments held behind an open purchase of the same thing.' },
+  'svc.settle.repeated_grants': { kind: 'counter', unit: '1', about: 'Stored successes that were answered once more.' },
+  'svc.observe.accepted': { kind: 'counter', unit: '1', about: 'Reports of gates that were committed.' },
+  'svc.webhook.attempts': { kind: 'counter', unit: '1', about: 'Attempts to deliver an event, by outcome.' },
+  'svc.webhook.lag': { kind: 'gauge', unit: 's', about: 'How long the most overdue delivery is overdue.' },
+  'svc.webhook.backlog': { kind: 'gauge', unit: '1', about: 'Deliveries that are due and not delivered.' },
+  'svc.hostcheck.outcome': { kind: 'counter', unit: '1', about: 'Checks of hosts: verified, or the reason.' },
+  'svc.licence.minted': { kind: 'counter', unit: '1', about: 'Signatures under licences and access tokens, by kind.' },
+  'svc.recon.outstanding_micro': { kind: 'gauge', unit: 'micro', about: 'Recorded money that no safe block proves yet, by network.' },
+  'svc.recon.oldest_age': { kind: 'gauge', unit: 's', about: 'Age of the oldest recorded money that no safe block proves.' },
+  'svc.recon.read_age': { kind: 'gauge', unit: 's', about: 'Time since the chain was last read for reconciliation, by network.' },
+  'svc.plan_gate.denied': { kind: 'counter', unit: '1', about: 'Calls refused because the plan does not include them.' },
+  'svc.relayer.balance': { kind: 'gauge', unit: 'wei', about: 'Gas money of a relayer key, by network and address.' },
+  'svc.relayer.in_flight': { kind: 'gauge', unit: '1', about: 'Batches of a relayer key on their way.' },
+  'svc.relayer.paused': { kind: 'gauge', unit: '1', about: '1 while a relayer key takes no batches.' },
+  'svc.rollup.mismatches': { kind: 'gauge', unit: '1', about: 'Sites whose rollups did not equal their rows, of the last day.' },
+  'svc.alert.open': { kind: 'gauge', unit: '1', about: 'Operator alerts that nobody has resolved, by kind.' },
+  'svc.database.clock_skew': { kind: 'gauge', unit: 's', about: 'Clock of the database minus clock of this process.' },
+  'svc.gauges.age': { kind: 'gauge', unit: 's', about: 'Time since the gauges of the database were last read.' },
+  'svc.process.loop_delay': { kind: 'gauge', unit: 'ms', about: 'Longest block of the event loop since the last look.' },
+} as const satisfies Record<string, Measure>;
+
+/** The name of a measure. */
+export type MetricName = keyof typeof METRICS;
+
+/** Measures of one kind. */
+type NamesOf<Kind extends Measure['kind']> = { [N in MetricName]: (typeof METRICS)[N]['kind'] extends Kind ? N : never }[MetricName];
+
+/** Counters. */
+export type CounterName = NamesOf<'counter'>;
+/** Histograms. */
+export type HistogramName = NamesOf<'histogram'>;
+/** Gauges. */
+export type GaugeName = NamesOf<'gauge'>;
+
+/** Labels of a measure: few values each, never an id of a payment, a payer, or a tenant. */
+export type MetricLabels = Readonly<Record<string, string>>;
+
+/** Where services write what they count; every call is cheap and never throws. */
+export interface Metrics {
+  count(name: CounterName, by?: number, labels?: MetricLabels): void;
+  record(name: HistogramName, value: number, labels?: MetricLabels): void;
+}
+
+/** One value of a gauge. */
+export interface GaugePoint {
+  readonly name: GaugeName;
+  readonly value: number;
+  readonly labels?: MetricLabels;
+}

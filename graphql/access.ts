@@ -1,0 +1,50 @@
+import type { Scope } from '../domain/access.ts';
+import { requireAccess } from '../domain/access.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { GraphqlContext, Owner } from './context.ts';
+
+type Caller = Pick<GraphqlContext, 'key' | 'owner'> & { readonly deps: Pick<GraphqlContext['deps'], 'clock'> };
+
+/**
+ * Lets an owner in, and a key that has the scope, in the order of REST: 401, plan gate, suspended, scope. Throws what
+ * `requireAccess` throws; true otherwise.
+ */
+export function requireReader({ key, owner, deps }: Caller, scope: Scope): true {
+  if (!owner) requireAccess(key, scope, deps.clock());
+  return true;
+}
+
+/** Lets an owner in. Throws scope_missing for a key: nothing of what an owner may do is in a key's scopes. */
+export function requireOwner({ owner }: Pick<GraphqlContext, 'owner'>): true {
+  if (!owner) throw new ServiceError('scope_missing', 'this takes an owner’s token; a key only reads');
+  return true;
+}
+
+/**
+ * The site an owner means: the one named, or the owner's only one. Throws not_found for a site that is not the owner's, and
+ * invalid_parameter when an owner of several names none.
+ */
+export function ownedTenant(owner: Owner, tenantId: string | null | undefined): string {
+  const [only, ...others] = owner.tenantIds;
+  if (tenantId !== null && tenantId !== undefined) {
+    if (!owner.tenantIds.includes(tenantId.toLowerCase())) throw new ServiceError('not_found', 'you have no such site');
+    return tenantId.toLowerCase();
+  }
+  if (only === undefined) throw new ServiceError('not_found', 'you have no site');
+  if (others.length > 0) {
+    throw new ServiceError('invalid_parameter', 'you have several sites: name one, `viewer { tenantIds }` lists them', {
+      parameter: 'tenantId',
+    });
+  }
+  return only;
+}
+
+/** The site of an owner's call, and the owner. Throws as `requireOwner` and `ownedTenant` do. */
+export function requireOwned(
+  context: Pick<GraphqlContext, 'owner'>,
+  tenantId: string | null | undefined,
+): { readonly userId: string; readonly tenantId: string } {
+  requireOwner(context);
+  const owner = context.owner as Owner;
+  return { userId: owner.userId, tenantId: ownedTenant(owner, tenantId) };
+}

@@ -1,0 +1,75 @@
+import SchemaBuilder from '@pothos/core';
+import ComplexityPlugin from '@pothos/plugin-complexity';
+import DataloaderPlugin from '@pothos/plugin-dataloader';
+import ErrorsPlugin from '@pothos/plugin-errors';
+import RelayPlugin from '@pothos/plugin-relay';
+import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
+import ValidationPlugin from '@pothos/plugin-validation';
+import type { Scope } from '../domain/access.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { requireOwner, requireReader } from './access.ts';
+import type { GraphqlContext } from './context.ts';
+import { COST_LIMIT, DEPTH_LIMIT } from './limits/limits.ts';
+
+/** Types every resolver is checked against. */
+export interface Types {
+  Context: GraphqlContext;
+  DefaultFieldNullability: false;
+  Scalars: {
+    ID: { Input: string; Output: string };
+    /** Micro-USDC. */
+    Micro: { Input: bigint; Output: bigint };
+    /** Epoch milliseconds. */
+    EpochMs: { Input: number; Output: number };
+  };
+  AuthScopes: {
+    /** A key with this scope on a plan with API access, or an owner. */
+    reads: Scope;
+    /** An owner. */
+    owner: boolean;
+  };
+}
+
+/**
+ * The builder of the schema. A gated field says `authScopes: { reads: '…' }` or `{ owner: true }` and is nullable, so that a
+ * refusal takes away that field alone. Fields cost nothing unless they say `complexity`; lists multiply by what they say.
+ */
+export const builder = new SchemaBuilder<Types>({
+  plugins: [ErrorsPlugin, ComplexityPlugin, ScopeAuthPlugin, RelayPlugin, DataloaderPlugin, ValidationPlugin],
+  defaultFieldNullability: false,
+  complexity: {
+    defaultComplexity: 0,
+    defaultListMultiplier: 1,
+    limit: { complexity: COST_LIMIT, depth: DEPTH_LIMIT },
+    complexityError: (kind, { complexity, depth }) =>
+      new ServiceError(
+        'invalid_parameter',
+        kind === 'Depth'
+          ? `this query is ${depth} levels deep; ${DEPTH_LIMIT} are allowed`
+          : `this query costs ${complexity}; ${COST_LIMIT} are allowed: ask for shorter pages or fewer lists`,
+      ),
+  },
+  scopeAuth: {
+    authScopes: (context) => ({
+      reads: (scope) => requireReader(context, scope),
+      owner: () => requireOwner(context),
+    }),
+  },
+  relay: {
+    cursorType: 'String',
+    nodeQueryOptions: false,
+    nodesQueryOptions: false,
+    pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
+    hasNextPageFieldOptions: { description: 'True when there is more after this page.' },
+    hasPreviousPageFieldOptions: { description: 'True when the page was asked for with `after`.' },
+    startCursorFieldOptions: { description: 'Cursor of the first row of the page.' },
+    endCursorFieldOptions: { description: 'Cursor of the last row: give it as `after` for the next page.' },
+  },
+  validation: {
+    validationError: ({ issues }) => {
+      const [issue] = issues;
+      const path = (issue?.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
+      return new ServiceError('invalid_parameter', `${path === '' ? '' : `${path}: `}${issue?.message ?? 'not as expected'}`);
+    },
+  },
+});

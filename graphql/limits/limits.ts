@@ -1,0 +1,17 @@
+/** The limits of the GraphQL door (decisions §4, GraphQL). */
+
+/** Levels of fields in one query. */
+export const DEPTH_LIMIT = 8;
+/** What one query may cost; a row of a list costs one, a report ten to fifty. */
+export const COST_LIMIT = 1_000;
+/** Aliases in one query. */
+export const ALIAS_LIMIT = 15;
+/** Directives in one query. */
+export const DIRECTIVE_LIMIT = 50;
+/** Tokens of a document. */
+export const TOKEN_LIMIT = 1_000;
+/** Most rows of a page, and those of a page that was not given a length. */
+export const PAGE_LIMIT = 100;
+export const DEFAULT_PAGE = 20;
+/** Bytes of a request; variables may carry a list of pages to import. */
+export const BODY_LIMIT_BYTES = 1_048_576;

@@ -1,0 +1,11 @@
+import type { Database } from '../../db/database.ts';
+
+/** The pool the GraphQL door reads through: few connections, a limit on each statement. */
+export type ReadingDatabase = Pick<Database, 'query' | 'transaction'>;
+
+/** What reading services run with. */
+export interface ReadingDeps {
+  readonly reading: ReadingDatabase;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+}

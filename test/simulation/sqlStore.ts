@@ -1,0 +1,270 @@
+import { createHash } from 'node:crypto';
+import type { Database, Sql } from '../../db/database.ts';
+import { claimBatch } from '../../db/settlement/claim.ts';
+import { sweepHeld } from '../../db/settlement/held.ts';
+import { insertPayment } from '../../db/settlement/intake.ts';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import type { Payment } from '../../db/settlement/payment.ts';
+import { findPayment, paymentFromRow } from '../../db/settlement/payment.ts';
+import { findBatch, insertAttempt, listLane, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
+import { listUnfinal, listWatched } from '../../db/settlement/sweep.ts';
+import { guardPurchase } from '../../domain/payment/guard.ts';
+import type { PaymentEvent } from '../../domain/payment/machine.ts';
+import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
+import { Crash, InvariantBroken } from './actor.ts';
+import { newPaymentRow } from './sqlPayment.ts';
+import { readAudit, readBatches } from './sqlReads.ts';
+import type { Applied, AuditedPayment, BatchRow, BeforeCommit, Change, NewPayment, PaymentRow, Sign, SignedTx, Store } from './store.ts';
+
+const LICENCE_SECONDS = 12;
+const LIMIT = 1_000;
+
+/** The site, the network and the relayer of one schedule: schedules share tables, never rows. */
+export interface Place {
+  readonly tenantId: string;
+  readonly network: string;
+  readonly address: string;
+}
+
+/**
+ * The simulator's store on the service's own SQL (safety 26): intake, claim, decisions, held payments and the lane are what
+ * `db/settlement/**` does, on a real Postgres. Only the clock of the guard is the simulator's. A crash before a commit is a rollback.
+ */
+export class SqlStore implements Store {
+  private readonly database: Database;
+  private readonly place: Place;
+  private readonly nowMs: () => number;
+  private readonly brought = new Map<string, NewPayment>();
+  private readonly batchNames = new Map<string, string>();
+  private readonly committed = new Map<string, PaymentFacts>();
+  private readonly settledAtMs = new Map<string, number>();
+
+  constructor(database: Database, place: Place, nowMs: () => number) {
+    this.database = database;
+    this.place = place;
+    this.nowMs = nowMs;
+  }
+
+  async intake(payment: NewPayment, beforeCommit: BeforeCommit): Promise<PaymentRow> {
+    const paymentId = this.uuid(payment.id);
+    if (!this.brought.has(paymentId)) this.brought.set(paymentId, payment);
+    const now = { ms: this.nowMs(), licenceLifeSeconds: LICENCE_SECONDS };
+    const { payment: stored } = await this.write(beforeCommit, { type: 'inserted' }, (database) =>
+      insertPayment(database, newPaymentRow(this.place, paymentId, payment), (siblings) =>
+        guardPurchase(
+          { kind: payment.kind, amountMicro: BigInt(payment.auth.value) },
+          siblings.map((one) => ({ ...one, decidedAtMs: this.settledAtMs.get(one.paymentId) ?? null })),
+          now,
+        ),
+      ),
+    );
+    return this.view(stored);
+  }
+
+  async claim(
+    batchId: string,
+    proposed: readonly string[],
+    limit: number,
+    sign: Sign,
+    beforeCommit: BeforeCommit,
+  ): Promise<BatchRow | null> {
+    const known = await this.findBatch(batchId);
+    if (known) return known;
+    const refs = proposed.map((id) => this.ref(id));
+    const result = await this.write(beforeCommit, { type: 'claimed' }, (database) =>
+      claimBatch(database, this.place, refs, async (rows, nonce) => {
+        const taken = refs.flatMap((ref) => rows.filter((row) => row.paymentId === ref.paymentId)).slice(0, limit);
+        const raw = sign(
+          Number(nonce),
+          taken.map((row) => this.view(row)),
+        );
+        const signed = { batchId, attempt: 1, kind: 'settle', raw } as const;
+        return {
+          batch: { ...this.bytes(signed), workflowId: null, kind: 'settle' },
+          taken: new Set(taken.map((row) => row.paymentId)),
+        };
+      }),
+    );
+    return result.kind === 'claimed' ? this.findBatch(batchId) : null;
+  }
+
+  async apply(id: string, event: PaymentEvent, _seen: PaymentFacts, beforeCommit: BeforeCommit): Promise<Applied> {
+    const ref = this.ref(id);
+    const meant = 'batchId' in event ? { ...event, batchId: this.uuid(event.batchId) } : event;
+    const applied = await this.write(beforeCommit, { type: event.type, paymentId: ref.paymentId }, (database) =>
+      applyEvents(database, [{ ...ref, event: meant }]),
+    );
+    if (applied.poisoned.length > 0) return { outcome: 'conflict', effects: [] };
+    const effects = applied.resend.length > 0 ? ([{ type: 'resend' }] as const) : [];
+    return { outcome: applied.changed.length > 0 ? 'changed' : 'unchanged', effects };
+  }
+
+  async addAttempt(signed: SignedTx, beforeCommit: BeforeCommit): Promise<SignedTx> {
+    const bytes = { ...this.bytes(signed), attempt: signed.attempt, kind: signed.kind };
+    await this.write(beforeCommit, { type: 'claimed' }, (database) =>
+      database.transaction((sql) => insertAttempt(sql, bytes)),
+    );
+    const batch = await this.findBatch(signed.batchId);
+    return batch?.attempts.find((attempt) => attempt.attempt === signed.attempt) as SignedTx;
+  }
+
+  async closeBatch(id: string, beforeCommit: BeforeCommit): Promise<void> {
+    await this.write(beforeCommit, { type: 'claimed' }, (database) =>
+      database.transaction((sql) => setBatchState(sql, this.uuid(id), 'safe')),
+    );
+  }
+
+  /** One purchase a call: each is a database transaction of its own, with its own place to crash at. */
+  async sweepHeld(beforeCommit: BeforeCommit): Promise<void> {
+    await this.write(beforeCommit, { type: 'released' }, (database) => sweepHeld(database, this.place.network, 1));
+  }
+
+  async find(id: string): Promise<PaymentRow | null> {
+    const payment = await findPayment(this.database, this.ref(id));
+    return payment ? this.view(payment) : null;
+  }
+
+  async findBatch(id: string): Promise<BatchRow | null> {
+    const batch = await findBatch(this.database, this.uuid(id));
+    return batch ? ((await readBatches(this.database, [batch], (uuid) => this.nameOf(uuid)))[0] ?? null) : null;
+  }
+
+  /** What is watched is what the sweeper's own statements list, so that a payment they forget is never looked at again. */
+  async list(states: readonly PaymentState[], watchedOnly: boolean): Promise<readonly PaymentRow[]> {
+    const { network } = this.place;
+    const found = watchedOnly
+      ? [
+          ...(await listUnfinal(this.database, network, LIMIT)),
+          ...(await listWatched(this.database, network, LIMIT)),
+          ...(await this.listIn(['accepted'])),
+        ]
+      : await this.listIn(states);
+    const order = [...this.brought.keys()];
+    return found
+      .filter((row) => states.includes(row.facts.state))
+      .toSorted((a, b) => order.indexOf(a.paymentId) - order.indexOf(b.paymentId))
+      .map((row) => this.view(row));
+  }
+
+  audit(ids: readonly string[]): Promise<readonly AuditedPayment[]> {
+    return readAudit(
+      this.database,
+      ids.map((id) => this.ref(id)),
+      (payment) => this.view(payment),
+    );
+  }
+
+  async listBatches(fromNonce: number): Promise<readonly BatchRow[]> {
+    const open = await listUnfinishedBatches(this.database, this.place);
+    const lane = await listLane(this.database, this.place, BigInt(fromNonce), 1_000_000n);
+    const all = new Map([...open, ...lane].map((batch) => [batch.batchId, batch]));
+    return readBatches(this.database, [...all.values()], (uuid) => this.nameOf(uuid));
+  }
+
+  private async listIn(states: readonly PaymentState[]): Promise<Payment[]> {
+    const rows = await this.database.query<Parameters<typeof paymentFromRow>[0] & Record<string, unknown>>(
+      'select * from payment where tenant_id = $1 and state = any ($2::text[])',
+      [this.place.tenantId, states],
+    );
+    return rows.map(paymentFromRow);
+  }
+
+  /**
+   * Runs the service's own code with a database whose transactions tell the simulator what they changed, right before they commit.
+   * Its error, a crash above all, must come out even where the service makes something else of it.
+   */
+  private async write<T>(
+    beforeCommit: BeforeCommit,
+    event: { readonly type: Change['event']; readonly paymentId?: string },
+    work: (database: Database) => Promise<T>,
+  ): Promise<T> {
+    let failure: unknown = null;
+    let facts: ReadonlyMap<string, PaymentFacts> = new Map();
+    const transaction: Database['transaction'] = (inner, isolation) =>
+      this.database.transaction(async (sql) => {
+        try {
+          const value = await inner(sql);
+          facts = await this.readFacts(sql);
+          beforeCommit(this.changesTo(facts, event));
+          return value;
+        } catch (error) {
+          failure = error;
+          throw error;
+        }
+      }, isolation);
+    const result = await work({ ...this.database, transaction }).catch((error: unknown) => {
+      throw failure instanceof Crash ? failure : error;
+    });
+    if (failure instanceof Crash) throw failure;
+    if (failure) throw new InvariantBroken(`a decision could not be written: ${String(failure)}`);
+    for (const [paymentId, next] of facts) this.commit(paymentId, next);
+    return result;
+  }
+
+  private commit(paymentId: string, next: PaymentFacts): void {
+    const before = this.committed.get(paymentId);
+    if (next.recorded && !before?.recorded) this.settledAtMs.set(paymentId, this.nowMs());
+    this.committed.set(paymentId, next);
+  }
+
+  private changesTo(facts: ReadonlyMap<string, PaymentFacts>, event: { type: Change['event']; paymentId?: string }): Change[] {
+    const changes: Change[] = [];
+    for (const [uuid, after] of facts) {
+      const before = this.committed.get(uuid) ?? after;
+      const fresh = !this.committed.has(uuid);
+      if (!fresh && JSON.stringify(before, asText) === JSON.stringify(after, asText)) continue;
+      const beside = event.type !== 'claimed' && event.paymentId !== uuid; // a held one that moves with it
+      const type = fresh ? 'inserted' : beside ? (after.state === 'superseded' ? 'superseded' : 'released') : event.type;
+      changes.push({ paymentId: this.brought.get(uuid)?.id ?? uuid, event: type, before, after });
+    }
+    return changes;
+  }
+
+  private async readFacts(sql: Sql): Promise<ReadonlyMap<string, PaymentFacts>> {
+    const rows = await sql.query<Parameters<typeof paymentFromRow>[0] & Record<string, unknown>>(
+      'select * from payment where tenant_id = $1 order by payment_id',
+      [this.place.tenantId],
+    );
+    return new Map(rows.map(paymentFromRow).map((row) => [row.paymentId, this.view(row).facts]));
+  }
+
+  private bytes({ batchId, raw }: SignedTx) {
+    return {
+      batchId: this.uuid(batchId),
+      network: this.place.network,
+      relayer: this.place.address,
+      nonce: BigInt(raw.nonce),
+      txHash: raw.hash as `0x${string}`,
+      raw: JSON.stringify(raw) as `0x${string}`,
+      gasLimit: 1n,
+      maxFeeWei: 1n,
+      priorityFeeWei: 1n,
+    };
+  }
+
+  private view({ paymentId, facts }: Payment): PaymentRow {
+    const { id, auth, resource, kind, legs, seenBlock } = this.brought.get(paymentId) as NewPayment;
+    const batchId = facts.batchId === null ? null : this.nameOf(facts.batchId);
+    return { id, auth, resource, kind, legs, seenBlock, facts: { ...facts, batchId } };
+  }
+
+  private ref(id: string): { tenantId: string; paymentId: string } {
+    return { tenantId: this.place.tenantId, paymentId: this.uuid(id) };
+  }
+
+  private nameOf(uuid: string): string {
+    return this.batchNames.get(uuid) ?? this.brought.get(uuid)?.id ?? uuid;
+  }
+
+  /** The same name in the same schedule is the same id, so that a seed makes the same rows. */
+  private uuid(name: string): string {
+    const hash = createHash('sha256').update(`${this.place.tenantId} ${name}`).digest('hex');
+    const uuid = [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join('-');
+    if (!name.startsWith('pay')) this.batchNames.set(uuid, name);
+    return uuid;
+  }
+}
+
+function asText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
