@@ -1,10 +1,9 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { ConfirmResult } from '../services/settlement/confirm.ts';
-import { confirmBatch } from '../services/settlement/confirm.ts';
 import type { SettlementDeps } from '../services/settlement/deps.ts';
 import { flushSplits } from '../services/settlement/flush.ts';
 import type { SendResult } from '../services/settlement/send.ts';
-import { claimAndSend } from '../services/settlement/send.ts';
+import { confirmCarried, sendProposal } from '../services/settlement/settlers.ts';
 import type { BatchProposal } from '../services/settlement/starter.ts';
 import type { SweptBatch } from '../services/settlement/sweep.ts';
 import { sweepNetwork } from '../services/settlement/sweep.ts';
@@ -30,8 +29,8 @@ const LONGEST_MS = 4 * 60_000;
 /** The activities over one set of dependencies. */
 export function createSettlementActivities(deps: SettlementDeps): SettlementActivities {
   return {
-    sendSettlement: (proposal) => claimAndSend(deps, proposal, activityInfo().workflowExecution?.workflowId ?? null),
-    confirmSettlement: ({ batchId }) => confirmBatch(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }),
+    sendSettlement: (proposal) => sendProposal(deps, proposal, activityInfo().workflowExecution?.workflowId ?? null),
+    confirmSettlement: ({ batchId }) => confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }),
     awaitSettlement: ({ batchId }) => stayWith(deps, batchId),
     sweepPayments: ({ network }) => withHeartbeat(async () => ({ batches: await sweepNetwork(deps, network) })),
     flushSplits: ({ network }) => withHeartbeat(() => flushOrWarn(deps, network)),
@@ -43,7 +42,7 @@ async function stayWith(deps: SettlementDeps, batchId: string): Promise<ConfirmR
   const rest: ConfirmResult['rest'][number][] = [];
   for (;;) {
     heartbeat();
-    const result = await confirmBatch(deps, batchId, { timeoutMs: WAIT_MS, signal: cancellationSignal() });
+    const result = await confirmCarried(deps, batchId, { timeoutMs: WAIT_MS, signal: cancellationSignal() });
     rest.push(...result.rest);
     if (result.undecided === 0 || deps.now() > deadline || cancellationSignal().aborted) return { ...result, rest };
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -22,7 +22,7 @@ const HEARTBEAT_MS = 2_000;
 
 /** One set a worker: what is in flight and what waits to be written is shared by all its activities. */
 export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
-  const recorder = createRecorder(deps.database);
+  const recorder = createRecorder(deps.database, deps.metrics);
   const dispatcher = createDispatcher(deps, recorder);
   return {
     closeWindows: () => beating(() => keepClosing(deps, cancellationSignal())),

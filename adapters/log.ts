@@ -58,7 +58,7 @@ export function createLog({ level, name, stream = destination({ fd: 1, sync: tru
       level,
       base: { name },
       redact: { paths: REDACTED, censor: '[secret]' },
-      mixin: () => ({ ...currentLogFields() }),
+      mixin: currentLogFields,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }), log: withPlainBigints },
     },

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { trace } from '@opentelemetry/api';
 
 /** What every line written during a piece of work carries. */
 export interface LogFields {
@@ -6,7 +7,6 @@ export interface LogFields {
   tenantId?: string;
   workflowId?: string;
   activity?: string;
-  traceId?: string;
 }
 
 const storage = new AsyncLocalStorage<LogFields>();
@@ -22,7 +22,8 @@ export function noteLogFields(fields: LogFields): void {
   if (store) Object.assign(store, fields);
 }
 
-/** The fields of the work that runs now. */
-export function currentLogFields(): LogFields {
-  return storage.getStore() ?? {};
+/** The fields of the work that runs now, with its trace where one is kept. */
+export function currentLogFields(): LogFields & { readonly traceId?: string } {
+  const traceId = trace.getActiveSpan()?.spanContext().traceId;
+  return { ...storage.getStore(), ...(traceId === undefined ? {} : { traceId }) };
 }

@@ -33,7 +33,7 @@ import { listHostsRoute, openHostRoute } from './routes/verifyHost.ts';
 import { checkHostRoute } from './routes/verifyHostCheck.ts';
 
 /** Every endpoint; the quote first, since most calls are quotes. */
-const DESCRIBED: readonly Route[] = [
+export const DESCRIBED: readonly Route[] = [
   quoteRoute,
   observeRoute,
   verifyRoute,

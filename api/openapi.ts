@@ -2,16 +2,18 @@ import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { createDocument } from 'zod-openapi';
 import { API_VERSION } from './door.ts';
 import { answerTagged } from './etag.ts';
+import { illustrate, illustrateParameters } from './examples/index.ts';
 import type { Call, PublicRoute, Route } from './route.ts';
+import { describeWebhooks } from './schemas/webhooks.ts';
 
 /** The API description (OpenAPI 3.1.0), made from the schemas that also validate. */
 export function describeApi(routes: readonly Route[], baseUrl: string): object {
   const paths: Record<string, ZodOpenApiPathItemObject> = {};
   for (const { path, method, operation } of routes) {
     const described = path.replaceAll(/:(\w+)/g, '{$1}');
-    if (operation) paths[described] = { ...paths[described], [method]: operation };
+    if (operation) paths[described] = { ...paths[described], [method]: illustrate(operation) };
   }
-  return createDocument({
+  const document = createDocument({
     openapi: '3.1.0',
     info: {
       title: 'Content-access pricing and settlement service',
@@ -21,6 +23,7 @@ export function describeApi(routes: readonly Route[], baseUrl: string): object {
     servers: [{ url: baseUrl }],
     tags: ['Enforce', 'Licences', 'Config', 'Earnings', 'Audit', 'Members', 'Webhooks'].map((name) => ({ name })),
     paths,
+    webhooks: describeWebhooks(),
     components: {
       securitySchemes: {
         buyerAccount: {
@@ -33,6 +36,10 @@ export function describeApi(routes: readonly Route[], baseUrl: string): object {
       },
     },
   });
+  for (const item of Object.values(document.paths ?? {})) {
+    for (const operation of [item.get, item.post]) if (operation) illustrateParameters(operation);
+  }
+  return document;
 }
 
 /** GET /_svc/openapi.json over these routes and itself; made at the first call, then the same bytes with an ETag. */

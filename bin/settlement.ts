@@ -1,4 +1,7 @@
 import type { Log } from '../adapters/log.ts';
+import type { Outbound } from '../adapters/outbound.ts';
+import type { Facilitator } from '../chain/facilitator.ts';
+import { createFacilitator } from '../chain/facilitator.ts';
 import { Networks } from '../chain/network.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import { createRpc } from '../chain/rpc.ts';
@@ -14,13 +17,24 @@ export type SettlementConfig = Pick<
 > & {
   readonly networks: NonNullable<Config['networks']>;
   readonly relayerPrivateKeys?: Config['relayerPrivateKeys'];
+  readonly facilitatorUrl?: Config['facilitatorUrl'];
+  readonly facilitatorToken?: Config['facilitatorToken'];
+  readonly facilitatorStatusUrl?: Config['facilitatorStatusUrl'];
 };
 
 /** How long bytes stay unmined before their fees are raised. */
 const STUCK_AFTER_MS = 10_000;
 
-/** Composes what settlement needs from the configuration; connections to the chain are opened when first used. */
-export function createSettlementDeps(config: SettlementConfig, database: Database, log: Log): SettlementDeps {
+/**
+ * Composes what settlement needs from the configuration; connections to the chain are opened when first used. Only the worker, which
+ * brings `outbound`, speaks to a facilitator.
+ */
+export function createSettlementDeps(
+  config: SettlementConfig,
+  database: Database,
+  log: Log,
+  outbound: Outbound | null = null,
+): SettlementDeps {
   const networks = new Networks(config.networks);
   const rpcs = new Map<string, Rpc>();
   const relayers = relayersOf(config);
@@ -33,6 +47,7 @@ export function createSettlementDeps(config: SettlementConfig, database: Databas
       return rpc;
     },
     relayersOf: (networkId) => relayers.get(networkId) ?? [],
+    facilitatorOf: facilitatorsOf(config, outbound),
     log,
     now: Date.now,
     settings: {
@@ -54,6 +69,14 @@ function relayersOf(config: SettlementConfig): ReadonlyMap<string, readonly Rela
       keys.map((privateKey) => ({ address: relayerAddress(privateKey), privateKey })),
     ]),
   );
+}
+
+function facilitatorsOf(config: SettlementConfig, outbound: Outbound | null): (networkId: string) => Facilitator | null {
+  const { facilitatorUrl: url, facilitatorToken: token = null, facilitatorStatusUrl: statusUrl = null } = config;
+  if (url === undefined || outbound === null) return () => null;
+  const facilitator = createFacilitator((request) => outbound.send(request), { url, token, statusUrl });
+  const handed = new Set(config.networks.filter(({ settler }) => settler === 'facilitator').map(({ id }) => id));
+  return (networkId) => (handed.has(networkId) ? facilitator : null);
 }
 
 /** Ends the process like a power cut when a test named this point; the configuration refuses it in production. */

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import type { Context as ActivityContext } from '@temporalio/activity';
 import { Client, Connection } from '@temporalio/client';
+import type { ActivityInterceptors } from '@temporalio/worker';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createAnomalyActivities } from '../activities/anomalies.ts';
 import { createHostActivities } from '../activities/hosts.ts';
@@ -9,6 +11,7 @@ import { createReportActivities } from '../activities/reports.ts';
 import { createSettlementActivities } from '../activities/settlement.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
 import { createLog } from '../adapters/log.ts';
+import { withLogFields } from '../adapters/logFields.ts';
 import { createOutbound } from '../adapters/outbound.ts';
 import { createSecretBox } from '../adapters/secretBox.ts';
 import { verifyNetwork } from '../chain/network.ts';
@@ -16,9 +19,10 @@ import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listen.ts';
 import { DELIVERY_CHANNEL } from '../db/webhooks/events.ts';
 import { startAnomalySweep } from '../services/anomalies/start.ts';
+import { keepGauges } from '../services/gauges.ts';
 import { startReconcilers } from '../services/reconcile/start.ts';
 import { scheduleRollupCheck } from '../services/reports/schedule.ts';
-import { prepareRelayers, startSweepers } from '../services/settlement/start.ts';
+import { checkFacilitators, prepareRelayers, startSweepers } from '../services/settlement/start.ts';
 import { WEBHOOK_LIMITS } from '../services/webhooks/deps.ts';
 import { createRetryStarter, ensureWebhookWorkflows } from '../services/webhooks/start.ts';
 import { createWake } from '../services/webhooks/wake.ts';
@@ -27,6 +31,7 @@ import { readWorkerConfig } from './config.ts';
 import { createHostDeps, openOutbound } from './hosts.ts';
 import { createSettlementDeps } from './settlement.ts';
 import { TASK_QUEUE } from './taskQueue.ts';
+import { openTelemetry, withTelemetry } from './telemetry.ts';
 
 const WEBHOOK_SHARDS = 4;
 const SHUTDOWN_GRACE = '25s';
@@ -36,18 +41,21 @@ async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = createLog({ level: config.logLevel, name: 'worker' });
   Runtime.install({ shutdownSignals: [], logger: temporalLogger(log) });
+  const telemetry = await openTelemetry(config, 'svc-worker', log);
+  const { metrics, plugins } = telemetry;
   const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize, applicationName: 'worker' });
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
-  const settlement = createSettlementDeps(config, database, log);
+  const outbound = openOutbound(config);
+  const settlement = withTelemetry(createSettlementDeps(config, database, log, outbound), telemetry);
   for (const network of settlement.networks.list) await verifyNetwork(network, settlement.rpcOf(network.id));
   await prepareRelayers(settlement);
+  await checkFacilitators(settlement);
   await database.query('select ensure_observation_partitions(35)');
 
   const clientConnection = await Connection.connect({ address: config.temporalAddress });
-  const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
+  const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace, plugins });
   const wake = createWake();
   const listener = listen(directUrl, DELIVERY_CHANNEL, wake.wake);
-  const outbound = openOutbound(config);
   const chatOutbound = createOutbound();
   const stopping = new AbortController();
   const connection = await NativeConnection.connect({ address: config.temporalAddress });
@@ -55,12 +63,14 @@ async function main(): Promise<void> {
     connection,
     namespace: config.temporalNamespace,
     taskQueue: TASK_QUEUE,
+    plugins,
+    interceptors: { activity: [logActivity] },
     workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
     activities: {
       ...createSettlementActivities(settlement),
       ...createReportActivities({ database, clock: Date.now }),
       ...createLicenceActivities(settlement),
-      ...createHostActivities(createHostDeps(config, database, outbound, log)),
+      ...createHostActivities({ ...createHostDeps(config, database, outbound, log), metrics }),
       ...createReconcileActivities(settlement),
       ...createAnomalyActivities(createAnomalyDeps(config, database, log)),
       ...createWebhookActivities({
@@ -74,6 +84,7 @@ async function main(): Promise<void> {
         windowMs: config.eventWindowMs,
         limits: WEBHOOK_LIMITS,
         stopping: stopping.signal,
+        metrics,
         warn: (message, fields) => log.warn(fields, message),
       }),
     },
@@ -98,13 +109,31 @@ async function main(): Promise<void> {
   await startReconcilers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.reconcileIntervalMs });
   await startAnomalySweep(client, { taskQueue: TASK_QUEUE, intervalMs: config.anomalyIntervalMs });
   await scheduleRollupCheck(client, TASK_QUEUE);
+  const endGauges = telemetry.setGauges ? keepGauges(settlement, config.metricsIntervalMs, telemetry.setGauges) : null;
   log.info({ taskQueue: TASK_QUEUE }, 'the worker is running');
   await running;
+  endGauges?.();
   await listener.close();
   await Promise.all([outbound.close(), chatOutbound.close()]);
   await clientConnection.close();
   await connection.close();
   await database.close();
+  await telemetry.close();
+}
+
+/** Puts the workflow, the activity and the tenant it works for on every line that an activity writes. */
+function logActivity(context: ActivityContext): ActivityInterceptors {
+  return {
+    inbound: {
+      execute: (input, next) => {
+        const [first] = input.args as readonly [{ readonly tenantId?: unknown } | null | undefined];
+        const workflowId = context.info.workflowExecution?.workflowId;
+        const tenantId = typeof first?.tenantId === 'string' ? { tenantId: first.tenantId } : {};
+        const fields = { activity: context.info.activityType, ...(workflowId === undefined ? {} : { workflowId }), ...tenantId };
+        return withLogFields(fields, () => next(input));
+      },
+    },
+  };
 }
 
 /** Temporal's own lines, as lines of our log. */

@@ -16,8 +16,7 @@ export type Send = (request: {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }) => Promise<
-  | { readonly ok: true; readonly status: number; readonly body: Uint8Array }
-  | { readonly ok: false; readonly reason: string }
+  { readonly ok: true; readonly status: number; readonly body: Uint8Array } | { readonly ok: false; readonly reason: string }
 >;
 
 /** A payment to be handed over: one signed transfer. */

@@ -1,29 +1,24 @@
 /** Who owns sites, and the tokens of bin/admin that stand for an owner. */
-import type { Plan, TenantStatus } from '../domain/access.ts';
+import type { TenantStatus } from '../domain/access.ts';
 import type { Sql } from './database.ts';
-
-/** A site as its owner's sign-in sees it. */
-export interface OwnedSite {
-  readonly tenantId: string;
-  readonly status: TenantStatus;
-  readonly plan: Plan | null;
-}
 
 /** Most sites one sign-in covers. */
 const MAX_SITES = 1_000;
 
 /** The sites a user owns that are not closed, the oldest first; at most 1,000. */
-export async function listOwnedSites(sql: Sql, userId: string): Promise<OwnedSite[]> {
-  return await sql.query<OwnedSite & Record<string, unknown>>(
-    `select tenant_id as "tenantId", status, plan from tenant where owner_user_id = $1 and status <> 'closed'
-      order by created_at, tenant_id limit ${MAX_SITES}`,
+export async function listOwnedSites(sql: Sql, userId: string): Promise<string[]> {
+  const rows = await sql.query<{ tenant_id: string }>(
+    `select tenant_id from tenant where owner_user_id = $1 and status <> 'closed' order by created_at, tenant_id limit ${MAX_SITES}`,
     [userId],
   );
+  return rows.map((row) => row.tenant_id);
 }
 
 /** What a token of an owner stands for, as it is now. */
-export interface OwnerTokenState extends OwnedSite {
+export interface OwnerTokenState {
+  readonly tenantId: string;
   readonly userId: string;
+  readonly status: TenantStatus;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
 }
@@ -31,8 +26,8 @@ export interface OwnerTokenState extends OwnedSite {
 /** The token with this hash and its site; null when none was ever issued. Expired and revoked ones are returned: the caller decides. */
 export async function findOwnerToken(sql: Sql, tokenHash: Buffer): Promise<OwnerTokenState | null> {
   const [row] = await sql.query<OwnerTokenState & Record<string, unknown>>(
-    `select tenant.tenant_id as "tenantId", tenant.status, tenant.plan, token.user_id as "userId",
-       token.expires_at as "expiresAt", token.revoked_at as "revokedAt"
+    `select tenant.tenant_id as "tenantId", tenant.status, token.user_id as "userId", token.expires_at as "expiresAt",
+       token.revoked_at as "revokedAt"
      from owner_token as token join tenant on tenant.tenant_id = token.tenant_id where token.token_hash = $1`,
     [tokenHash],
   );

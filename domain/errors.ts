@@ -55,6 +55,7 @@ const KIND_BY_CODE = {
   database_unavailable: 'unavailable',
   workflows_unavailable: 'unavailable',
   signing_key_unavailable: 'unavailable',
+  identity_unavailable: 'unavailable',
   overloaded: 'unavailable',
   gas_budget_spent: 'unavailable',
   // defect

@@ -17,7 +17,7 @@ export const METRICS = {
   'svc.settle.pending_age': { kind: 'gauge', unit: 's', about: 'Age of the oldest payment that is not decided, by network.' },
   'svc.settle.items_per_batch': { kind: 'histogram', unit: '1', about: 'Payments in one transaction.' },
   'svc.settle.gas_per_payment': { kind: 'histogram', unit: 'gas', about: 'Gas of a mined transaction, divided by its payments.' },
-  'svc.settle.front_run': { kind: 'counter', unit: '1', about: 'Payments proven by a transaction that we did not send.' },
+  'svc.settle.front_run': { kind: 'counter', unit: '1', about: 'Payments proven by another transaction than their batch's.' },
   'svc.settle.replacements': { kind: 'counter', unit: '1', about: 'Transactions signed again at the same nonce, by kind.' },
   'svc.settle.guard_held': { kind: 'counter', unit: '1', about: 'Payments held behind an open purchase of the same thing.' },
   'svc.settle.repeated_grants': { kind: 'counter', unit: '1', about: 'Stored successes that were answered once more.' },
@@ -37,7 +37,7 @@ export const METRICS = {
   'svc.rollup.mismatches': { kind: 'gauge', unit: '1', about: 'Sites whose rollups did not equal their rows, of the last day.' },
   'svc.alert.open': { kind: 'gauge', unit: '1', about: 'Operator alerts that nobody has resolved, by kind.' },
   'svc.database.clock_skew': { kind: 'gauge', unit: 's', about: 'Clock of the database minus clock of this process.' },
-  'svc.gauges.age': { kind: 'gauge', unit: 's', about: 'Time since the gauges of the database were last read.' },
+  'svc.gauges.read_at': { kind: 'gauge', unit: 's', about: 'When the gauges of the database were last read, epoch seconds.' },
   'svc.process.loop_delay': { kind: 'gauge', unit: 'ms', about: 'Longest block of the event loop since the last look.' },
 } as const satisfies Record<string, Measure>;
 
@@ -45,7 +45,9 @@ export const METRICS = {
 export type MetricName = keyof typeof METRICS;
 
 /** Measures of one kind. */
-type NamesOf<Kind extends Measure['kind']> = { [N in MetricName]: (typeof METRICS)[N]['kind'] extends Kind ? N : never }[MetricName];
+type NamesOf<Kind extends Measure['kind']> = {
+  [N in MetricName]: (typeof METRICS)[N]['kind'] extends Kind ? N : never;
+}[MetricName];
 
 /** Counters. */
 export type CounterName = NamesOf<'counter'>;
@@ -69,3 +71,6 @@ export interface GaugePoint {
   readonly value: number;
   readonly labels?: MetricLabels;
 }
+
+/** Writes nowhere: for a process that serves no metrics. */
+export const NO_METRICS: Metrics = { count: () => undefined, record: () => undefined };

@@ -1,7 +1,8 @@
 import type { Scope } from '../domain/access.ts';
 import { requireAccess } from '../domain/access.ts';
 import { ServiceError } from '../domain/errors.ts';
-import type { GraphqlContext, Owner } from './context.ts';
+import type { Owner } from '../services/owners/authenticate.ts';
+import type { GraphqlContext } from './context.ts';
 
 type Caller = Pick<GraphqlContext, 'key' | 'owner'> & { readonly deps: Pick<GraphqlContext['deps'], 'clock'> };
 

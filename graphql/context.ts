@@ -1,12 +1,13 @@
 import type { KeyState } from '../domain/access.ts';
 import type { ReadingDatabase } from '../services/graph/deps.ts';
 import type { HostDoor } from '../services/hosts/deps.ts';
+import type { Owner } from '../services/owners/authenticate.ts';
 import type { PublisherDeps } from '../services/publisher.ts';
 import type { Log } from '../services/settlement/deps.ts';
 import type { EndpointDeps } from '../services/webhooks/endpoints.ts';
 
 /** What the GraphQL door runs with. `database` is the pool of the service: credentials and mutations go there. */
-export interface GraphqlDeps extends PublisherDeps, EndpointDeps {
+export interface GraphqlDeps extends PublisherDeps, Omit<EndpointDeps, 'database'> {
   readonly log: Log;
   /** Host verification. */
   readonly hosts: HostDoor;
@@ -14,14 +15,6 @@ export interface GraphqlDeps extends PublisherDeps, EndpointDeps {
   readonly reading: ReadingDatabase;
   /** Where Temporal shows its workflows; null where nobody said. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
-}
-
-/** An owner who was let in. */
-export interface Owner {
-  /** The owner's id: `sub` of the identity provider, or the user of a token of `bin/admin`. */
-  readonly userId: string;
-  /** The sites of this owner. */
-  readonly tenantIds: readonly string[];
 }
 
 /** What every resolver sees: who asks, exactly one of `key` and `owner`, and what the door runs with. */

@@ -3,6 +3,7 @@ import type { ObservationGroup, ObservationRow } from '../db/observations.ts';
 import { insertObservations } from '../db/observations.ts';
 import { agentLabel } from '../domain/agent.ts';
 import { ServiceError } from '../domain/errors.ts';
+import type { Metrics } from '../domain/metrics.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import type { CrossingKind, ObservedAgent } from '../domain/terms.ts';
 import { atDatabase } from './outage.ts';
@@ -52,6 +53,7 @@ export function openObserver(options: {
   readonly clock: () => number;
   readonly flushers?: number;
   readonly maxQueuedRows?: number;
+  readonly metrics?: Metrics;
 }): Observer {
   const { database, clock, flushers = 2, maxQueuedRows = 20_000 } = options;
   const running = new Set<Promise<void>>();
@@ -84,6 +86,7 @@ export function openObserver(options: {
         queuedRows += group.rows.length;
         wake();
       });
+      options.metrics?.count('svc.observe.accepted', group.rows.length);
     },
     drain: async () => {
       while (running.size > 0) await Promise.all(running);

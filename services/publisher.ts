@@ -1,4 +1,5 @@
 import type { Keyring } from '../adapters/jws.ts';
+import { noteLogFields } from '../adapters/logFields.ts';
 import type { Network } from '../chain/network.ts';
 import type { Database } from '../db/database.ts';
 import { hasLostScope } from '../db/hosts.ts';
@@ -6,6 +7,7 @@ import type { KeyState, Scope } from '../domain/access.ts';
 import { requireAccess } from '../domain/access.ts';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { parseResource } from '../domain/host.ts';
+import type { Metrics } from '../domain/metrics.ts';
 import type { CreditsBook } from './credits/book.ts';
 import type { Liveness } from './enforcementLiveness.ts';
 import { findKey, hashToken, publisherPrefix } from './keys.ts';
@@ -32,6 +34,7 @@ export interface PublisherDeps {
   readonly testKeysEnabled: boolean;
   /** Where signs of hosts' gates are noted. */
   readonly liveness: Pick<Liveness, 'note'>;
+  readonly metrics?: Metrics;
 }
 
 /** Where the state of a key may come from: the copy in memory (quote, observe), or Postgres in the call (everything else). */
@@ -57,10 +60,12 @@ export async function authenticate(
 ): Promise<Caller> {
   if (token === null) throw new ServiceError('missing_credential', 'an API key is needed: Authorization: Bearer <key>');
   const state = await stateOf(deps, token, access.freshness);
+  if (state) noteLogFields({ tenantId: state.tenantId });
   let key: KeyState;
   try {
     key = await letIn(deps, state, access);
   } catch (error) {
+    if (isServiceError(error) && error.code === 'plan_gate') deps.metrics?.count('svc.plan_gate.denied');
     if (state) await noteRejection(deps, state, error, resource);
     throw error;
   }

@@ -138,6 +138,7 @@ async function refuse(
     const reason: FailureReason = code === 'quote_expired' ? 'authorization_invalid' : (code as FailureReason);
     await atDatabase(() => recordRefusal(deps.database, { ...attempt, tenantId: key.tenantId, reason, agent }));
   }
+  deps.metrics?.count('svc.settle.outcome', 1, { reason: code });
   const response = { success: false, errorReason: raw, transaction: '', network, payer };
   return new PaymentError(code, sentence, encodeSettlementResponse(response));
 }

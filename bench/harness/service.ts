@@ -72,7 +72,8 @@ export async function startBenchService(
       apis.push(await startApiProcess({ environment, logFile: logFile('api') }));
     }
     for (let count = 0; count < (options.workers ?? 0); count++) {
-      workers.push(await startWorkerProcess({ environment, logFile: logFile('worker') }));
+      // A worker says at this level that it runs.
+      workers.push(await startWorkerProcess({ environment: { ...environment, LOG_LEVEL: 'info' }, logFile: logFile('worker') }));
     }
   } catch (error) {
     await stop();

@@ -1,9 +1,9 @@
 /** Buyers with money on a test chain, and the payments they sign. */
 import { randomBytes } from 'node:crypto';
 import secp256k1 from 'secp256k1';
-import { relayerAddress } from '../../chain/transaction.ts';
-import { authorizationDigest } from '../../chain/signature.ts';
 import type { Network } from '../../chain/network.ts';
+import { authorizationDigest } from '../../chain/signature.ts';
+import { relayerAddress } from '../../chain/transaction.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Authorization, Hex } from '../../domain/payload.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';

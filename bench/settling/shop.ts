@@ -1,6 +1,7 @@
 /** A site whose pages are bought through POST /_svc/verify, and the load that buys them. */
-import { Agent, request } from 'node:http';
+
 import { randomBytes } from 'node:crypto';
+import { Agent, request } from 'node:http';
 import type { Network } from '../../chain/network.ts';
 import { baseSepoliaNetwork } from '../../chain/network.ts';
 import type { Address } from '../../domain/legs.ts';

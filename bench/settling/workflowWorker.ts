@@ -10,10 +10,10 @@ import pg from 'pg';
 import { privateKeyToAccount } from 'viem/accounts';
 import { planBatch } from '../../chain/calldata.ts';
 import type { Network } from '../../chain/network.ts';
+import { baseSepoliaNetwork } from '../../chain/network.ts';
 import { waitForReceipt } from '../../chain/receipts.ts';
 import { createRpc } from '../../chain/rpc.ts';
 import { sendRaw, signTransaction, transactionCount } from '../../chain/transaction.ts';
-import { baseSepoliaNetwork } from '../../chain/network.ts';
 import type { Hex } from '../../domain/payload.ts';
 import type { SignedTransfer } from './buyers.ts';
 
@@ -45,7 +45,9 @@ function decodeTransfer(text: string): SignedTransfer {
 
 async function createActivities(input: WorkerInput, network: Network): Promise<EachActivities> {
   const pool = new pg.Pool({ connectionString: input.databaseUrl, max: 10 });
-  await pool.query('create table if not exists each_payment (payment_id uuid primary key, raw text, hash text, settled_at timestamptz)');
+  await pool.query(
+    'create table if not exists each_payment (payment_id uuid primary key, raw text, hash text, settled_at timestamptz)',
+  );
   const rpc = createRpc(network);
   const relayer = privateKeyToAccount(input.relayerKey).address.toLowerCase() as Hex;
   let nonce = await transactionCount(rpc, relayer, 'latest');

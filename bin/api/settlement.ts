@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Keyring } from '../../adapters/jws.ts';
+import { isServiceError } from '../../domain/errors.ts';
+import type { Metrics } from '../../domain/metrics.ts';
 import { createPurchaseStart } from '../../services/licences/start.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import type { SettleReceipt } from '../../services/settlement/outcome.ts';
@@ -30,10 +32,25 @@ export function openSettlement({ settlement, client, keyring, issuerOf, directUr
   const onPurchase = createPurchaseStart(client, TASK_QUEUE, log);
   const deps = { ...settlement, waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, newId: randomUUID, onPurchase };
   return {
-    settle: (request: SettleRequest): Promise<SettleReceipt> => settle(deps, request),
+    settle: (request: SettleRequest): Promise<SettleReceipt> => measured(settlement.metrics, () => settle(deps, request)),
     close: async (): Promise<void> => {
       starter.close();
       await waiter.close();
     },
   };
+}
+
+/** Counts an answer under `settled` or its reason, with the time it took. */
+async function measured(metrics: Metrics | undefined, work: () => Promise<SettleReceipt>): Promise<SettleReceipt> {
+  const startedMs = performance.now();
+  let reason = 'settled';
+  try {
+    return await work();
+  } catch (error) {
+    reason = isServiceError(error) ? error.code : 'defect';
+    throw error;
+  } finally {
+    metrics?.count('svc.settle.outcome', 1, { reason });
+    metrics?.record('svc.settle.duration', performance.now() - startedMs, { reason });
+  }
 }

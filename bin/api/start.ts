@@ -15,6 +15,7 @@ import { openSnapshots } from '../../services/snapshots.ts';
 import type { ApiConfig } from '../config.ts';
 import { createHostDoor, openOutbound } from '../hosts.ts';
 import { createSettlementDeps } from '../settlement.ts';
+import { openTelemetry, withTelemetry } from '../telemetry.ts';
 import { openSettlement } from './settlement.ts';
 
 /** A running API process. */
@@ -54,11 +55,13 @@ async function open(
   closeAll: () => Promise<void>,
 ): Promise<RunningApi> {
   const clock = Date.now;
+  const telemetry = await openTelemetry(config, 'svc-api', log);
+  closers.push(() => telemetry.close());
   const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize, applicationName: 'svc api' });
   closers.push(() => database.close());
   const connection = await Connection.connect({ address: config.temporalAddress });
   closers.push(() => connection.close());
-  const parts = createSettlementDeps(config, database, log);
+  const parts = withTelemetry(createSettlementDeps(config, database, log), telemetry);
   const { networks, rpcOf } = parts;
   for (const network of networks.list) {
     const rpc = rpcOf(network.id);
@@ -95,11 +98,12 @@ async function open(
     quoteTokenSecrets: config.quoteTokenSecrets,
     testKeysEnabled: config.testKeysEnabled,
     liveness,
+    metrics: telemetry.metrics,
   };
   const issuer = async (tenantId: string): Promise<string> => {
     return issuerOf(deps, (await snapshots.tenant(tenantId)) ?? { licenseIssuer: null });
   };
-  const client = new Client({ connection, namespace: config.temporalNamespace });
+  const client = new Client({ connection, namespace: config.temporalNamespace, plugins: telemetry.plugins });
   const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, directUrl });
   closers.push(settlement.close, () => drain(server));
   const readiness = {
@@ -109,7 +113,10 @@ async function open(
   };
   const hosts = createHostDoor(config, client);
   const buyers = { rpc: rpcOf(network.id), licenceLifeSeconds: config.licenceLifeSeconds };
-  server.on('request', createApi({ ...deps, ...buyers, log, hosts, settle: settlement.settle, readiness }));
+  server.on(
+    'request',
+    telemetry.watchRequests(createApi({ ...deps, ...buyers, log, hosts, settle: settlement.settle, readiness })),
+  );
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };

@@ -14,6 +14,9 @@ export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER):
     .pipe(z.number().min(min, message).max(max, message));
 }
 
+/** A share, 0 to 1. */
+export const share = text.regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a number from 0 to 1').transform(Number);
+
 /** A whole number without an upper bound that a JavaScript number would set: wei. */
 export const wei = text.regex(/^\d{1,30}$/, 'must be a whole number of wei').transform(BigInt);
 
@@ -35,6 +38,14 @@ export function url(...schemes: readonly string[]): z.ZodType<string, string> {
 export const publicUrl = url('https', 'http').refine(
   (value) => value.startsWith('https:') || /^http:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/.test(value),
   'must be https, or http on a loopback host',
+);
+
+/** An issuer, kept to the letter since tokens repeat it: https, or http on a loopback host, without query and fragment. */
+export const issuer = text.refine(
+  (value) =>
+    URL.canParse(value) &&
+    /^(https:\/\/[^?#\s]+|http:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?(\/[^?#\s]*)?)$/.test(value),
+  'must be an https URL without query and fragment, or http on a loopback host',
 );
 
 /** Comma-separated secrets, newest first, each at least 32 bytes: the first signs, all verify. */

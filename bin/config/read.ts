@@ -77,6 +77,8 @@ function findContradictions(config: Config): Problem[] {
     if (config.outboundSandboxWeb !== undefined) refuse('outboundSandboxWeb', 'must not be set with NODE_ENV=production');
     if (config.crashAt !== undefined) refuse('crashAt', 'must not be set with NODE_ENV=production');
   }
+  if (config.oidcIssuer !== undefined && config.oidcAudience === undefined)
+    refuse('oidcAudience', 'is not set, but OIDC_ISSUER is');
   const known = config.networks?.map((network) => network.id);
   const unknown = Object.keys(config.relayerPrivateKeys ?? {}).filter((id) => known && !known.includes(id));
   if (unknown.length > 0) refuse('relayerPrivateKeys', 'names a network that NETWORKS does not hold');

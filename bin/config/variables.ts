@@ -1,7 +1,20 @@
 import { z } from 'zod';
 import { licenceKeys, relayerKeys } from './keys.ts';
 import { networks } from './networks.ts';
-import { flag, key32, nameServers, priceFloor, publicUrl, secret, secretList, text, url, wei, wholeNumber } from './parsers.ts';
+import {
+  flag,
+  key32,
+  nameServers,
+  priceFloor,
+  publicUrl,
+  secret,
+  secretList,
+  share,
+  text,
+  url,
+  wei,
+  wholeNumber,
+} from './parsers.ts';
 import type { Variable, WithDefault } from './variable.ts';
 
 function withDefault<T>(variable: WithDefault<T>): WithDefault<T> {
@@ -46,6 +59,43 @@ const process = {
     about: 'The address others reach the API by; issuer and audience of what we sign. Not set: the address listened on.',
     example: 'https://api.example.com',
     schema: publicUrl,
+  }),
+};
+
+/** What it shows of itself. */
+const telemetry = {
+  metricsPort: optional({
+    name: 'METRICS_PORT',
+    about: 'Serves /metrics in the Prometheus format on a port of its own; 0 takes any free one. Not set: nothing is measured.',
+    example: '9464',
+    schema: wholeNumber(0, 65_535),
+  }),
+  metricsHost: withDefault({
+    name: 'METRICS_HOST',
+    about: 'The address /metrics is served on; it needs no credential, so keep it inside.',
+    example: '127.0.0.1',
+    fallback: '127.0.0.1',
+    schema: text,
+  }),
+  metricsIntervalMs: withDefault({
+    name: 'METRICS_INTERVAL_MS',
+    about: 'How often the worker reads the figures that stand in the database, in milliseconds.',
+    example: '10000',
+    fallback: '10000',
+    schema: wholeNumber(100, 600_000),
+  }),
+  otlpEndpoint: optional({
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    about: 'Base URL of the OTLP collector traces are sent to (HTTP). Not set: no traces.',
+    example: 'http://127.0.0.1:4318',
+    schema: url('https', 'http'),
+  }),
+  traceRatio: withDefault({
+    name: 'TRACE_RATIO',
+    about: 'Share of new traces that are kept, 0 to 1; the decision of a caller that sends one is followed.',
+    example: '0.1',
+    fallback: '1',
+    schema: share,
   }),
 };
 
@@ -144,6 +194,22 @@ const keys = {
     example: '43-characters-of-base64url…',
     fromFile: true,
     schema: key32,
+  }),
+};
+
+/** How owners of sites sign in. */
+const owners = {
+  oidcIssuer: optional({
+    name: 'OIDC_ISSUER',
+    about: 'OpenID Connect issuer of owners of sites, exactly as its tokens write it. Not set: only tokens of bin/admin work.',
+    example: 'https://login.example.com/',
+    schema: issuer,
+  }),
+  oidcAudience: optional({
+    name: 'OIDC_AUDIENCE',
+    about: 'The audience tokens of owners must have; needed with OIDC_ISSUER.',
+    example: 'content-settlement',
+    schema: text,
   }),
 };
 
@@ -299,7 +365,8 @@ const facilitator = {
   }),
   facilitatorStatusUrl: optional({
     name: 'FACILITATOR_STATUS_URL',
-    about: 'Where a facilitator that answers with ids of its own tells what became of one; `{id}` is replaced. Not set: such ids prove nothing.',
+    about:
+      'Where a facilitator that answers with ids of its own tells what became of one; `{id}` is replaced. Not set: such ids prove nothing.',
     example: 'https://facilitator.example/transfers/{id}',
     schema: text.regex(/^https?:\/\/[^\s{}]+\{id\}[^\s{}]*$/, 'must be an http or https URL with {id} in it'),
   }),
@@ -338,8 +405,10 @@ const dangerous = {
 /** The environment by heading, in the order of `.env.example`. */
 export const GROUPS = {
   'What this process is and where it listens': process,
+  'What it shows of itself': telemetry,
   'Where rows and workflows live': storage,
   'Chains, keys and secrets': keys,
+  'How owners sign in': owners,
   'E-mail of alerts': mail,
   'Money, time and load': limits,
   'How hosts are proven': hosts,
@@ -348,4 +417,15 @@ export const GROUPS = {
 };
 
 /** Every variable we read, by its name in `Config`. Nothing else of the environment has an effect on us. */
-export const VARIABLES = { ...process, ...storage, ...keys, ...mail, ...limits, ...hosts, ...facilitator, ...dangerous };
+export const VARIABLES = {
+  ...process,
+  ...telemetry,
+  ...storage,
+  ...keys,
+  ...owners,
+  ...mail,
+  ...limits,
+  ...hosts,
+  ...facilitator,
+  ...dangerous,
+};

@@ -5,6 +5,8 @@ import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
 import type { CrossingDimension, CrossingScope } from './crossings.ts';
 import { conditions, crossingSource, STANDING, within } from './crossings.ts';
+import type { Page } from './pages.ts';
+import { readPage } from './pages.ts';
 
 /** Net sums of one group of crossings; micro-USDC. */
 export interface CrossingSum {
@@ -44,25 +46,6 @@ export async function sumCrossings(
   return rows.map((row) => ({ ...row, events: BigInt(row.events), micro: BigInt(row.micro) }));
 }
 
-/** How many authors' wallets were paid in a window, corrections taken back. */
-export async function countAuthors(sql: Sql, scope: CrossingScope, window: Span): Promise<number> {
-  if (isEmpty(window)) return 0;
-  const binder = new Binder();
-  const source = crossingSource(binder, scope, piecesOf(window), 'author');
-  const [row] = await sql.query<{ count: string }>(
-    `select count(*) from (select key from (${source}) part group by key having sum(events) > 0) author`,
-    binder.values,
-  );
-  return Number(row?.count ?? 0);
-}
-
-/** A page of a list, newest first. Rows of one millisecond stay together, so a page may hold more than its limit. */
-export interface Page<Row> {
-  readonly rows: readonly Row[];
-  /** Where the next page begins: rows older than this; null at the end. */
-  readonly nextCursorMs: number | null;
-}
-
 /** The newest crossings that stand, older than the window's end; at least `limit` of them unless there are no more. */
 export function listCrossings(sql: Sql, scope: CrossingScope, window: Span, limit: number): Promise<Page<StandingCrossing>> {
   return readPage(window, limit, async (span, most) => {
@@ -76,34 +59,4 @@ export function listCrossings(sql: Sql, scope: CrossingScope, window: Span, limi
     );
     return rows.map(({ host, slug, kind, micro, at }) => ({ host, slug, kind, micro: BigInt(micro), atMs: at.getTime() }));
   });
-}
-
-/**
- * One page of a list. `read` gives the newest `most` rows of a span with all that share the last one's millisecond; one more row
- * is asked for where the page may not be the last.
- */
-export async function readPage<Row extends { readonly atMs: number }>(
-  window: Span,
-  limit: number,
-  read: (span: Span, most: number) => Promise<Row[]>,
-): Promise<Page<Row>> {
-  if (isEmpty(window)) return { rows: [], nextCursorMs: null };
-  const rows = await read(window, limit);
-  const last = rows.at(-1);
-  if (!last || rows.length < limit) return { rows, nextCursorMs: null };
-  const older = { fromMs: window.fromMs, toMs: last.atMs };
-  const isLast = isEmpty(older) || (await read(older, 1)).length === 0;
-  return { rows, nextCursorMs: isLast ? null : last.atMs };
-}
-
-/** The newest author id seen with each wallet of a site; wallets without one are left out. */
-export async function listAuthorIds(sql: Sql, tenantId: string, wallets: readonly string[]): Promise<Map<string, string>> {
-  if (wallets.length === 0) return new Map();
-  const rows = await sql.query<{ wallet: string; author_id: string }>(
-    `select wallet, author_id from unnest($2::text[]) as wallet, lateral (
-       select author_id from leg where tenant_id = $1 and to_address = wallet and author_id is not null order by at desc limit 1
-     ) newest`,
-    [tenantId, wallets],
-  );
-  return new Map(rows.map((row) => [row.wallet, row.author_id]));
 }

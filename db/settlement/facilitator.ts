@@ -133,6 +133,17 @@ export async function listOpenFacilitatorBatches(sql: Sql, network: string, limi
   return rows.map((row) => row.batch_id);
 }
 
+/** Forgets what was said of a payment that goes back, and opens its batch: it is handed over again. */
+export async function reopenSubmission(sql: Sql, ref: PaymentRef): Promise<void> {
+  await sql.query(
+    `with gone as (
+       update facilitator_submission set said = null, reference = null, refusals = 0, due_at = now()
+        where tenant_id = $1 and payment_id = $2 returning batch_id)
+     update settlement_batch set state = 'open', closed_at = null where batch_id in (select batch_id from gone)`,
+    [ref.tenantId, ref.paymentId],
+  );
+}
+
 /** Which of these payments wait for an id of a facilitator: the chain will never say what became of them. */
 export async function listByOwnId(sql: Sql, payments: readonly PaymentRef[]): Promise<ReadonlyMap<string, string>> {
   if (payments.length === 0) return new Map();

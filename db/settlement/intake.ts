@@ -118,9 +118,9 @@ async function insertRow(sql: Sql, payment: NewPayment, decision: GuardDecision)
     `insert into payment (tenant_id, payment_id, mode, network, asset, payer, pay_to, nonce, valid_after, valid_before,
        signature, lane, x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, leg_words, router,
        binding, agent, key_id, state, successor_id, repeats_licence, decided_at, unused_at_block,
-       purpose, account_id, licence_offer_id)
+       purpose, account_id, licence_offer_id, settler)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-       $25, $26, $27, $28, case when $29 then now() end, $30, $31, $32, $33)`,
+       $25, $26, $27, $28, case when $29 then now() end, $30, $31, $32, $33, case when $3 = 'mock' then 'mock' else 'relayer' end)`,
     [
       ...[payment.tenantId, payment.paymentId, payment.mode, payment.network, payment.asset, payment.payer, payment.payTo],
       ...[payment.nonce, payment.validAfter.toString(), payment.validBefore.toString(), payment.signature, payment.lane],

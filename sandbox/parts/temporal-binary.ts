@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { BUILD_LIMIT_MS, firstLine, goInstall, isWritable } from './go-install.ts';
 import { takeLock } from './lock.ts';
 import type { Progress } from './progress.ts';
 import { sayWhile } from './progress.ts';
@@ -15,7 +16,6 @@ export const TEMPORAL_SERVER_VERSION = '1.29.1';
 
 const PACKAGE = `github.com/temporalio/cli/cmd/temporal@v${TEMPORAL_CLI_VERSION}`;
 const DOWNLOAD_SCRIPT = fileURLToPath(new URL('temporal-download.ts', import.meta.url));
-const BUILD_LIMIT_MS = 20 * 60_000;
 
 /** Where to look; `bin/` reads these from the environment (`temporalSources`). */
 export interface TemporalSources {
@@ -112,16 +112,6 @@ async function refusalOf(file: string): Promise<string | null> {
   }
 }
 
-function isWritable(folder: string): boolean {
-  try {
-    mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** In a process of its own: the SDK's runtime is one a process, and the sandbox may want its own. */
 async function download(folder: string, _sources: TemporalSources, progress: Progress): Promise<string> {
   progress(`getting Temporal ${TEMPORAL_CLI_VERSION}: trying the SDK's download`);
@@ -133,29 +123,9 @@ async function download(folder: string, _sources: TemporalSources, progress: Pro
   return stdout.trim();
 }
 
-async function build(folder: string, sources: TemporalSources, progress: Progress): Promise<string> {
-  const places = [...(sources.path ?? '').split(delimiter), '/usr/local/go/bin'].map((place) => join(place, 'go'));
-  const go = places.find((file) => isAbsolute(file) && existsSync(file));
-  if (go === undefined) throw new Error('go install: no `go` on PATH');
-  progress(`building Temporal ${TEMPORAL_CLI_VERSION} with go install (about 3 minutes, once)`);
-  const target = join(folder, 'build');
-  rmSync(target, { recursive: true, force: true });
-  const work = run(go, ['install', PACKAGE], {
-    env: { ...sources.environment, ...goFolders(folder, sources.environment), GOBIN: target },
-    timeout: BUILD_LIMIT_MS,
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  await sayWhile(progress, (seconds) => `building Temporal: ${seconds} s of about 3 minutes`, work).catch((error: unknown) => {
-    throw new Error(`go install: ${lastLine(error)}`);
-  });
+async function build(folder: string, { path, environment }: TemporalSources, progress: Progress): Promise<string> {
+  const target = await goInstall([PACKAGE], { folder, path, environment, name: `Temporal ${TEMPORAL_CLI_VERSION}`, progress });
   return join(target, programName());
-}
-
-/** Go's caches in our folder for a user without a home; else Go's own, which may hold what it needs already. */
-function goFolders(folder: string, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const home = environment.HOME;
-  if (home !== undefined && isWritable(home)) return {};
-  return { GOPATH: join(folder, 'go'), GOCACHE: join(folder, 'go', 'cache'), GOFLAGS: '-modcacherw' };
 }
 
 function notToBeHad(reasons: readonly string[]): Error {
@@ -166,17 +136,4 @@ function notToBeHad(reasons: readonly string[]): Error {
       `  - install Go, and reach its module proxy: we build it then\n` +
       `  - set TEMPORAL_ADDRESS to the host:port of a Temporal server ${TEMPORAL_SERVER_VERSION} that runs already`,
   );
-}
-
-function firstLine(error: unknown): string {
-  return outputOf(error).split('\n')[0] ?? '';
-}
-
-function lastLine(error: unknown): string {
-  return outputOf(error).split('\n').at(-1) ?? '';
-}
-
-function outputOf(error: unknown): string {
-  const { stderr, message } = error as { stderr?: string; message: string };
-  return (stderr?.trim() || message).trim();
 }

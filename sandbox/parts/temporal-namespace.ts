@@ -3,25 +3,87 @@ import { Connection } from '@temporalio/client';
 const DAY_SECONDS = 86_400;
 const LIMIT_MS = 30_000;
 
+/** How long closed workflows are kept where it matters: a payment asked about a month later still finds its workflow. */
+export const RETENTION_DAYS = 30;
+
 /** Registers a namespace, its closed workflows kept for a day, and waits until the server knows it everywhere (30 s at most). */
-export async function registerNamespace(address: string, namespace: string): Promise<void> {
-  const connection = await Connection.connect({ address });
-  try {
-    const service = connection.workflowService;
-    type Retention = NonNullable<Parameters<typeof service.registerNamespace>[0]['workflowExecutionRetentionPeriod']>;
-    const workflowExecutionRetentionPeriod = { seconds: DAY_SECONDS } as unknown as Retention;
-    await service.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-    const deadline = performance.now() + LIMIT_MS;
-    for (;;) {
-      try {
-        await service.listOpenWorkflowExecutions({ namespace, maximumPageSize: 1 });
-        return;
-      } catch (error) {
-        if (performance.now() > deadline) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+export function registerNamespace(address: string, namespace: string): Promise<void> {
+  return withService(address, async (service) => {
+    await register(service, namespace, 1);
+    await untilKnown(service, namespace);
+  });
+}
+
+/**
+ * A namespace with closed workflows kept for 30 days, known everywhere when this resolves (30 s at most): registered if there is
+ * none, its retention raised if it was shorter. A second call changes nothing.
+ */
+export function ensureNamespace(address: string, namespace: string): Promise<void> {
+  return withService(address, async (service) => {
+    try {
+      await register(service, namespace, RETENTION_DAYS);
+    } catch (error) {
+      // gRPC's ALREADY_EXISTS
+      if ((error as { code?: number }).code !== 6) throw error;
     }
+    await untilKnown(service, namespace);
+    await raise(service, namespace);
+  });
+}
+
+/** Raises a namespace's retention to 30 days if it is shorter. Throws when there is no such namespace. */
+export function raiseRetention(address: string, namespace: string): Promise<void> {
+  return withService(address, (service) => raise(service, namespace));
+}
+
+type Service = Connection['workflowService'];
+type Retention = NonNullable<Parameters<Service['registerNamespace']>[0]['workflowExecutionRetentionPeriod']>;
+
+/** A plain number is taken where the protocol's types want one of 64 bits. */
+function days(count: number): Retention {
+  return { seconds: count * DAY_SECONDS } as unknown as Retention;
+}
+
+async function withService<T>(address: string, work: (service: Service) => Promise<T>): Promise<T> {
+  const connection = await Connection.connect({ address, connectTimeout: 2_000 });
+  try {
+    return await work(connection.workflowService);
   } finally {
     await connection.close();
+  }
+}
+
+async function register(service: Service, namespace: string, retentionDays: number): Promise<void> {
+  await retried(() => service.registerNamespace({ namespace, workflowExecutionRetentionPeriod: days(retentionDays) }), isUnready);
+}
+
+async function untilKnown(service: Service, namespace: string): Promise<void> {
+  await retried(
+    () => service.listOpenWorkflowExecutions({ namespace, maximumPageSize: 1 }),
+    () => true,
+  );
+}
+
+async function raise(service: Service, namespace: string): Promise<void> {
+  const { config } = await service.describeNamespace({ namespace });
+  if (Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) >= RETENTION_DAYS * DAY_SECONDS) return;
+  await service.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl: days(RETENTION_DAYS) } });
+}
+
+/** gRPC's UNAVAILABLE and DEADLINE_EXCEEDED: a server whose services have not found each other yet. */
+function isUnready(error: unknown): boolean {
+  return [14, 4].includes((error as { code?: number }).code ?? 0);
+}
+
+async function retried(work: () => Promise<unknown>, again: (error: unknown) => boolean): Promise<void> {
+  const deadline = performance.now() + LIMIT_MS;
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!again(error) || performance.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
 }

@@ -7,6 +7,7 @@ import { startProcess, untilReady } from './processes.ts';
 import type { Progress } from './progress.ts';
 import type { TemporalSources } from './temporal-binary.ts';
 import { findTemporal, TEMPORAL_SERVER_VERSION } from './temporal-binary.ts';
+import { raiseRetention } from './temporal-namespace.ts';
 
 /** Where Temporal comes from and how it runs. */
 export interface TemporalOptions {
@@ -33,7 +34,6 @@ export interface Temporal {
   stop(): Promise<void>;
 }
 
-const RETENTION_SECONDS = 30 * 24 * 3_600;
 /** Measured (DESIGN §3): an idle update-with-start with two local activities falls from 50 to 18 ms. */
 const DYNAMIC_CONFIG = [
   'matching.numTaskqueueReadPartitions=1',
@@ -92,25 +92,19 @@ function flags(folder: string, namespace: string, port: number, uiPort: number |
 
 /** Waits for nothing: throws when the server does not answer, is of another version or lacks the namespace. */
 async function prepareNamespace(address: string, namespace: string): Promise<void> {
+  await checkServer(address);
+  await raiseRetention(address, namespace);
+}
+
+/** Waits for nothing: throws when the server does not answer or is of another version. */
+export async function checkServer(address: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
   try {
-    const service = connection.workflowService;
-    const { serverVersion } = await service.getSystemInfo({});
+    const { serverVersion } = await connection.workflowService.getSystemInfo({});
     if (serverVersion !== TEMPORAL_SERVER_VERSION) {
       throw new Error(`the Temporal server is ${serverVersion}, needed is ${TEMPORAL_SERVER_VERSION}`);
     }
-    const { config } = await service.describeNamespace({ namespace });
-    if (Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) >= RETENTION_SECONDS) return;
-    const workflowExecutionRetentionTtl = { seconds: RETENTION_SECONDS as unknown as Long };
-    await service.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } });
   } finally {
     await connection.close();
   }
 }
-
-/** What the protocol's types call a 64-bit number; a plain one is accepted as well. */
-type Long = Parameters<Connection['workflowService']['updateNamespace']>[0] extends infer Request
-  ? Request extends { config?: { workflowExecutionRetentionTtl?: { seconds?: infer Seconds } | null } | null }
-    ? NonNullable<Seconds>
-    : never
-  : never;

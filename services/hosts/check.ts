@@ -46,6 +46,7 @@ export async function checkHost(deps: HostDeps, key: HostKey, kind: 'manual' | '
     challenge.state === 'open'
       ? await afterOpenCheck(deps, challenge, target.method, proof, kind)
       : await afterRecheck(deps, challenge, proof);
+  deps.metrics?.count('svc.hostcheck.outcome', 1, { reason: outcome.verified ? 'verified' : outcome.reason });
   const after = await findChallenge(deps.database, key.tenantId, key.host);
   return { outcome, nextInMs: delayOf(after, deps.clock()) };
 }

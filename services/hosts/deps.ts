@@ -3,6 +3,7 @@ import type { Database } from '../../db/database.ts';
 import type { HostCaps } from '../../db/hostCaps.ts';
 import type { CheckReason } from '../../domain/hostChallenge.ts';
 import type { HostTimes } from '../../domain/hostChallengeSchedule.ts';
+import type { Metrics } from '../../domain/metrics.ts';
 
 /** A host of a tenant, whose workflow is `host:<tenantId>:<host>`. */
 export interface HostKey {
@@ -39,6 +40,7 @@ export interface HostDeps {
   readonly looksPerHour: number;
   /** Epoch milliseconds. */
   readonly clock: () => number;
+  readonly metrics?: Metrics;
   /** Says what an operator should know; never a token. */
   readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }

@@ -1,10 +1,10 @@
 import type { Sql } from '../../db/database.ts';
-import type { Page } from '../../db/reports/earnings.ts';
-import { listAuthorIds } from '../../db/reports/earnings.ts';
+import { listAuthorIds } from '../../db/reports/authors.ts';
 import type { StandingObservation } from '../../db/reports/observationList.ts';
 import { knowsAgentLabel, listObservations } from '../../db/reports/observationList.ts';
 import type { ObservationScope, ObservationSum } from '../../db/reports/observations.ts';
 import { sumAgents, sumByAgent, sumByAuthor, sumBySlug, sumObservations } from '../../db/reports/observations.ts';
+import type { Page } from '../../db/reports/pages.ts';
 import { isKnownCrawler } from '../../domain/agent.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';

@@ -1,7 +1,9 @@
 import type { Sql } from '../../db/database.ts';
+import { countAuthors, listAuthorIds } from '../../db/reports/authors.ts';
 import type { CrossingScope } from '../../db/reports/crossings.ts';
-import type { CrossingSum, Page, StandingCrossing } from '../../db/reports/earnings.ts';
-import { countAuthors, listAuthorIds, listCrossings, sumCrossings } from '../../db/reports/earnings.ts';
+import type { CrossingSum, StandingCrossing } from '../../db/reports/earnings.ts';
+import { listCrossings, sumCrossings } from '../../db/reports/earnings.ts';
+import type { Page } from '../../db/reports/pages.ts';
 import type { Span } from '../../domain/window.ts';
 import { previousWindow } from '../../domain/window.ts';
 import type { ReportDeps, ReportFrame, ReportQuery, ReportSite, Totals } from './request.ts';

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts';
-import { listAuthorIds, sumCrossings } from '../../db/reports/earnings.ts';
+import { listAuthorIds } from '../../db/reports/authors.ts';
+import { sumCrossings } from '../../db/reports/earnings.ts';
 import type { StatementLine } from '../../db/reports/statements.ts';
 import { listStatementLines } from '../../db/reports/statements.ts';
 import type { Span } from '../../domain/window.ts';

@@ -1,5 +1,6 @@
 import type { Network } from '../../chain/network.ts';
 import { readAdmission } from '../../db/settlement/admission.ts';
+import { hasFlusher } from '../../db/settlement/facilitator.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { SettleDeps, SettleRequest } from './settle.ts';
 import { BATCH_LIMIT } from './starter.ts';
@@ -21,6 +22,11 @@ export async function admit(deps: SettleDeps, request: SettleRequest, network: N
   });
   if (facts.blockedPayee) {
     throw new ServiceError('payee_blocked', 'an author of this page cannot receive payments at present', {
+      retryAfterSeconds: 600,
+    });
+  }
+  if (network.settler === 'facilitator' && request.terms.legWords !== null && !(await hasFlusher(deps.database, network.id))) {
+    throw new ServiceError('payee_blocked', 'a page of several authors cannot be paid on this network at present', {
       retryAfterSeconds: 600,
     });
   }

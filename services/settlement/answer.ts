@@ -10,6 +10,7 @@ import { accessEndSeconds } from '../../domain/accessToken.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import type { ReReadFacts } from '../../domain/licence.ts';
 import { isSettled } from '../../domain/payment/state.ts';
+import { settlementRefKind } from '../../domain/webhook/event.ts';
 import type { LicenceSigner } from '../licences/mint.ts';
 import { mintReReadLicence } from '../licences/mint.ts';
 import { mintAccessToken } from '../licences/mintAccess.ts';
@@ -72,7 +73,7 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
   }
   const isMock = paid.mode === 'mock';
   const settlementRef = isMock ? `mock_${paid.paymentId}` : (paid.facts.evidence?.txHash ?? null);
-  const settlementRefKind = isMock ? 'mock' : settlementRef === null ? 'none' : 'txHash';
+  const refKind = settlementRefKind(settlementRef, paid.mode);
   const issuer = await deps.issuerOf(holder.tenantId);
   const facts: ReReadFacts = {
     issuer,
@@ -83,7 +84,7 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
     network: holder.network,
     amountMicro: chargedMicro,
     settlementRef,
-    settlementRefKind,
+    settlementRefKind: refKind,
     payees: paid.legs,
     jti: licence.jti,
     issuedAtSeconds: licence.issuedAtSeconds,
@@ -95,7 +96,7 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
     : await mintReReadLicence(deps.signer, facts);
   return {
     settlementRef,
-    settlementRefKind,
+    settlementRefKind: refKind,
     payer: holder.payer,
     responseHeader: encodeSettlementResponse({
       success: true,

@@ -102,6 +102,7 @@ async function record(deps: SettlementDeps, batch: Batch, occurrences: readonly 
 /** Spreads the transaction's gas over the tenants of its payments (safety 19). */
 async function noteGas(deps: SettlementDeps, receipt: Receipt, payments: readonly Payment[]): Promise<void> {
   if (payments.length === 0) return;
+  deps.metrics?.record('svc.settle.gas_per_payment', Number(receipt.gasUsed) / payments.length);
   const each = (receipt.gasUsed * receipt.effectiveGasPriceWei) / BigInt(payments.length);
   const usage = new Map<string, bigint>();
   for (const { tenantId } of payments) usage.set(tenantId, (usage.get(tenantId) ?? 0n) + each);
@@ -132,7 +133,7 @@ async function judgeMissing(
   for (const payment of payments) {
     const judged = await judgeByLog(deps, network, rpc, payment);
     if (judged === 'none') unexplained.push(payment);
-    else if (judged !== 'wait') occurrences.push(judged.occurrence);
+    else if (judged !== 'wait') occurrences.push(countForeign(deps, judged.occurrence));
   }
   if (unexplained.length === 0) return { occurrences, strikes: [] };
   const own = await isSettleAttempt(deps, batch, receipt);
@@ -141,6 +142,12 @@ async function judgeMissing(
   }
   const diagnosed = await diagnose(deps, network, rpc, batch, unexplained);
   return { occurrences: [...occurrences, ...diagnosed.occurrences], strikes: diagnosed.strikes };
+}
+
+/** Counts a payment that someone else's transaction proved. */
+function countForeign(deps: SettlementDeps, occurrence: Occurrence): Occurrence {
+  if (occurrence.event.type === 'evidence') deps.metrics?.count('svc.settle.front_run');
+  return occurrence;
 }
 
 /** True when the transaction was one payment straight to the token: its revert is that payment's own failure. */

@@ -1,6 +1,8 @@
+import type { Facilitator } from '../../chain/facilitator.ts';
 import type { Network, Networks } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import type { Database } from '../../db/database.ts';
+import type { Metrics } from '../../domain/metrics.ts';
 
 /** A relayer key: it pays gas and broadcasts, nothing else. */
 export interface RelayerKey {
@@ -25,7 +27,10 @@ export interface SettlementDeps {
   readonly rpcOf: (networkId: string) => Rpc;
   /** The relayer keys of a network; the first with room takes a batch. */
   readonly relayersOf: (networkId: string) => readonly RelayerKey[];
+  /** The facilitator of a network that settles through one; null for every other. */
+  readonly facilitatorOf: (networkId: string) => Facilitator | null;
   readonly log: Log;
+  readonly metrics?: Metrics;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly settings: SettlementSettings;

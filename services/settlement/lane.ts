@@ -17,7 +17,7 @@ import type { RelayerKey, SettlementDeps } from './deps.ts';
  */
 export async function sendBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<void> {
   const batch = await findBatch(deps.database, batchId);
-  if (!batch) return;
+  if (!batch || batch.kind === 'facilitator') return;
   const lane = batch.address as `0x${string}`;
   if (batch.state !== 'open' && batch.nonce < BigInt(await transactionCount(rpc, lane, 'latest'))) return;
   const pending = BigInt(await transactionCount(rpc, lane, 'pending'));
@@ -98,6 +98,7 @@ async function storeAndSend(
     maxFeeWei: fees.maxFeePerGasWei,
     priorityFeeWei: fees.maxPriorityFeePerGasWei,
   });
+  deps.metrics?.count('svc.settle.replacements', 1, { kind: last.kind });
   const stored = (await listAttempts(deps.database, batch.batchId)).at(-1);
   if (stored) await sendAttempt(deps, network, rpc, stored);
 }

@@ -59,6 +59,7 @@ export async function claimAndSend(
     workflowId,
   );
   if (claimed === 'busy' || claimed === 'nothing') return { kind: claimed === 'busy' ? 'busy' : 'idle', rest };
+  deps.metrics?.record('svc.settle.items_per_batch', claimed.length);
   deps.crashAt('after_sign');
   await sendBatch(deps, network, rpc, proposal.batchId);
   deps.crashAt('after_broadcast');

@@ -72,6 +72,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   const intake = await atIntake(() => insert(deps, request, network, { lane: signature.lane, unusedAtBlock }));
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
   if (request.purchase) deps.onPurchase?.(intake.payment);
+  if (intake.payment.facts.state === 'held') deps.metrics?.count('svc.settle.guard_held');
   deps.crashAt('after_intake');
   return awaitDecision(deps, intake.payment);
 }
@@ -266,6 +267,7 @@ async function answerKnown(deps: SettleDeps, request: SettleRequest, network: Ne
       sentence,
     });
   }
+  if (isSettled(known.facts.state)) deps.metrics?.count('svc.settle.repeated_grants');
   return awaitDecision(deps, known);
 }
 

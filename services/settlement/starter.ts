@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
 import type { Log } from './deps.ts';
@@ -31,6 +32,8 @@ interface Queue {
   readonly network: string;
   readonly waiting: Map<string, PaymentRef>;
   started: number;
+  /** The call that waits longest: its trace is the batch's. */
+  within: <T>(work: () => T) => T;
 }
 
 /**
@@ -46,7 +49,7 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log; groupByT
     while (!closed && queue.started < STARTED_AT_ONCE && queue.waiting.size > 0) {
       const payments = [...queue.waiting.values()].slice(0, BATCH_LIMIT);
       for (const payment of payments) queue.waiting.delete(payment.paymentId);
-      void launch(queue, payments);
+      void queue.within(() => launch(queue, payments));
     }
   };
   const launch = async (queue: Queue, payments: readonly PaymentRef[]): Promise<void> => {
@@ -76,7 +79,9 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log; groupByT
   return {
     enqueue: (payment) => {
       const key = `${payment.network} ${payment.lane} ${deps.groupByTenant ? payment.tenantId : ''}`;
-      const queue = queues.get(key) ?? { network: payment.network, waiting: new Map(), started: 0 };
+      const within = AsyncLocalStorage.snapshot() as Queue['within'];
+      const queue = queues.get(key) ?? { network: payment.network, waiting: new Map(), started: 0, within };
+      if (queue.waiting.size === 0) queue.within = within;
       queues.set(key, queue);
       if (!roomOf.has(payment.paymentId)) {
         queue.waiting.set(payment.paymentId, { tenantId: payment.tenantId, paymentId: payment.paymentId });

@@ -12,6 +12,7 @@ import { confirmBatch } from './confirm.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { judgeByLog } from './evidence.ts';
+import { sweepFacilitator } from './facilitator/confirm.ts';
 import { sendBatch } from './lane.ts';
 import { recheckPayees } from './payees.ts';
 import { BATCH_LIMIT } from './starter.ts';
@@ -121,6 +122,7 @@ export async function sweepNetwork(deps: SettlementDeps, networkId: string): Pro
   const rest: PaymentRef[] = [];
   const steps: readonly [string, () => Promise<readonly PaymentRef[]>][] = [
     ['batches', () => sweepBatches(deps, networkId)],
+    ['facilitator', () => sweepFacilitator(deps, networkId)],
     ['settled', () => watchSettled(deps, networkId)],
     ['authorizations', () => watchAuthorizations(deps, networkId)],
     ['held', () => sweepHeld(deps.database, networkId, 100)],

@@ -2,6 +2,7 @@ import type { Network } from '../../chain/network.ts';
 import { authorizationStateAtSafe, blockNumbers, findAuthorization, receiptOf } from '../../chain/receipts.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { listUsedNonces } from '../../chain/states.ts';
+import { listByOwnId } from '../../db/settlement/facilitator.ts';
 import type { Occurrence } from '../../db/settlement/outcome.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
@@ -12,6 +13,7 @@ import { isSameEvidence, isUndecided } from '../../domain/payment/state.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { evidenceEvent, evidenceIn, judgeByLog, storeReceipt } from './evidence.ts';
+import { isByTransfer, watchTransfers } from './facilitator/transfers.ts';
 import { batchItem } from './items.ts';
 import { sendBatch } from './lane.ts';
 
@@ -28,7 +30,9 @@ const REVIEW_AFTER_SECONDS = 600n;
  */
 export async function watchSettled(deps: SettlementDeps, networkId: string): Promise<readonly PaymentRef[]> {
   const { network, rpc } = chainOf(deps, networkId);
-  const payments = await listUnfinal(deps.database, networkId, SETTLED_LIMIT);
+  const unfinal = await listUnfinal(deps.database, networkId, SETTLED_LIMIT);
+  await watchTransfers(deps, unfinal.filter(isByTransfer));
+  const payments = unfinal.filter((payment) => !isByTransfer(payment));
   const result: PaymentRef[] = [];
   for (const some of chunks(payments)) {
     const { released, reopened } = await recheck(deps, network, rpc, some);
@@ -151,8 +155,11 @@ async function watchSome(
   payments: readonly Payment[],
 ): Promise<readonly PaymentRef[]> {
   const used = await listUsedNonces(rpc, network, payments);
+  // What a facilitator moves under an id of its own never uses the nonce: its status decides (DESIGN §4).
+  const byOwnId = network.settler === 'facilitator' ? await listByOwnId(deps.database, payments) : null;
   const occurrences: Occurrence[] = [];
   await eachAlone(deps, payments, async (payment, index) => {
+    if (!used[index] && payment.facts.state === 'broadcast' && byOwnId?.has(payment.paymentId)) return;
     const found = used[index] ? await judgeSpent(deps, network, rpc, payment) : await judgeUnused(deps, network, rpc, payment);
     if (found) occurrences.push(found);
   });
@@ -165,6 +172,7 @@ async function watchSome(
 async function judgeSpent(deps: SettlementDeps, network: Network, rpc: Rpc, payment: Payment): Promise<Occurrence | null> {
   const judged = await judgeByLog(deps, network, rpc, payment);
   if (typeof judged === 'string') return null;
+  if (judged.occurrence.event.type === 'evidence') deps.metrics?.count('svc.settle.front_run');
   if (judged.occurrence.event.type === 'evidence' || isUndecided(payment.facts.state)) return judged.occurrence;
   if (judged.blockNumber > (await blockNumbers(rpc)).safe) return null;
   return { tenantId: payment.tenantId, paymentId: payment.paymentId, event: { type: 'unusable' } };

@@ -1,6 +1,7 @@
 import type { Outbound } from '../../adapters/outbound.ts';
 import type { SecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
+import type { Metrics } from '../../domain/metrics.ts';
 import type { RetryStart } from '../../domain/webhook/retry.ts';
 import type { Wake } from './wake.ts';
 
@@ -54,6 +55,7 @@ export interface WebhookDeps {
   readonly limits: WebhookLimits;
   /** Aborted when the worker stops: passes end once what is in flight is recorded. */
   readonly stopping: AbortSignal;
+  readonly metrics?: Metrics;
   /** Says what an operator should know; never a secret. */
   readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }

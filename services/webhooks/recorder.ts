@@ -2,6 +2,7 @@ import type { Database } from '../../db/database.ts';
 import type { AttemptRecord } from '../../db/webhooks/attempts.ts';
 import { recordAttempts } from '../../db/webhooks/attempts.ts';
 import { disableEndpointRow, disableFailingRows, raiseDisabledAlert } from '../../db/webhooks/endpoints.ts';
+import type { Metrics } from '../../domain/metrics.ts';
 import { DISABLE_AFTER } from '../../domain/webhook/health.ts';
 
 /** Writes ends of attempts, many at once. */
@@ -22,7 +23,7 @@ const MAX_GROUP = 200;
  * Group commit: what ends while a group is being written joins the next one; no timer. A group that fails is written one by
  * one, so that a poison record fails alone.
  */
-export function createRecorder(database: Database): Recorder {
+export function createRecorder(database: Database, metrics?: Metrics): Recorder {
   let queue: Waiting[] = [];
   let isFlushing = false;
   const flush = async (): Promise<void> => {
@@ -31,7 +32,7 @@ export function createRecorder(database: Database): Recorder {
     while (queue.length > 0) {
       const group = queue.slice(0, MAX_GROUP);
       queue = queue.slice(MAX_GROUP);
-      await writeGroup(database, group);
+      await writeGroup(database, group, metrics);
     }
     isFlushing = false;
   };
@@ -44,16 +45,19 @@ export function createRecorder(database: Database): Recorder {
   };
 }
 
-async function writeGroup(database: Database, group: readonly Waiting[]): Promise<void> {
+async function writeGroup(database: Database, group: readonly Waiting[], metrics?: Metrics): Promise<void> {
   try {
     const written = await write(
       database,
       group.map(({ record }) => record),
     );
-    for (const { record, settle } of group) settle(written.has(record.deliveryId));
+    for (const { record, settle } of group) {
+      if (written.has(record.deliveryId)) metrics?.count('svc.webhook.attempts', 1, { outcome: outcomeOf(record) });
+      settle(written.has(record.deliveryId));
+    }
   } catch (error) {
     if (group.length === 1) group[0]?.fail(error);
-    else for (const one of group) await writeGroup(database, [one]);
+    else for (const one of group) await writeGroup(database, [one], metrics);
   }
 }
 
@@ -72,4 +76,9 @@ async function write(database: Database, records: readonly AttemptRecord[]): Pro
     }
     return written;
   });
+}
+
+/** `delivered`, `retry` when another attempt follows, or how the delivery ended. */
+function outcomeOf({ state }: AttemptRecord): string {
+  return state === 'pending' ? 'retry' : state;
 }

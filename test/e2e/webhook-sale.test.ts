@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
+import { SettlementDelivery } from '../../api/schemas/webhooks.ts';
 import { createEndpoint, listDeliveries } from '../../services/webhooks/endpoints.ts';
 import { redeliver } from '../../services/webhooks/redeliver.ts';
 import { rotateSecret } from '../../services/webhooks/rotateSecret.ts';
@@ -57,6 +58,7 @@ test('a sale on chain reaches its receiver through a failure, again on demand, a
   const sales = await Promise.all([buy('trio'), buy('solo')]);
   await receiver.until(2);
   const first = verified(0, secret);
+  expect(SettlementDelivery.parse(first.body)).toEqual(first.body);
   const second = verified(1, secret);
   expect(second.headers['svc-id']).toBe(first.headers['svc-id']);
   expect(second.body).toEqual(first.body);

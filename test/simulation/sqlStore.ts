@@ -5,7 +5,7 @@ import { sweepHeld } from '../../db/settlement/held.ts';
 import { insertPayment } from '../../db/settlement/intake.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
-import { findPayment, paymentFromRow } from '../../db/settlement/payment.ts';
+import { paymentFromRow } from '../../db/settlement/payment.ts';
 import { findBatch, insertAttempt, listLane, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
 import { listUnfinal, listWatched } from '../../db/settlement/sweep.ts';
 import { guardPurchase } from '../../domain/payment/guard.ts';
@@ -30,16 +30,21 @@ export interface Place {
  * The simulator's store on the service's own SQL (safety 26): intake, claim, decisions, held payments and the lane are what
  * `db/settlement/**` does, on a real Postgres. Only the clock of the guard is the simulator's. A crash before a commit is a rollback.
  */
+export const STAT = new Map<string,[number,number]>();
+function timed<T>(k: string, f: () => Promise<T>): Promise<T> { const t=performance.now(); return f().finally(()=>{const c=STAT.get(k)??[0,0];c[0]++;c[1]+=performance.now()-t;STAT.set(k,c);}); }
 export class SqlStore implements Store {
   private readonly database: Database;
   private readonly place: Place;
   private readonly nowMs: () => number;
   private readonly brought = new Map<string, NewPayment>();
   private readonly batchNames = new Map<string, string>();
+  /** Every payment as its last database transaction left it, read inside that transaction. */
   private readonly committed = new Map<string, PaymentFacts>();
   private readonly settledAtMs = new Map<string, number>();
 
-  constructor(database: Database, place: Place, nowMs: () => number) {
+  constructor(database0: Database, place: Place, nowMs: () => number) {
+    const wrapSql = (q: any) => ({ query: (t: string, v: any) => timed(t.slice(0,70).replace(/\s+/g,' '), () => q.query(t, v)) });
+    const database: any = { ...database0, query: (wrapSql(database0) as any).query, transaction: (w: any, i: any) => timed('TX', () => database0.transaction((sql: any) => w(wrapSql(sql)), i)) };
     this.database = database;
     this.place = place;
     this.nowMs = nowMs;
@@ -119,9 +124,10 @@ export class SqlStore implements Store {
     await this.write(beforeCommit, { type: 'released' }, (database) => sweepHeld(database, this.place.network, 1));
   }
 
-  async find(id: string): Promise<PaymentRow | null> {
-    const payment = await findPayment(this.database, this.ref(id));
-    return payment ? this.view(payment) : null;
+  find(id: string): PaymentRow | null {
+    const paymentId = this.uuid(id);
+    const facts = this.committed.get(paymentId);
+    return facts ? { ...(this.brought.get(paymentId) as NewPayment), facts } : null;
   }
 
   async findBatch(id: string): Promise<BatchRow | null> {
@@ -131,19 +137,15 @@ export class SqlStore implements Store {
 
   /** What is watched is what the sweeper's own statements list, so that a payment they forget is never looked at again. */
   async list(states: readonly PaymentState[], watchedOnly: boolean): Promise<readonly PaymentRow[]> {
+    const all = [...this.brought.values()].map((payment) => this.find(payment.id)).filter((row) => row !== null);
+    const named = all.filter((row) => states.includes(row.facts.state));
+    if (!watchedOnly || named.length === 0) return named;
     const { network } = this.place;
-    const found = watchedOnly
-      ? [
-          ...(await listUnfinal(this.database, network, LIMIT)),
-          ...(await listWatched(this.database, network, LIMIT)),
-          ...(await this.listIn(['accepted'])),
-        ]
-      : await this.listIn(states);
-    const order = [...this.brought.keys()];
-    return found
-      .filter((row) => states.includes(row.facts.state))
-      .toSorted((a, b) => order.indexOf(a.paymentId) - order.indexOf(b.paymentId))
-      .map((row) => this.view(row));
+    const listed = [
+      ...(await listUnfinal(this.database, network, LIMIT)),
+      ...(await listWatched(this.database, network, LIMIT)),
+    ].map((row) => this.view(row).id);
+    return named.filter((row) => row.facts.state === 'accepted' || listed.includes(row.id));
   }
 
   audit(ids: readonly string[]): Promise<readonly AuditedPayment[]> {
@@ -159,14 +161,6 @@ export class SqlStore implements Store {
     const lane = await listLane(this.database, this.place, BigInt(fromNonce), 1_000_000n);
     const all = new Map([...open, ...lane].map((batch) => [batch.batchId, batch]));
     return readBatches(this.database, [...all.values()], (uuid) => this.nameOf(uuid));
-  }
-
-  private async listIn(states: readonly PaymentState[]): Promise<Payment[]> {
-    const rows = await this.database.query<Parameters<typeof paymentFromRow>[0] & Record<string, unknown>>(
-      'select * from payment where tenant_id = $1 and state = any ($2::text[])',
-      [this.place.tenantId, states],
-    );
-    return rows.map(paymentFromRow);
   }
 
   /**
@@ -209,7 +203,8 @@ export class SqlStore implements Store {
 
   private changesTo(facts: ReadonlyMap<string, PaymentFacts>, event: { type: Change['event']; paymentId?: string }): Change[] {
     const changes: Change[] = [];
-    for (const [uuid, after] of facts) {
+    const causeFirst = [...facts].toSorted(([a], [b]) => Number(b === event.paymentId) - Number(a === event.paymentId));
+    for (const [uuid, after] of causeFirst) {
       const before = this.committed.get(uuid) ?? after;
       const fresh = !this.committed.has(uuid);
       if (!fresh && JSON.stringify(before, asText) === JSON.stringify(after, asText)) continue;

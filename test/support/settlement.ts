@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import type { Facilitator } from '../../chain/facilitator.ts';
 import type { Network } from '../../chain/network.ts';
 import { Networks } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
@@ -14,11 +15,10 @@ import type { Authorization, ParsedPayment } from '../../domain/payload.ts';
 import type { CrossingKind, Terms } from '../../domain/terms.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { openKeyring } from '../../services/licences/keyring.ts';
-import { confirmBatch } from '../../services/settlement/confirm.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
-import { claimAndSend } from '../../services/settlement/send.ts';
 import type { SettleDeps, SettleRequest } from '../../services/settlement/settle.ts';
 import { settle } from '../../services/settlement/settle.ts';
+import { confirmCarried, sendProposal } from '../../services/settlement/settlers.ts';
 import { prepareRelayers } from '../../services/settlement/start.ts';
 import type { BatchProposal } from '../../services/settlement/starter.ts';
 import { createBatchStarter } from '../../services/settlement/starter.ts';
@@ -43,6 +43,8 @@ export async function startSettlement(
     waitMs?: number;
     /** Stands between the services and the node, for tests that cut the line. */
     wrap?: (rpc: Rpc) => Rpc;
+    /** Moves the money instead of the relayer where `network.settler` says so. */
+    facilitator?: Facilitator;
   } = {},
 ) {
   const privateKey = generatePrivateKey();
@@ -61,6 +63,7 @@ export async function startSettlement(
     networks: new Networks([network]),
     rpcOf: () => rpc,
     relayersOf: () => [relayerKey],
+    facilitatorOf: () => options.facilitator ?? null,
     log: quiet,
     now: Date.now,
     settings: {
@@ -125,14 +128,14 @@ export type SettlementWorld = Awaited<ReturnType<typeof startSettlement>>;
 /** One batch as its workflow runs it. */
 export async function runBatch(deps: SettlementDeps, proposal: BatchProposal): Promise<void> {
   for (let round = 0; round < 40; round++) {
-    const sent = await claimAndSend(deps, proposal, `test:${proposal.batchId}`);
+    const sent = await sendProposal(deps, proposal, `test:${proposal.batchId}`);
     if (sent.rest.length > 0) void runBatch(deps, { ...proposal, batchId: randomUUID(), payments: sent.rest });
     if (sent.kind === 'idle') return;
     if (sent.kind === 'sent') break;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   for (let round = 0; round < 40; round++) {
-    const result = await confirmBatch(deps, proposal.batchId, { timeoutMs: 1_500 });
+    const result = await confirmCarried(deps, proposal.batchId, { timeoutMs: 1_500 });
     if (result.rest.length > 0) void runBatch(deps, { ...proposal, batchId: randomUUID(), payments: result.rest });
     if (result.undecided === 0) return;
   }

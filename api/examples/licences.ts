@@ -1,0 +1,89 @@
+import type { OperationExamples } from './shape.ts';
+import { ANN, HOST, JWS, LEGS, LICENCE_ID, NOW_MS, PAY_TO, PAYER, TRANSACTION } from './values.ts';
+
+const request = { host: HOST, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 30, kind: 'read' };
+const period = { from: NOW_MS, until: NOW_MS + 30 * 86_400_000 };
+const granted = ['/articles/three-hands$', '/articles/one-hand$'];
+
+/** Examples of the group Licences, accounts and key set included. */
+export const licenceExamples: Readonly<Record<string, OperationExamples>> = {
+  quoteLicence: {
+    request,
+    response: { priceMicro: 1000, patterns: ['/articles/*'], terms: ['ai-input'], period, resourceCount: 2, legs: LEGS },
+  },
+  buyLicence: { request, response: { license: JWS, jti: LICENCE_ID, priceMicro: 1000 } },
+  listHeldLicences: {
+    response: {
+      licences: [
+        {
+          jti: LICENCE_ID,
+          host: HOST,
+          patterns: ['/articles/*'],
+          grantedPatterns: granted,
+          terms: ['ai-input'],
+          kind: 'read',
+          period,
+          priceMicro: 1000,
+          resourceCount: 2,
+          legs: LEGS,
+          settlementRef: TRANSACTION,
+          settlementRefKind: 'txHash',
+          boughtAt: NOW_MS,
+        },
+      ],
+    },
+  },
+  openLicenceAccess: {
+    parameters: { jti: LICENCE_ID },
+    request: { paths: ['/articles/three-hands'] },
+    response: {
+      license: JWS,
+      patterns: ['/articles/three-hands$'],
+      expiresAt: NOW_MS + 600_000,
+      periodUntil: period.until,
+    },
+  },
+  getOfferLegs: {
+    parameters: { offerId: LICENCE_ID },
+    response: {
+      payTo: PAY_TO,
+      router: '0x1234567890abcdef1234567890abcdef12345678',
+      legsHash: `0x${'3c'.repeat(32)}`,
+      legs: [{ toAddress: ANN, weight: '5' }],
+    },
+  },
+  getSignInChallenge: {
+    parameters: { address: PAYER },
+    response: {
+      message: `api.example wants you to sign in with your Ethereum account:\n${PAYER}\n…`,
+      domain: 'api.example',
+      address: PAYER,
+      statement: 'Sign in to see and use your licences.',
+      uri: 'https://api.example',
+      version: '1',
+      chainId: 'eip155:8453',
+      nonce: '9f86d081884c7d659a2feaa0c55ad015',
+      issuedAt: '2026-11-21T10:00:00.000Z',
+      expirationTime: '2026-11-21T10:05:00.000Z',
+    },
+  },
+  signIn: {
+    request: { message: 'api.example wants you to sign in with your Ethereum account:\n…', signature: `0x${'5a'.repeat(65)}` },
+    response: { access_token: JWS, token_type: 'Bearer', expires_in: 3600, accountId: LICENCE_ID },
+  },
+  getClientToken: { response: { access_token: JWS, token_type: 'Bearer', expires_in: 3600 } },
+  getJwks: {
+    response: {
+      keys: [
+        {
+          kty: 'OKP',
+          crv: 'Ed25519',
+          x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+          kid: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
+          use: 'sig',
+          alg: 'EdDSA',
+        },
+      ],
+    },
+  },
+};

@@ -1,0 +1,95 @@
+/** The SQL of the gauges: what waits, how old it is. Every statement reads partial indexes of open work, or a small table. */
+import type { GaugePoint } from '../domain/metrics.ts';
+import type { Sql } from './database.ts';
+
+/** Counting stops here: beyond it, more is as bad. */
+const MOST = 100_000;
+
+/** Payments and recorded money that are not through, deliveries that are due, alerts nobody resolved, and the readers' ages. */
+export async function readDatabaseGauges(sql: Sql): Promise<GaugePoint[]> {
+  const points = await Promise.all([pending(sql), outstanding(sql), webhooks(sql), relayers(sql), alerts(sql), reading(sql)]);
+  return points.flat();
+}
+
+async function pending(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ network: string; count: string; age: string | null }>(
+    `select network, count(*) as count, extract(epoch from now() - min(accepted_at)) as age from payment
+      where state in ('accepted', 'broadcast', 'held') group by network
+     union all select network, 0, 0 from chain_identity as known where not exists (
+       select 1 from payment where network = known.network and state in ('accepted', 'broadcast', 'held'))`,
+  );
+  return rows.flatMap(({ network, count, age }) => [
+    { name: 'svc.settle.pending', value: Number(count), labels: { network } },
+    { name: 'svc.settle.pending_age', value: Math.max(0, Number(age)), labels: { network } },
+  ]);
+}
+
+/** Crossings that no safe block proves: settled ones on their way to final, and whatever a reorg took back. */
+async function outstanding(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ network: string; micro: string; age: string }>(
+    `with open_money as (
+       select network, amount_micro, at from payment where watched and recorded and mode = 'live' and state in ('settled', 'review')
+       union all
+       select network, amount_micro, at from payment where recorded and mode = 'live' and state in ('accepted', 'broadcast', 'held')
+     ), summed as (
+       select network, sum(amount_micro) as micro, extract(epoch from now() - min(at)) as age from open_money group by network
+     )
+     select network, micro, age from summed
+     union all select network, 0, 0 from chain_identity where network not in (select network from summed)`,
+  );
+  return rows.flatMap(({ network, micro, age }) => [
+    { name: 'svc.recon.outstanding_micro', value: Number(micro), labels: { network } },
+    { name: 'svc.recon.oldest_age', value: Math.max(0, Number(age)), labels: { network } },
+  ]);
+}
+
+async function webhooks(sql: Sql): Promise<GaugePoint[]> {
+  const [row] = await sql.query<{ backlog: string; lag: string | null }>(
+    `select count(*) as backlog, extract(epoch from clock_timestamp() - min(due_at)) as lag from (
+       (select due_at from delivery where state = 'pending' and not retrying and due_at <= clock_timestamp() limit $1)
+       union all
+       (select due_at from delivery where state = 'pending' and retrying and due_at <= clock_timestamp() limit $1)) as due`,
+    [MOST],
+  );
+  return [
+    { name: 'svc.webhook.backlog', value: Number(row?.backlog ?? 0) },
+    { name: 'svc.webhook.lag', value: Math.max(0, Number(row?.lag ?? 0)) },
+  ];
+}
+
+async function relayers(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ network: string; address: string; paused: boolean; open: string }>(
+    `select network, address, paused_reason is not null as paused, (select count(*) from settlement_batch as b
+       where b.network = r.network and b.relayer = r.address and b.state = 'open') as open from relayer as r`,
+  );
+  return rows.flatMap(({ network, address: relayer, paused, open }) => [
+    { name: 'svc.relayer.in_flight', value: Number(open), labels: { network, relayer } },
+    { name: 'svc.relayer.paused', value: paused ? 1 : 0, labels: { network, relayer } },
+  ]);
+}
+
+async function alerts(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ kind: string; count: string; sites: string }>(
+    `select kind, count(*) as count, count(distinct tenant_id) filter (where raised_at > now() - interval '1 day') as sites
+       from operator_alert where resolved_at is null group by kind`,
+  );
+  const open = rows.map(({ kind, count }): GaugePoint => ({ name: 'svc.alert.open', value: Number(count), labels: { kind } }));
+  const mismatch = rows.find(({ kind }) => kind === 'rollup_mismatch');
+  const none: GaugePoint[] = open.length === 0 ? [{ name: 'svc.alert.open', value: 0, labels: { kind: 'none' } }] : [];
+  return [...open, ...none, { name: 'svc.rollup.mismatches', value: Number(mismatch?.sites ?? 0) }];
+}
+
+async function reading(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ network: string; age: string }>(
+    'select network, extract(epoch from now() - read_at) as age from chain_cursor where read_at is not null',
+  );
+  const before = Date.now();
+  const [clock] = await sql.query<{ epoch: string }>('select extract(epoch from clock_timestamp()) as epoch');
+  const middle = (before + Date.now()) / 2_000;
+  return [
+    ...rows.map(
+      ({ network, age }): GaugePoint => ({ name: 'svc.recon.read_age', value: Math.max(0, Number(age)), labels: { network } }),
+    ),
+    { name: 'svc.database.clock_skew', value: Number(clock?.epoch ?? middle) - middle },
+  ];
+}

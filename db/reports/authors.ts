@@ -1,0 +1,55 @@
+import type { Span } from '../../domain/window.ts';
+import { isEmpty, piecesOf } from '../../domain/window.ts';
+import type { Sql } from '../database.ts';
+import { Binder } from './binder.ts';
+import type { CrossingScope } from './crossings.ts';
+import { crossingSource, STANDING, within } from './crossings.ts';
+
+/** From here on it is cheaper to ask each author for one leg than to add up the window's days. */
+const LONG_WINDOW_MS = 7 * 86_400_000;
+
+/** How many authors' wallets were paid in a window, corrections taken back. */
+export async function countAuthors(sql: Sql, scope: CrossingScope, window: Span): Promise<number> {
+  if (isEmpty(window)) return 0;
+  const isWhole = scope.host === null && scope.kind === null;
+  const isLong = window.toMs === null || window.toMs - window.fromMs >= LONG_WINDOW_MS;
+  const binder = new Binder();
+  const statement = isWhole && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, window);
+  const [row] = await sql.query<{ count: string }>(statement, binder.values);
+  return Number(row?.count ?? 0);
+}
+
+function addUp(binder: Binder, scope: CrossingScope, window: Span): string {
+  const source = crossingSource(binder, scope, piecesOf(window), 'author');
+  return `select count(*) from (select key from (${source}) part group by key having sum(events) > 0) author`;
+}
+
+/**
+ * Walks the site's authors along the index, one step each, and asks for one leg of theirs in the window whose crossing stands. A
+ * correction has the time of what it takes back, so that this is what the sums say.
+ */
+function askEach(binder: Binder, tenantId: string, window: Span): string {
+  const tenant = binder.bind(tenantId);
+  const next = (after: string): string =>
+    `(select l.to_address from leg l where l.tenant_id = ${tenant} and l.role <> 'platform'${after} order by l.to_address limit 1)`;
+  return `with recursive author (wallet) as (
+      select ${next('')} union all select ${next(' and l.to_address > author.wallet')} from author where author.wallet is not null
+    )
+    select count(*) from author where exists (
+      select 1 from leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id
+      where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform'
+        and ${within(binder, 'l.at', window)} and ${STANDING} offset 0)`;
+}
+
+/** The newest author id seen with each wallet of a site; wallets without one are left out. */
+export async function listAuthorIds(sql: Sql, tenantId: string, wallets: readonly string[]): Promise<Map<string, string>> {
+  if (wallets.length === 0) return new Map();
+  const rows = await sql.query<{ wallet: string; author_id: string }>(
+    `select wallet, author_id from unnest($2::text[]) as wallet, lateral (
+       select author_id from leg where tenant_id = $1 and to_address = wallet and role <> 'platform' and author_id is not null
+       order by at desc limit 1
+     ) newest`,
+    [tenantId, wallets],
+  );
+  return new Map(rows.map((row) => [row.wallet, row.author_id]));
+}

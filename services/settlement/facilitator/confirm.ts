@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTxHash } from '../../../chain/facilitator.ts';
+import type { Network } from '../../../chain/network.ts';
+import { precheck } from '../../../chain/precheck.ts';
+import type { Rpc } from '../../../chain/rpc.ts';
+import { listUsedNonces } from '../../../chain/states.ts';
+import type { Submission } from '../../../db/settlement/facilitator.ts';
+import { listOpenFacilitatorBatches, listOpenSubmissions } from '../../../db/settlement/facilitator.ts';
+import type { Occurrence } from '../../../db/settlement/outcome.ts';
+import { applyEvents } from '../../../db/settlement/outcome.ts';
+import type { PaymentRef } from '../../../db/settlement/payment.ts';
+import { findBatch, setBatchState } from '../../../db/settlement/relayer.ts';
+import type { FailureReason } from '../../../domain/errors.ts';
+import { reasonOf } from '../../../domain/failure.ts';
+import type { ConfirmResult } from '../confirm.ts';
+import type { SettlementDeps } from '../deps.ts';
+import { chainOf } from '../deps.ts';
+import { evidenceEvent, judgeByLog } from '../evidence.ts';
+import { SENTENCES } from '../examine.ts';
+import { batchItem } from '../items.ts';
+import { askDue, REFUSAL_LIMIT } from './ask.ts';
+
+const LOOK_MS = 40;
+const SLOWEST_LOOK_MS = 400;
+const SENTENCE_REFUSED = 'the facilitator of this network refuses the payment';
+
+/**
+ * Stays with a facilitator's batch for `timeoutMs` at most: asks what is due and decides each payment by what the chain shows of its
+ * (payer, nonce), whatever the facilitator says (safety 1, 3). A time-out, a 5xx, an unproven success decide nothing. Calling it
+ * again, or from several processes, is harmless.
+ */
+export async function confirmWithFacilitator(
+  deps: SettlementDeps,
+  batchId: string,
+  options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<ConfirmResult> {
+  const batch = await findBatch(deps.database, batchId);
+  const facilitator = batch && deps.facilitatorOf(batch.network);
+  if (!batch || !facilitator) return { undecided: 0, rest: [] };
+  const { network, rpc } = chainOf(deps, batch.network);
+  const deadline = performance.now() + options.timeoutMs;
+  const rest: PaymentRef[] = [];
+  for (let pauseMs = LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, SLOWEST_LOOK_MS)) {
+    const open = await listOpenSubmissions(deps.database, batchId);
+    rest.push(...(await decide(deps, network, rpc, batchId, open)));
+    const left = await listOpenSubmissions(deps.database, batchId);
+    if (left.length === 0) {
+      await setBatchState(deps.database, batchId, 'safe');
+      return { undecided: 0, rest };
+    }
+    const asked = await askDue(deps, facilitator, { network, rpc, batchId }, left);
+    const leftMs = deadline - performance.now();
+    if (leftMs <= 0 || options.signal?.aborted) return { undecided: left.length, rest };
+    if (asked.length > 0) pauseMs = LOOK_MS;
+    await Promise.race([sleep(Math.min(pauseMs, leftMs)), ...asked.map((one) => one.then(() => sleep(1)))]);
+  }
+}
+
+/** Looks after the batches of a network that no live workflow may hold: once through, asking what is due (safety 7). */
+export async function sweepFacilitator(deps: SettlementDeps, networkId: string): Promise<readonly PaymentRef[]> {
+  if (!deps.facilitatorOf(networkId)) return [];
+  const rest: PaymentRef[] = [];
+  for (const batchId of await listOpenFacilitatorBatches(deps.database, networkId, 200)) {
+    rest.push(...(await confirmWithFacilitator(deps, batchId, { timeoutMs: 0 })).rest);
+  }
+  return rest;
+}
+
+/** Decides what the chain, or the status of an id, decides; returns the payments that need a batch now. */
+async function decide(
+  deps: SettlementDeps,
+  network: Network,
+  rpc: Rpc,
+  batchId: string,
+  open: readonly Submission[],
+): Promise<readonly PaymentRef[]> {
+  if (open.length === 0) return [];
+  const used = await listUsedNonces(
+    rpc,
+    network,
+    open.map(({ payment }) => payment),
+  );
+  const occurrences: Occurrence[] = [];
+  const refused: Submission[] = [];
+  for (const [index, submission] of open.entries()) {
+    if (used[index]) {
+      const judged = await judgeByLog(deps, network, rpc, submission.payment);
+      if (typeof judged !== 'string') occurrences.push(judged.occurrence);
+    } else if (isConfirmedTransfer(submission)) occurrences.push(transferEvent(submission));
+    else if (submission.said === 'refused') refused.push(submission);
+  }
+  occurrences.push(...(await diagnose(rpc, network, batchId, refused)));
+  const applied = await applyEvents(deps.database, occurrences);
+  if (occurrences.length > 0) deps.crashAt('after_record');
+  return applied.released.map(({ tenantId, paymentId }) => ({ tenantId, paymentId }));
+}
+
+/**
+ * True when the facilitator's status call says that an id of its own is settled. Only for one wallet: at a split no such money
+ * arrives, and its authors could not be paid (safety 4).
+ */
+function isConfirmedTransfer({ said, reference, payment }: Submission): boolean {
+  return said === 'settled' && reference !== null && !isTxHash(reference) && payment.legWords === null;
+}
+
+/** The id stands where a transaction's hash stands; its claim is unique like any other (safety 1). */
+function transferEvent({ payment, reference }: Submission): Occurrence {
+  return evidenceEvent(payment, { txHash: reference ?? '', logIndex: 0, blockNumber: 0n }, new Date());
+}
+
+/**
+ * Refused payments whose nonce is unused: failed with the reason that the chain gives, else, when the chain would still take them,
+ * asked again, and failed with the facilitator's own reason after several refusals in a row. Failed is watched (safety 3).
+ */
+async function diagnose(
+  rpc: Rpc,
+  network: Network,
+  batchId: string,
+  refused: readonly Submission[],
+): Promise<readonly Occurrence[]> {
+  const checks = await precheck(
+    rpc,
+    network,
+    refused.map(({ payment }) => batchItem(payment)),
+  );
+  return refused.flatMap(({ payment, refusals, detail }, index): Occurrence[] => {
+    const outcome = checks[index]?.outcome;
+    const failed = (reason: FailureReason, rawReason: string, sentence: string): Occurrence[] => {
+      const event = { type: 'itemFailed', batchId, reason } as const;
+      return [{ tenantId: payment.tenantId, paymentId: payment.paymentId, event, rawReason, sentence }];
+    };
+    if (outcome?.kind === 'refused') return failed(outcome.reason, outcome.raw, SENTENCES[outcome.reason]);
+    if (outcome?.kind !== 'passed' || refusals < REFUSAL_LIMIT) return [];
+    const raw = detail ?? 'refused';
+    return failed(reasonOf(raw), raw, SENTENCE_REFUSED);
+  });
+}

@@ -1,0 +1,34 @@
+import { claimSubmissions } from '../../../db/settlement/facilitator.ts';
+import { applyEvents } from '../../../db/settlement/outcome.ts';
+import { listPayments } from '../../../db/settlement/payment.ts';
+import { findBatch } from '../../../db/settlement/relayer.ts';
+import type { SettlementDeps } from '../deps.ts';
+import { chainOf } from '../deps.ts';
+import { examine } from '../examine.ts';
+import type { SendResult } from '../send.ts';
+import type { BatchProposal } from '../starter.ts';
+
+/**
+ * Hands a proposal to the network's facilitator as far as the rows go: examines it as for our own relayer, and claims what is still
+ * accepted (safety 7). Nothing leaves the process here: `broadcast` stands before the first request does. Called again for the same
+ * batch it does nothing.
+ */
+export async function claimForFacilitator(
+  deps: SettlementDeps,
+  proposal: BatchProposal,
+  workflowId: string | null,
+): Promise<SendResult> {
+  if (await findBatch(deps.database, proposal.batchId)) return { kind: 'sent', rest: [] };
+  const { network, rpc } = chainOf(deps, proposal.network);
+  const rows = await listPayments(deps.database, proposal.payments);
+  const open = rows.filter(({ mode, facts, network: of }) => {
+    return mode === 'live' && of === network.id && facts.state === 'accepted' && facts.batchId === null;
+  });
+  deps.crashAt('after_insert');
+  const { sendable, occurrences } = await examine(deps, network, rpc, open);
+  const { released } = await applyEvents(deps.database, occurrences);
+  const claimed = await claimSubmissions(deps.database, { ...proposal, workflowId }, sendable);
+  deps.crashAt('after_sign');
+  const rest = released.map(({ tenantId, paymentId }) => ({ tenantId, paymentId }));
+  return { kind: claimed.length === 0 ? 'idle' : 'sent', rest };
+}
