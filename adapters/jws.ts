@@ -47,6 +47,8 @@ const VERIFIED_TOKENS = 50_000;
 
 /** Signs and verifies licences: EdDSA only, keys by the thumbprint in our own set only (RFC 7515, 7638, 8037, 8725). */
 export class Keyring implements LicenceSigner {
+  /** Told of every signature. */
+  onSign: (() => void) | null = null;
   readonly #clock: () => number;
   readonly #private: ReadonlyMap<string, ImportedKey>;
   readonly #verified = new LRUCache<string, object>({ max: VERIFIED_TOKENS });
@@ -92,6 +94,7 @@ export class Keyring implements LicenceSigner {
       throw new ServiceError('signing_key_unavailable', 'the key of this licence is not at hand', { retryAfterSeconds: 30 });
     }
     const payload = new TextEncoder().encode(JSON.stringify(claims));
+    this.onSign?.();
     return new CompactSign(payload).setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid }).sign(key);
   }
 

@@ -27,6 +27,7 @@ import { WEBHOOK_LIMITS } from '../services/webhooks/deps.ts';
 import { createRetryStarter, ensureWebhookWorkflows } from '../services/webhooks/start.ts';
 import { createWake } from '../services/webhooks/wake.ts';
 import { createAnomalyDeps } from './anomalies.ts';
+import type { WorkerConfig } from './config.ts';
 import { readWorkerConfig } from './config.ts';
 import { createHostDeps, openOutbound } from './hosts.ts';
 import { createSettlementDeps } from './settlement.ts';
@@ -103,12 +104,7 @@ async function main(): Promise<void> {
     });
   }
   const running = worker.run();
-  await ensureWebhookWorkflows(client, { shards: WEBHOOK_SHARDS, taskQueue: TASK_QUEUE });
-  const networks = settlement.networks.ids;
-  await startSweepers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.sweepIntervalMs });
-  await startReconcilers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.reconcileIntervalMs });
-  await startAnomalySweep(client, { taskQueue: TASK_QUEUE, intervalMs: config.anomalyIntervalMs });
-  await scheduleRollupCheck(client, TASK_QUEUE);
+  await startStanding(client, config, settlement.networks.ids);
   const endGauges = telemetry.setGauges ? keepGauges(settlement, config.metricsIntervalMs, telemetry.setGauges) : null;
   log.info({ taskQueue: TASK_QUEUE }, 'the worker is running');
   await running;
@@ -121,12 +117,21 @@ async function main(): Promise<void> {
   await telemetry.close();
 }
 
+/** Sees to it that the standing workflows run: each stays as it is when it runs already. */
+async function startStanding(client: Client, config: WorkerConfig, networks: readonly string[]): Promise<void> {
+  await ensureWebhookWorkflows(client, { shards: WEBHOOK_SHARDS, taskQueue: TASK_QUEUE });
+  await startSweepers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.sweepIntervalMs });
+  await startReconcilers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.reconcileIntervalMs });
+  await startAnomalySweep(client, { taskQueue: TASK_QUEUE, intervalMs: config.anomalyIntervalMs });
+  await scheduleRollupCheck(client, TASK_QUEUE);
+}
+
 /** Puts the workflow, the activity and the tenant it works for on every line that an activity writes. */
 function logActivity(context: ActivityContext): ActivityInterceptors {
   return {
     inbound: {
       execute: (input, next) => {
-        const [first] = input.args as readonly [{ readonly tenantId?: unknown } | null | undefined];
+        const first = input.args[0] as { readonly tenantId?: unknown } | null | undefined;
         const workflowId = context.info.workflowExecution?.workflowId;
         const tenantId = typeof first?.tenantId === 'string' ? { tenantId: first.tenantId } : {};
         const fields = { activity: context.info.activityType, ...(workflowId === undefined ? {} : { workflowId }), ...tenantId };

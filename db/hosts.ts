@@ -1,6 +1,6 @@
 /** Challenges, claims and what a check writes (decisions §5, Host challenge). Caps stand in hostCaps.ts. */
 import type { Capability, Challenge, ChallengeMethod, CodeArtifact } from '../domain/hostChallenge.ts';
-import type { Database, Sql } from './database.ts';
+import type { Database, Sql, Transactional } from './database.ts';
 import { notifyTenant } from './tenants.ts';
 
 /** Whose a host is. */
@@ -62,7 +62,7 @@ export interface NewChallenge {
  * Opens a tenant's challenge for a host; one that is open keeps its token and takes the method asked for. False when the tenant
  * has too many open ones. A verified challenge stays as it is.
  */
-export async function openChallenge(database: Database, challenge: NewChallenge): Promise<boolean> {
+export async function openChallenge(database: Transactional, challenge: NewChallenge): Promise<boolean> {
   const { tenantId, host, method, token, staleBefore, firstCheckAt, at, limit } = challenge;
   return database.transaction(async (sql) => {
     await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [tenantId]);

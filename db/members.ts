@@ -87,3 +87,39 @@ export async function useInvitation(
     return row ? { tenantId: row.tenant_id, authorId: row.author_id } : null;
   });
 }
+
+/** An author on the roster as the audit log shows it, without anything an invitation is made of; null when there is none. */
+export async function findMember(
+  sql: Sql,
+  tenantId: string,
+  authorId: string,
+): Promise<{ readonly email: string; readonly userId: string | null; readonly inviteExpiresAt: Date } | null> {
+  const [row] = await sql.query<{ email: string; user_id: string | null; invite_expires_at: Date }>(
+    'select email, user_id, invite_expires_at from member where tenant_id = $1 and author_id = $2',
+    [tenantId, authorId],
+  );
+  return row ? { email: row.email, userId: row.user_id, inviteExpiresAt: row.invite_expires_at } : null;
+}
+
+/** Removes an author who has not accepted, with the invitation; says when there is none, or when the author has accepted. */
+export async function revokeInvitationRow(
+  sql: Sql,
+  tenantId: string,
+  authorId: string,
+): Promise<'revoked' | 'accepted' | 'none'> {
+  const [row] = await sql.query<{ accepted: boolean }>(
+    'select accepted_at is not null as accepted from member where tenant_id = $1 and author_id = $2 for update',
+    [tenantId, authorId],
+  );
+  if (row === undefined) return 'none';
+  if (row.accepted) return 'accepted';
+  await removeMemberRow(sql, tenantId, authorId);
+  return 'revoked';
+}
+
+/** Removes an author and an open invitation; false when there is no such author. Run it in a database transaction. */
+export async function removeMemberRow(sql: Sql, tenantId: string, authorId: string): Promise<boolean> {
+  await sql.query('delete from member_invite_hash where tenant_id = $1 and author_id = $2', [tenantId, authorId]);
+  const rows = await sql.query('delete from member where tenant_id = $1 and author_id = $2 returning 1', [tenantId, authorId]);
+  return rows.length > 0;
+}

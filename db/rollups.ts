@@ -56,19 +56,23 @@ export function observationHourSums(from: string, lane = '0'): string {
     from ${from} group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8`;
 }
 
-/** What the rows of `from` add to the days, in all three dimensions. */
+/** What the rows of `from` add to the days, in all three dimensions; the rows are read once. */
 export function observationDaySums(from: string, lane = '0'): string {
-  return `select tenant_id, dimension, ${bucketOf('day')} as bucket, host, verdict, classified_as, kind, reason, agent,
-      (${lane})::smallint as lane, ${SUMS}
+  return `with by_day as materialized (
+      select tenant_id, ${bucketOf('day')} as bucket, host, verdict, classified_as, coalesce(kind, '') as kind,
+        coalesce(reason, '') as reason, agent, ${SUMS}
+      from ${from} group by 1, 2, 3, 4, 5, 6, 7, 8
+    )
+    select tenant_id, dimension, bucket, host, verdict, classified_as, kind, reason, agent, (${lane})::smallint as lane,
+      sum(hits)::bigint as hits, sum(micro)::bigint as micro, sum(verified)::bigint as verified, sum(invalid)::bigint as invalid
     from (
-      select tenant_id, at, 'total' as dimension, host, verdict, classified_as, coalesce(kind, '') as kind,
-        coalesce(reason, '') as reason, '' as agent, count, micro, verified, sig_invalid from ${from}
+      select tenant_id, 'total' as dimension, bucket, host, verdict, classified_as, kind, reason, '' as agent, hits, micro, verified,
+        invalid from by_day
       union all
-      select tenant_id, at, 'full', host, verdict, classified_as, coalesce(kind, ''), coalesce(reason, ''), agent, count, micro,
-        verified, sig_invalid from ${from}
+      select tenant_id, 'full', bucket, host, verdict, classified_as, kind, reason, agent, hits, micro, verified, invalid from by_day
       union all
-      select tenant_id, at, 'label', '', ${COLLAPSED_VERDICT}, 'agent', '', '', agent, count, micro, verified, sig_invalid
-        from (select * from ${from}) as every where classified_as = 'agent'
+      select tenant_id, 'label', bucket, '', ${COLLAPSED_VERDICT}, 'agent', '', '', agent, hits, micro, verified, invalid
+        from by_day where classified_as = 'agent'
     ) part group by 1, 2, 3, 4, 5, 6, 7, 8, 9 order by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 }
 

@@ -1,13 +1,13 @@
 import type { KeyState } from '../domain/access.ts';
 import type { ReadingDatabase } from '../services/graph/deps.ts';
 import type { HostDoor } from '../services/hosts/deps.ts';
-import type { Owner } from '../services/owners/authenticate.ts';
+import type { Owner, OwnerDeps } from '../services/owners/authenticate.ts';
 import type { PublisherDeps } from '../services/publisher.ts';
 import type { Log } from '../services/settlement/deps.ts';
 import type { EndpointDeps } from '../services/webhooks/endpoints.ts';
 
 /** What the GraphQL door runs with. `database` is the pool of the service: credentials and mutations go there. */
-export interface GraphqlDeps extends PublisherDeps, Omit<EndpointDeps, 'database'> {
+export interface GraphqlDeps extends PublisherDeps, Omit<EndpointDeps, 'database'>, Pick<OwnerDeps, 'oidc'> {
   readonly log: Log;
   /** Host verification. */
   readonly hosts: HostDoor;

@@ -31,14 +31,19 @@ const PORTS = {
 } as const;
 
 /** Reads arguments and environment. Throws an `Error` with one sentence for an unknown argument or a port that is none. */
-export function readOptions(args: readonly string[], environment: NodeJS.ProcessEnv, root: string): SandboxOptions {
+export function readOptions(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  root: string,
+  defaultFolder = '.sandbox',
+): SandboxOptions {
   const { values } = parseArgs({
     args: [...args],
     options: { exit: { type: 'boolean' }, fresh: { type: 'boolean' }, folder: { type: 'string' } },
   });
   const ports = Object.entries(PORTS).map(([part, [name, fallback]]) => [part, readPort(name, environment[name], fallback)]);
   return {
-    folder: values.folder === undefined ? join(root, '.sandbox') : resolve(values.folder),
+    folder: values.folder === undefined ? join(root, defaultFolder) : resolve(values.folder),
     exit: values.exit ?? false,
     fresh: values.fresh ?? false,
     ports: Object.fromEntries(ports) as SandboxPorts,

@@ -15,8 +15,7 @@ import { choosePort, releasePort } from './parts/ports.ts';
 import { stopOnSignals } from './parts/signals.ts';
 import { lockState, stateFolders, wipePartialState, wipeState } from './parts/state.ts';
 import type { Printer } from './print.ts';
-import type { ApiProcess } from './processes-of-service.ts';
-import { serviceEnvironment, startApiProcess, startWorkerProcess } from './processes-of-service.ts';
+import { serviceEnvironment } from './processes-of-service.ts';
 import { PUBLISHERS } from './publishers.ts';
 import type { SandboxSecrets } from './secrets.ts';
 import { findSecrets, openSecrets, writePrivateJson } from './secrets.ts';
@@ -26,7 +25,8 @@ import type { Sink } from './sink.ts';
 import { startSink } from './sink.ts';
 import type { SandboxWeb } from './site.ts';
 import { startSandboxWeb } from './site.ts';
-import { sayIfSlow } from './slow.ts';
+import type { Service, Topology } from './topology.ts';
+import { SANDBOX } from './topology.ts';
 import type { Unit } from './unit.ts';
 import { SANDBOX_NETWORK, startUnit } from './unit.ts';
 
@@ -38,8 +38,8 @@ const EDGE_STAGE = 1;
  * Runs the sandbox (DESIGN §3): parts, service, one purchase on screen, `sandbox.json`, then serves until a signal. With
  * `exit` it ends after the purchase. Resolves with the status to end with; on a signal the process ends from within.
  */
-export async function runSandbox(options: SandboxOptions, printer: Printer): Promise<number> {
-  const contractFile = join(options.folder, 'sandbox.json');
+export async function runSandbox(options: SandboxOptions, printer: Printer, topology: Topology = SANDBOX): Promise<number> {
+  const contractFile = join(options.folder, topology.contractName);
   const release = await lockState(options.folder);
   rmSync(contractFile, { force: true });
   let giveUp: (reason: string) => void = () => undefined;
@@ -48,7 +48,7 @@ export async function runSandbox(options: SandboxOptions, printer: Printer): Pro
   });
   gaveUp.catch(() => undefined);
   const lifetime = createLifetime({ say: printer.say, giveUp });
-  const boot = bootSandbox(options, contractFile, lifetime, printer);
+  const boot = bootSandbox(options, topology, lifetime, printer);
   let ended: Promise<void> | null = null;
   const end = async (): Promise<void> => {
     rmSync(contractFile, { force: true });
@@ -79,13 +79,14 @@ export async function runSandbox(options: SandboxOptions, printer: Printer): Pro
   }
 }
 
-async function bootSandbox(options: SandboxOptions, contractFile: string, lifetime: Lifetime, printer: Printer): Promise<void> {
+async function bootSandbox(options: SandboxOptions, topology: Topology, lifetime: Lifetime, printer: Printer): Promise<void> {
   const begun = performance.now();
+  const contractFile = join(options.folder, topology.contractName);
   const secretsFile = join(options.folder, 'secrets.json');
   prepareFolders(options, secretsFile, printer);
   const secrets = openSecrets(secretsFile);
   const relayer = relayerAddress(secrets.relayerPrivateKey);
-  const unit = await startUnit(options, relayer, printer.say, lifetime);
+  const unit = await startUnit({ options, topology, relayer, progress: printer.say, lifetime });
   if (lifetime.isEnding) return;
   const sink = await startSink(options.ports.sink);
   lifetime.onEnd(EDGE_STAGE, () => sink.close());
@@ -94,7 +95,9 @@ async function bootSandbox(options: SandboxOptions, contractFile: string, lifeti
   const database = await openDatabase({ url: unit.postgres.appUrl, poolSize: 2, applicationName: 'sandbox' });
   lifetime.onEnd(EDGE_STAGE, () => database.close());
   const seeded = await seed({ database, chain: unit.chain, secrets, secretsFile, sinkUrl: sink.url });
-  const api = await startService(options, unit, web, secrets, lifetime, printer);
+  const environment = environmentOf(unit, web, secrets);
+  const start = { options, environment, lifetime, stage: SERVICE_STAGE, progress: printer.say };
+  const api = await topology.startService(start);
   const site = seeded.publishers.alpha;
   const publisherUrl = await startPublisher(options, api.url, site, lifetime);
   printer.say(`everything runs, after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
@@ -118,35 +121,9 @@ function prepareFolders({ folder, fresh }: SandboxOptions, secretsFile: string, 
   else wipePartialState(folders, say);
 }
 
-async function startService(
-  options: SandboxOptions,
-  { postgres, temporal, chain }: Unit,
-  web: SandboxWeb,
-  secrets: SandboxSecrets,
-  lifetime: Lifetime,
-  { say }: Printer,
-): Promise<ApiProcess> {
+function environmentOf({ postgres, temporal, chain }: Unit, web: SandboxWeb, secrets: SandboxSecrets): Record<string, string> {
   const { rpcUrl, router } = chain;
-  const environment = serviceEnvironment({
-    databaseUrl: postgres.appUrl,
-    temporal,
-    rpcUrl,
-    router,
-    secrets,
-    sandboxWeb: web.url,
-  });
-  const logs = join(options.folder, 'logs');
-  const startApi = (port: number) => startApiProcess({ environment, port, logFile: join(logs, 'api.log') });
-  const startWorker = () => startWorkerProcess({ environment, logFile: join(logs, 'worker.log') });
-  const keptApi = sayIfSlow(say, 'the API', startApi(options.ports.api)).then((api) => {
-    lifetime.keep(SERVICE_STAGE, api, () => startApi(Number(new URL(api.url).port)));
-    return api;
-  });
-  const keptWorker = sayIfSlow(say, 'the worker', startWorker()).then((worker) =>
-    lifetime.keep(SERVICE_STAGE, worker, startWorker),
-  );
-  const [api] = await Promise.all([keptApi, keptWorker]);
-  return api;
+  return serviceEnvironment({ databaseUrl: postgres.appUrl, temporal, rpcUrl, router, secrets, sandboxWeb: web.url });
 }
 
 /** The example publisher as alpha's web server, under an address of its own; it keeps serving. */
@@ -177,7 +154,7 @@ async function startPublisher(
 }
 
 interface ContractParts {
-  readonly api: ApiProcess;
+  readonly api: Service;
   readonly unit: Unit;
   readonly seeded: Seeded;
   readonly sink: Sink;
@@ -185,7 +162,7 @@ interface ContractParts {
   readonly relayer: string;
 }
 
-/** `sandbox.json`, a public contract (DESIGN §3). */
+/** `sandbox.json`, a public contract (DESIGN §3); `cluster.json` is the same and names the processes besides. */
 function contractOf({ api, unit, seeded, sink, web, relayer }: ContractParts) {
   const { postgres, temporal, chain } = unit;
   const { address, uiUrl, namespace } = temporal;
@@ -207,6 +184,7 @@ function contractOf({ api, unit, seeded, sink, web, relayer }: ContractParts) {
     otherBuyer: seeded.otherBuyer,
     webhookSink: { url: sink.url, secret: seeded.webhookSecret, deliveriesUrl: sink.deliveriesUrl },
     site: { controlUrl: web.controlUrl },
+    ...(api.processes === undefined ? {} : { cluster: api.processes() }),
   };
 }
 

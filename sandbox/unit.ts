@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { findChainIdentity, minedNonceOf, recordChainIdentity } from '../db/chainIdentity.ts';
 import { openDatabase } from '../db/database.ts';
-import { migrate } from '../db/migrate.ts';
 import type { Address } from '../domain/legs.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';
@@ -16,15 +14,23 @@ import { startPostgres } from './parts/postgres.ts';
 import type { Progress } from './parts/progress.ts';
 import { findMismatch, readChainFacts, stateFolders, wipeState } from './parts/state.ts';
 import type { Temporal } from './parts/temporal.ts';
-import { startTemporal } from './parts/temporal.ts';
-import { temporalSources } from './parts/temporal-binary.ts';
 import { sayIfSlow } from './slow.ts';
+import type { Topology } from './topology.ts';
 
 /** Postgres, Temporal and chain, which belong together: what one knows of the others holds. */
 export interface Unit {
   readonly postgres: Postgres;
   readonly temporal: Temporal;
   readonly chain: Chain & PreparedChain;
+}
+
+/** What the unit is started with. */
+interface UnitStart {
+  readonly options: SandboxOptions;
+  readonly topology: Topology;
+  readonly relayer: Address;
+  readonly progress: Progress;
+  readonly lifetime: Lifetime;
 }
 
 /** The network the sandbox plays. */
@@ -40,33 +46,29 @@ interface Parts {
  * Starts the three parts on what an earlier run left, or anew, with the schema up to date and the contracts in place. When
  * chain and database do not know each other, all three are wiped and started once more, and `progress` is told why.
  */
-export async function startUnit(
-  options: SandboxOptions,
-  relayer: Address,
-  progress: Progress,
-  lifetime: Lifetime,
-): Promise<Unit> {
+export async function startUnit(start: UnitStart): Promise<Unit> {
+  const { options, relayer, progress } = start;
   const folders = stateFolders(options.folder);
   let parts: Parts;
   try {
-    parts = await startParts(options, progress);
+    parts = await startParts(start);
   } catch (error) {
     if (!(error instanceof ChainStateUnreadable)) throw error;
     wipeState(folders, error.message, progress);
-    parts = await startParts(options, progress);
+    parts = await startParts(start);
   }
   try {
-    const mismatch = await matchParts(parts, relayer);
+    const mismatch = await matchParts(parts, start);
     if (mismatch !== null) {
       await stopParts(parts);
       wipeState(folders, mismatch, progress);
-      parts = await startParts(options, progress);
-      const again = await matchParts(parts, relayer);
+      parts = await startParts(start);
+      const again = await matchParts(parts, start);
       if (again !== null) throw new Error(`new data, and yet ${again}`);
     }
     const prepared = await prepareChain({ rpcUrl: parts.chain.rpcUrl, relayers: [relayer] });
     await rememberChain(parts, prepared.router, relayer);
-    keepParts(parts, options, progress, lifetime);
+    keepParts(parts, start);
     return { ...parts, chain: { ...parts.chain, ...prepared } };
   } catch (error) {
     await stopParts(parts);
@@ -74,11 +76,13 @@ export async function startUnit(
   }
 }
 
-async function startParts(options: SandboxOptions, progress: Progress): Promise<Parts> {
+async function startParts(start: UnitStart): Promise<Parts> {
+  const { options, progress } = start;
   mkdirSync(stateFolders(options.folder).temporal, { recursive: true });
+  const postgresStart = startPostgresPart(options, options.ports.postgres);
   const starts = [
-    sayIfSlow(progress, 'Postgres', startPostgresPart(options, options.ports.postgres)),
-    sayIfSlow(progress, 'Temporal', startTemporalPart(options, progress, options.ports.temporal, options.ports.temporalUi)),
+    sayIfSlow(progress, 'Postgres', postgresStart),
+    sayIfSlow(progress, 'Temporal', startTemporalPart(start, postgresStart, options.ports.temporal, options.ports.temporalUi)),
     sayIfSlow(progress, 'the chain', startChainPart(options, options.ports.chain)),
   ] as const;
   const outcomes = await Promise.allSettled(starts);
@@ -95,16 +99,9 @@ function startPostgresPart({ folder }: SandboxOptions, port: number): Promise<Po
   return startPostgres({ folder: stateFolders(folder).postgres, port });
 }
 
-function startTemporalPart(options: SandboxOptions, progress: Progress, port: number, uiPort: number): Promise<Temporal> {
-  const { environment, folder } = options;
-  return startTemporal({
-    sources: temporalSources(environment, join(folder, 'cache')),
-    folder: stateFolders(folder).temporal,
-    namespace: environment['TEMPORAL_NAMESPACE'] || 'default',
-    port,
-    uiPort,
-    progress,
-  });
+function startTemporalPart(start: UnitStart, postgres: Promise<Postgres>, port: number, uiPort: number): Promise<Temporal> {
+  const { options, topology, progress } = start;
+  return topology.startTemporal({ options, folder: stateFolders(options.folder).temporal, port, uiPort, progress, postgres });
 }
 
 function startChainPart({ folder }: SandboxOptions, port: number): Promise<Chain> {
@@ -112,12 +109,13 @@ function startChainPart({ folder }: SandboxOptions, port: number): Promise<Chain
 }
 
 /** A part that dies comes back where it was; at another port it is of no use, since the others know the old one. */
-function keepParts({ postgres, temporal, chain }: Parts, options: SandboxOptions, progress: Progress, lifetime: Lifetime): void {
+function keepParts({ postgres, temporal, chain }: Parts, start: UnitStart): void {
+  const { options, lifetime } = start;
   lifetime.keep(0, postgres, () => atSamePort(startPostgresPart(options, postgres.port), ({ port }) => port === postgres.port));
   lifetime.keep(0, chain, () => atSamePort(startChainPart(options, chain.port), ({ port }) => port === chain.port));
   const portOf = (url: string | null): number => Number(url?.split(':').at(-1) ?? 0);
   lifetime.keep(0, temporal, () => {
-    const again = startTemporalPart(options, progress, portOf(temporal.address), portOf(temporal.uiUrl));
+    const again = startTemporalPart(start, Promise.resolve(postgres), portOf(temporal.address), portOf(temporal.uiUrl));
     return atSamePort(again, ({ address }) => address === temporal.address);
   });
 }
@@ -134,8 +132,8 @@ async function stopParts({ postgres, temporal, chain }: Parts): Promise<void> {
 }
 
 /** Brings the schema up to date and says why this chain is not the database's; null when it is, or when both are new. */
-async function matchParts({ postgres, chain }: Parts, relayer: Address): Promise<string | null> {
-  await migrate(postgres.ownerUrl);
+async function matchParts({ postgres, chain }: Parts, { topology, relayer }: UnitStart): Promise<string | null> {
+  await topology.migrate(postgres.ownerUrl);
   const database = await openDatabase({ url: postgres.appUrl, poolSize: 2 });
   try {
     const known = await findChainIdentity(database, SANDBOX_NETWORK);

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { rebuildAll } from '../../services/reports/rollups.ts';
+import { crossingSums, observationDaySums, observationHourSums } from '../../db/rollups.ts';
 import { withoutIndexes } from './bulk.ts';
 
 /** The busiest site: a fifth of all rows. */
@@ -17,7 +17,6 @@ export interface LoadOptions {
   readonly nowMs: number;
   /** A superuser's. */
   readonly superUrl: string;
-  readonly appUrl: string;
   readonly log: (line: string) => void;
 }
 
@@ -40,9 +39,17 @@ export async function loadRecords(options: LoadOptions): Promise<void> {
     await step(options, 'statistics', () =>
       runInPairs(database, ['analyze crossing', 'analyze leg', 'analyze payment', 'analyze observation']),
     );
-    await step(options, 'rollups', () => rebuild(options));
+    await withoutIndexes(
+      database,
+      ROLLUPS,
+      () => step(options, 'rollups', () => addRollups(database)),
+      (statements) => step(options, 'indexes of the rollups', () => runInPairs(database, statements)),
+    );
     await step(options, 'vacuum', () =>
-      runInPairs(database, ['crossing_hour', 'crossing_day', 'observation_hour', 'observation_day', 'crossing', 'leg'].map((table) => `vacuum analyze ${table}`)),
+      runInPairs(
+        database,
+        [...ROLLUPS, 'crossing', 'leg', 'observation'].map((table) => `vacuum analyze ${table}`),
+      ),
     );
   } finally {
     await database.close();
@@ -98,15 +105,19 @@ async function addSites(database: Database, { nowMs }: LoadOptions): Promise<voi
 
 /** One row stands for a crossing and for an observation of about the same time; ids ascend with time as the product's do. */
 async function addSource(database: Database, { rows, nowMs }: LoadOptions): Promise<void> {
-  await database.query(`create unlogged table source as
-    select n, uuidv7() as crossing_id, uuidv7() as payment_id, rank, floor(case rank when 1 then 400 else 40 end * a * b)::integer as number,
-      to_timestamp(${nowMs / 1_000} - ${(DAYS - 1) * 86_400}::double precision * (1 - n / ${rows}::double precision))::timestamptz(3) as at,
-      case when b < 0.75 then 'one.example' else 'two.example' end as host, case when a < 0.9 then 'read' else 'citation' end as kind,
+  await database.query(`create unlogged table source (n bigint, crossing_id uuid, payment_id uuid, rank integer, number integer,
+    at timestamptz(3), host text, kind text, verdict text, agent text)`);
+  const middle = Math.floor(rows / 2);
+  const part = (from: number, to: number): string => `insert into source
+    select n, uuidv7(), uuidv7(), rank, floor(case rank when 1 then 400 else 40 end * a * b)::integer,
+      to_timestamp(${nowMs / 1_000} - ${(DAYS - 1) * 86_400}::double precision * (1 - n / ${rows}::double precision))::timestamptz(3),
+      case when b < 0.75 then 'one.example' else 'two.example' end, case when a < 0.9 then 'read' else 'citation' end,
       (array['served-free','served-free','served-free','served-free','denied','denied','denied','agent-reread','blocked','paid','paid',
-        'payment-failed'])[1 + floor(12 * c)::integer] as verdict,
-      (array['other','other','gptbot','claudebot','perplexitybot','googlebot','bingbot','ccbot','agent.example'])[1 + floor(9 * d)::integer] as agent
-    from generate_series(1, ${rows}) n, lateral (select n as same, random() as a, random() as b, random() as c, random() as d,
-      1 + floor(${TENANTS} * random() ^ 3.3)::integer as rank) drawn`);
+        'payment-failed'])[1 + floor(12 * c)::integer],
+      (array['other','other','gptbot','claudebot','perplexitybot','googlebot','bingbot','ccbot','agent.example'])[1 + floor(9 * d)::integer]
+    from generate_series(${from}, ${to}) n, lateral (select n as same, random() as a, random() as b, random() as c, random() as d,
+      1 + floor(${TENANTS} * random() ^ 3.3)::integer as rank) drawn`;
+  await runInPairs(database, [part(1, middle), part(middle + 1, rows)]);
   await database.query('analyze source');
 }
 
@@ -133,11 +144,14 @@ async function addRows(database: Database): Promise<void> {
   ]);
 }
 
-async function rebuild({ appUrl, nowMs }: LoadOptions): Promise<void> {
-  const database = await openDatabase({ url: appUrl, poolSize: 1, statementTimeoutMs: 3_600_000 });
-  try {
-    await rebuildAll({ database, clock: () => nowMs }, { days: null, tenantId: null });
-  } finally {
-    await database.close();
-  }
+const ROLLUPS = ['crossing_hour', 'crossing_day', 'observation_hour', 'observation_day'];
+
+/** The sums of the product's own rebuild, of all sites at once. */
+async function addRollups(database: Database): Promise<void> {
+  await runInPairs(database, [
+    `insert into crossing_day ${crossingSums('day', 'true')}`,
+    `insert into crossing_hour ${crossingSums('hour', 'true')}`,
+    `insert into observation_day ${observationDaySums('observation')}`,
+    `insert into observation_hour ${observationHourSums('observation')}`,
+  ]);
 }

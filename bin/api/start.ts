@@ -71,6 +71,7 @@ async function open(
   const network = networks.get(config.networks[0]?.id ?? '');
 
   const keyring = await openKeyring(database, { privateKeys: config.licenceKeys ?? [], clock });
+  keyring.onSign = () => telemetry.metrics.count('svc.licence.minted');
   const refresh = setInterval(() => {
     refreshKeyring(database, keyring).catch((error: unknown) =>
       log.warn({ error: String(error) }, 'signing keys were not read again'),

@@ -3,6 +3,7 @@ import { licenceKeys, relayerKeys } from './keys.ts';
 import { networks } from './networks.ts';
 import {
   flag,
+  issuer,
   key32,
   nameServers,
   priceFloor,

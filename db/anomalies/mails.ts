@@ -63,3 +63,9 @@ export async function setAlertAddressRow(sql: Sql, tenantId: string, email: stri
   );
   return rows.length > 0;
 }
+
+/** The address a tenant's alerts go to; null when there is none. */
+export async function findAlertAddress(sql: Sql, tenantId: string): Promise<string | null> {
+  const [row] = await sql.query<{ email: string }>('select email from alert_address where tenant_id = $1', [tenantId]);
+  return row?.email ?? null;
+}

@@ -102,3 +102,33 @@ async function changeTenant(database: Transactional, tenantId: string, change: (
     return true;
   });
 }
+
+/** A site's imported pages of these slugs, by slug. */
+export async function findImportedPages(
+  sql: Sql,
+  tenantId: string,
+  slugs: readonly string[],
+): Promise<Readonly<Record<string, Omit<ImportedPageRow, 'slug'>>>> {
+  const rows = await sql.query<ImportedPageRow & Record<string, unknown>>(
+    'select slug, path, title, credits from imported_page where tenant_id = $1 and slug = any($2::text[]) order by slug',
+    [tenantId, slugs],
+  );
+  return Object.fromEntries(rows.map(({ slug, path, title, credits }) => [slug, { path, title, credits }]));
+}
+
+/** Removes imported pages of a site; returns how many there were. */
+export async function removeImportedPages(
+  database: Transactional,
+  tenantId: string,
+  slugs: readonly string[],
+): Promise<number> {
+  let removed = 0;
+  await changeTenant(database, tenantId, async (sql) => {
+    const rows = await sql.query('delete from imported_page where tenant_id = $1 and slug = any($2::text[]) returning 1', [
+      tenantId,
+      slugs,
+    ]);
+    removed = rows.length;
+  });
+  return removed;
+}

@@ -34,3 +34,16 @@ export async function replaceSecret(
     [tenantId, endpointId, secretId, sealed],
   );
 }
+
+/** When the secrets of an endpoint were made and when they end, the oldest first; never the secrets. */
+export async function listSecretTimes(
+  sql: Sql,
+  tenantId: string,
+  endpointId: string,
+): Promise<{ readonly createdAt: Date; readonly expiresAt: Date | null }[]> {
+  return await sql.query(
+    `select created_at as "createdAt", expires_at as "expiresAt" from webhook_secret
+     where tenant_id = $1 and endpoint_id = $2 order by created_at, secret_id`,
+    [tenantId, endpointId],
+  );
+}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isPublicSuffix } from '../../adapters/publicSuffix.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Transactional } from '../../db/database.ts';
 import { admitCheck, refundCheck } from '../../db/hostCaps.ts';
 import { findChallenge, findOwnership, listChallenges, openChallenge } from '../../db/hosts.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -26,6 +26,9 @@ export type OpenOutcome =
 /** Most challenges of one tenant that are open at once. */
 const MAX_OPEN = 500;
 
+/** Runs the opening of a challenge in a database transaction; an owner's one is written into the audit log with it. */
+export type OpenWithin = (host: string, open: (database: Transactional) => Promise<void>) => Promise<void>;
+
 /**
  * Opens the challenge of a host, or returns the one that is open: same token, under the method of this call. Throws
  * invalid_parameter for a name nobody can prove, throttled at 500 open challenges, and workflows_unavailable, after which the
@@ -34,6 +37,7 @@ const MAX_OPEN = 500;
 export async function openHost(
   deps: ChallengeDeps,
   request: { readonly tenantId: string; readonly host: string; readonly method: ChallengeMethod },
+  within: OpenWithin = (_host, open) => open(deps.database),
 ): Promise<OpenOutcome> {
   const { tenantId, method } = request;
   const host = requireHost(deps, request.host);
@@ -41,16 +45,19 @@ export async function openHost(
   if (owner.tenantId === tenantId) return { kind: 'host_already_added', routingVerified: owner.routingVerified };
   if (owner.tenantId !== null) return { kind: 'host_taken', routingVerified: false };
   const nowMs = deps.clock();
-  const isOpen = await atDatabase(() =>
-    openChallenge(deps.database, {
-      ...{ tenantId, host, method, limit: MAX_OPEN },
-      token: newToken(),
-      staleBefore: new Date(nowMs - TOKEN_LIFE_MS),
-      firstCheckAt: new Date(nowMs + nextOpenCheckMs(0, deps.hosts.times)),
-      at: new Date(nowMs),
+  const challengeToOpen = {
+    ...{ tenantId, host, method, limit: MAX_OPEN },
+    token: newToken(),
+    staleBefore: new Date(nowMs - TOKEN_LIFE_MS),
+    firstCheckAt: new Date(nowMs + nextOpenCheckMs(0, deps.hosts.times)),
+    at: new Date(nowMs),
+  };
+  await atDatabase(() =>
+    within(host, async (database) => {
+      if (await openChallenge(database, challengeToOpen)) return;
+      throw new ServiceError('throttled', 'too many challenges of this site are open', { retryAfterSeconds: 3_600 });
     }),
   );
-  if (!isOpen) throw new ServiceError('throttled', 'too many challenges of this site are open', { retryAfterSeconds: 3_600 });
   await deps.hosts.workflows.opened({ tenantId, host });
   const challenge = await atDatabase(() => findChallenge(deps.database, tenantId, host));
   if (!challenge) throw new ServiceError('internal', 'a challenge that was opened is gone');

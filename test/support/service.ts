@@ -16,6 +16,8 @@ import { mintKey } from '../../services/keys.ts';
 import type { TenantInput } from '../../services/tenants.ts';
 import { createTenant } from '../../services/tenants.ts';
 import { ALPHA_PRICING } from './api.ts';
+import type { Canary } from './canary.ts';
+import { expectNoSecrets } from './canary.ts';
 import { createNamespace } from './namespace.ts';
 import type { TestChain, TestDatabase } from './parts.ts';
 import { createDatabase, startTestChain } from './parts.ts';
@@ -98,9 +100,15 @@ export async function startTestService(
   };
   const stop = async (): Promise<void> => {
     await Promise.all([...apis, ...workers].map((one) => one.stop()));
+    const shown = [...canariesOf(secrets), ...tokens, ...(await signaturesIn(database))];
     await Promise.all([database.close(), chain.stop()]);
     await urls.drop();
+    expectNoSecrets(
+      [...apis, ...workers].map((one) => one.process.logFile),
+      shown,
+    );
   };
+  const tokens: Canary[] = [];
   let minted = Promise.resolve();
   const service = {
     ...{ database, urls, chain, temporal, secrets, relayer, apis, workers, startApi, startWorker, stop },
@@ -111,6 +119,7 @@ export async function startTestService(
       const hosts = input.hosts ?? [`${randomUUID().slice(0, 8)}.example`];
       const { tenantId } = await createTenant({ database }, { plan: 'studio', pricing: ALPHA_PRICING, ...input, hosts });
       const { token } = await mintKey({ database, pepper: secrets.apiKeyPepper }, { tenantId, name: 'all', scopes: SCOPES });
+      tokens.push({ name: 'an API key', value: token });
       return { tenantId, host: hosts[0] as string, key: token };
     },
     payer: async (amountMicro: bigint): Promise<PrivateKeyAccount> => {
@@ -131,4 +140,21 @@ export async function startTestService(
     await stop();
     throw error;
   }
+}
+
+/** The secrets of a service, by name. */
+function canariesOf(secrets: ServiceSecrets): Canary[] {
+  return [
+    { name: 'the pepper', value: secrets.apiKeyPepper },
+    { name: 'the secret of quote tokens', value: secrets.quoteTokenSecret },
+    { name: 'the key of webhook secrets', value: secrets.secretsKey },
+    { name: 'the key that signs licences', value: secrets.licenceKey.d },
+    { name: "the relayer's key", value: secrets.relayerPrivateKey.slice(2) },
+  ];
+}
+
+/** Signatures of the payments a run took in: whoever has one can settle it. A database that is gone shows none. */
+async function signaturesIn(database: Database): Promise<Canary[]> {
+  const rows = await database.query<{ signature: string }>('select signature from payment').catch(() => []);
+  return rows.map(({ signature }) => ({ name: "a payment's signature", value: signature.slice(2) }));
 }

@@ -15,7 +15,7 @@ import type { Authorization, ParsedPayment } from '../../domain/payload.ts';
 import type { CrossingKind, Terms } from '../../domain/terms.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { openKeyring } from '../../services/licences/keyring.ts';
-import type { SettlementDeps } from '../../services/settlement/deps.ts';
+import type { SettlementDeps, SettlementSettings } from '../../services/settlement/deps.ts';
 import type { SettleDeps, SettleRequest } from '../../services/settlement/settle.ts';
 import { settle } from '../../services/settlement/settle.ts';
 import { confirmCarried, sendProposal } from '../../services/settlement/settlers.ts';
@@ -43,26 +43,33 @@ export async function startSettlement(
     waitMs?: number;
     /** Stands between the services and the node, for tests that cut the line. */
     wrap?: (rpc: Rpc) => Rpc;
+    /** Starts something in front of the node, and returns the address that the services ask instead. */
+    inFront?: (rpcUrl: string) => Promise<string>;
+    /** How many relayer keys there are; one unless told. */
+    relayers?: number;
+    settings?: Partial<SettlementSettings>;
     /** Moves the money instead of the relayer where `network.settler` says so. */
     facilitator?: Facilitator;
   } = {},
 ) {
-  const privateKey = generatePrivateKey();
-  const relayer = privateKeyToAccount(privateKey);
+  const relayers = Array.from({ length: options.relayers ?? 1 }, () => {
+    const privateKey = generatePrivateKey();
+    return { address: addressOf(privateKeyToAccount(privateKey)), privateKey };
+  });
   const chain = await startTestChain(
-    { relayers: [addressOf(relayer)], mint: [] },
+    { relayers: relayers.map((relayer) => relayer.address), mint: [] },
     { blockTimeSeconds: options.automine ? null : 1 },
   );
   const urls = await createDatabase();
   const database = await openDatabase({ url: urls.appUrl, poolSize: 10 });
-  const network = testNetwork(chain, { blockTimeMs: 1_000, ...options.network });
+  const rpcUrls = options.inFront ? [await options.inFront(chain.rpcUrl)] : [chain.rpcUrl];
+  const network = testNetwork(chain, { blockTimeMs: 1_000, rpcUrls, ...options.network });
   const rpc = (options.wrap ?? ((line) => line))(createRpc(network));
-  const relayerKey = { address: addressOf(relayer), privateKey };
   const deps: SettlementDeps = {
     database,
     networks: new Networks([network]),
     rpcOf: () => rpc,
-    relayersOf: () => [relayerKey],
+    relayersOf: () => relayers,
     facilitatorOf: () => options.facilitator ?? null,
     log: quiet,
     now: Date.now,
@@ -73,6 +80,7 @@ export async function startSettlement(
       gasBudgetWeiPerDay: null,
       stuckAfterMs: 5_000,
       groupByTenant: false,
+      ...options.settings,
     },
     crashAt: () => undefined,
   };

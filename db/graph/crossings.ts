@@ -1,0 +1,154 @@
+import type { CrossingKind } from '../../domain/terms.ts';
+import type { Span } from '../../domain/window.ts';
+import { STANDING } from '../reports/crossings.ts';
+import type { Source } from './source.ts';
+import { equals, isBetween, isWithin } from './source.ts';
+
+/** A crossing as analysts see it. */
+export interface CrossingRow {
+  readonly crossingId: string;
+  readonly paymentId: string;
+  readonly sequence: number;
+  readonly host: string;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  readonly micro: bigint;
+  readonly payer: string;
+  readonly agent: string;
+  readonly atMs: number;
+  readonly recordedAtMs: number;
+}
+
+/** Which crossings. */
+export interface CrossingFilter {
+  readonly id?: string;
+  readonly host?: string | null;
+  readonly slug?: string | null;
+  readonly kind?: CrossingKind | null;
+  readonly payer?: string | null;
+  readonly agent?: string | null;
+  /** A wallet that one of the legs pays. */
+  readonly author?: string | null;
+  readonly minMicro?: bigint | null;
+  readonly maxMicro?: bigint | null;
+  readonly window?: Span;
+  /** Corrections, and what they took back, too. */
+  readonly includeCorrected?: boolean;
+}
+
+const UUID = 'uuid' as const;
+
+/** Crossings of a site. */
+export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
+  columns: 'c.crossing_id, c.payment_id, c.sequence, c.host, c.slug, c.kind, c.micro, c.payer, c.agent, c.at, c.recorded_at',
+  from: 'crossing c',
+  tenant: 'c.tenant_id',
+  id: { column: 'c.crossing_id', type: UUID },
+  orderings: {
+    NEWEST: { column: 'c.at', type: 'timestamptz', direction: 'desc' },
+    OLDEST: { column: 'c.at', type: 'timestamptz', direction: 'asc' },
+    LARGEST: { column: 'c.micro', type: 'bigint', direction: 'desc' },
+    SMALLEST: { column: 'c.micro', type: 'bigint', direction: 'asc' },
+  },
+  keys: { id: { column: 'c.crossing_id', type: UUID }, payment: { column: 'c.payment_id', type: UUID } },
+  where: (binder, filter) => [
+    ...equals(binder, 'c.crossing_id', filter.id),
+    ...equals(binder, 'c.host', filter.host),
+    ...equals(binder, 'c.slug', filter.slug),
+    ...equals(binder, 'c.kind', filter.kind),
+    ...equals(binder, 'c.payer', filter.payer),
+    ...equals(binder, 'c.agent', filter.agent),
+    ...isBetween(binder, 'c.micro', filter.minMicro, filter.maxMicro),
+    ...isWithin(binder, 'c.at', filter.window),
+    ...(filter.author === undefined || filter.author === null
+      ? []
+      : [
+          `exists (select 1 from leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id
+             and l.to_address = ${binder.bind(filter.author)})`,
+        ]),
+    ...(filter.includeCorrected ? [] : [STANDING]),
+  ],
+  read: (row) => ({
+    ...{ crossingId: row['crossing_id'], paymentId: row['payment_id'], sequence: row['sequence'], host: row['host'] },
+    ...{ slug: row['slug'], kind: row['kind'], payer: row['payer'], agent: row['agent'] },
+    micro: BigInt(row['micro']),
+    atMs: timeOf(row['at']),
+    recordedAtMs: timeOf(row['recorded_at']),
+  }),
+};
+
+/** One leg as analysts see it. */
+export interface LegRow {
+  readonly legId: string;
+  readonly crossingId: string;
+  readonly paymentId: string;
+  readonly toAddress: string;
+  readonly micro: bigint;
+  readonly role: 'author' | 'coauthor' | 'platform';
+  readonly authorId: string | null;
+  readonly share: number;
+  readonly host: string;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  readonly atMs: number;
+}
+
+/** Which legs. */
+export interface LegFilter {
+  readonly host?: string | null;
+  readonly slug?: string | null;
+  readonly kind?: CrossingKind | null;
+  /** The wallet that is paid. */
+  readonly author?: string | null;
+  readonly authorId?: string | null;
+  /** False: without platform legs, which are nobody's earnings. */
+  readonly includePlatform?: boolean;
+  readonly minMicro?: bigint | null;
+  readonly maxMicro?: bigint | null;
+  readonly window?: Span;
+  readonly includeCorrected?: boolean;
+}
+
+/** Legs of a site's crossings. */
+export const LEGS: Source<LegRow, LegFilter> = {
+  columns: `l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0') as leg_id, l.crossing_id, l.payment_id, l.to_address,
+    l.amount_micro, l.role, l.author_id, l.share, l.host, l.slug, l.kind, l.at`,
+  from: 'leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id',
+  tenant: 'l.tenant_id',
+  id: { column: "(l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0'))", type: 'text' },
+  orderings: {
+    NEWEST: { column: 'l.at', type: 'timestamptz', direction: 'desc' },
+    OLDEST: { column: 'l.at', type: 'timestamptz', direction: 'asc' },
+    LARGEST: { column: 'l.amount_micro', type: 'bigint', direction: 'desc' },
+    SMALLEST: { column: 'l.amount_micro', type: 'bigint', direction: 'asc' },
+  },
+  keys: { crossing: { column: 'l.crossing_id', type: UUID } },
+  where: (binder, filter) => [
+    ...equals(binder, 'l.host', filter.host),
+    ...equals(binder, 'l.slug', filter.slug),
+    ...equals(binder, 'l.kind', filter.kind),
+    ...equals(binder, 'l.to_address', filter.author),
+    ...equals(binder, 'l.author_id', filter.authorId),
+    ...isBetween(binder, 'l.amount_micro', filter.minMicro, filter.maxMicro),
+    ...isWithin(binder, 'l.at', filter.window),
+    ...(filter.includePlatform === false ? ["l.role <> 'platform'"] : []),
+    ...(filter.includeCorrected ? [] : [STANDING]),
+  ],
+  read: (row) => ({
+    ...{ legId: row['leg_id'], crossingId: row['crossing_id'], paymentId: row['payment_id'], toAddress: row['to_address'] },
+    ...{ role: row['role'], authorId: row['author_id'], share: row['share'], host: row['host'], slug: row['slug'] },
+    kind: row['kind'],
+    micro: BigInt(row['amount_micro']),
+    atMs: timeOf(row['at']),
+  }),
+};
+
+/** Epoch milliseconds of a column of time. */
+export function timeOf(value: Date): number {
+  return value.getTime();
+}
+
+/** The same where there may be none. */
+export function timeOrNull(value: Date | null): number | null {
+  return value === null ? null : value.getTime();
+}

@@ -1,0 +1,77 @@
+import type { CrossingKind } from '../../domain/terms.ts';
+import type { Span } from '../../domain/window.ts';
+import { timeOf, timeOrNull } from './crossings.ts';
+import type { Source } from './source.ts';
+import { equals, isBetween, isWithin } from './source.ts';
+
+/** A licence a site sold. */
+export interface SoldLicenceRow {
+  readonly jti: string;
+  readonly paymentId: string;
+  readonly accountId: string;
+  readonly host: string;
+  readonly patterns: readonly string[];
+  readonly terms: readonly string[];
+  readonly kind: CrossingKind;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly micro: bigint;
+  readonly holder: string | null;
+  readonly pages: number;
+  readonly boughtAtMs: number;
+  readonly revokedAtMs: number | null;
+  readonly revokedReason: 'revoked' | 'payment_reverted' | null;
+}
+
+/** Which licences. */
+export interface SoldLicenceFilter {
+  readonly id?: string;
+  readonly host?: string | null;
+  readonly kind?: CrossingKind | null;
+  readonly accountId?: string | null;
+  readonly minMicro?: bigint | null;
+  readonly maxMicro?: bigint | null;
+  readonly window?: Span;
+  /** Those in force at this moment and not revoked. */
+  readonly inForceAtMs?: number;
+}
+
+/** Licences a site sold. */
+export const SOLD_LICENCES: Source<SoldLicenceRow, SoldLicenceFilter> = {
+  columns: `s.jti, s.payment_id, s.account_id, s.host, s.patterns, s.terms, s.kind, s.period_from, s.period_until, s.price_micro,
+    s.holder, s.bought_at, s.revoked_at, s.revoked_reason,
+    (select count(*) from licence_page g where g.tenant_id = s.tenant_id and g.jti = s.jti) as pages`,
+  from: 'licence s',
+  tenant: 's.tenant_id',
+  id: { column: 's.jti', type: 'uuid' },
+  orderings: {
+    NEWEST: { column: 's.bought_at', type: 'timestamptz', direction: 'desc' },
+    OLDEST: { column: 's.bought_at', type: 'timestamptz', direction: 'asc' },
+    LARGEST: { column: 's.price_micro', type: 'bigint', direction: 'desc' },
+    SMALLEST: { column: 's.price_micro', type: 'bigint', direction: 'asc' },
+  },
+  keys: { payment: { column: 's.payment_id', type: 'uuid' } },
+  where: (binder, filter) => [
+    ...equals(binder, 's.jti', filter.id),
+    ...equals(binder, 's.host', filter.host),
+    ...equals(binder, 's.kind', filter.kind),
+    ...equals(binder, 's.account_id', filter.accountId),
+    ...isBetween(binder, 's.price_micro', filter.minMicro, filter.maxMicro),
+    ...isWithin(binder, 's.bought_at', filter.window),
+    ...(filter.inForceAtMs === undefined ? [] : inForce(binder.bind(new Date(filter.inForceAtMs)))),
+  ],
+  read: (row) => ({
+    ...{ jti: row['jti'], paymentId: row['payment_id'], accountId: row['account_id'], host: row['host'] },
+    ...{ patterns: row['patterns'], terms: row['terms'], kind: row['kind'], holder: row['holder'] },
+    ...{ pages: Number(row['pages']), revokedReason: row['revoked_reason'] },
+    micro: BigInt(row['price_micro']),
+    fromMs: timeOf(row['period_from']),
+    untilMs: timeOf(row['period_until']),
+    boughtAtMs: timeOf(row['bought_at']),
+    revokedAtMs: timeOrNull(row['revoked_at']),
+  }),
+};
+
+function inForce(at: string): string[] {
+  return ['s.revoked_at is null', `s.period_from <= ${at}::timestamptz`, `s.period_until > ${at}::timestamptz`];
+}

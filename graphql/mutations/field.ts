@@ -1,0 +1,90 @@
+import type { InputObjectRef, ObjectRef } from '@pothos/core';
+import type { ZodType } from 'zod';
+import { z } from 'zod';
+import { ServiceError } from '../../domain/errors.ts';
+import type { SiteCall } from '../../services/site/change.ts';
+import { requireOwned } from '../access.ts';
+import type { Types } from '../builder.ts';
+import { builder } from '../builder.ts';
+import type { GraphqlDeps } from '../context.ts';
+import { expecting, REFUSALS } from './refusals.ts';
+
+type SchemaTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
+
+/** One mutation: what it takes, how that is checked, what it answers, and the service that does it. */
+interface OwnerMutation<Input extends object, Checked, Payload extends object> {
+  readonly description: string;
+  /** Its members as the document says them; `tenantId` is one of them. */
+  readonly input: InputObjectRef<SchemaTypes, Input & { tenantId?: string | null | undefined }>;
+  /** Checks lengths and shapes that GraphQL's types cannot; null and left out are the same unless it says otherwise. */
+  readonly schema: ZodType<Checked, unknown>;
+  readonly payload: ObjectRef<SchemaTypes, Payload>;
+  readonly change: (deps: GraphqlDeps, call: SiteCall, input: Checked) => Promise<Payload>;
+}
+
+/** What each input begins with. */
+export const TENANT_ID = {
+  description: 'The site; may be left out by an owner of one site.',
+} as const;
+
+/**
+ * Adds a mutation for owners: `<name>(input: <Name>Input!): <Name>Result`, a union of its payload and the refusals. A key is refused
+ * (FORBIDDEN); another owner's site is not found. The audit entry is the service's, in the database transaction of the change.
+ */
+export function ownerMutation<Input extends object, Checked, Payload extends object>(
+  name: string,
+  { description, input, schema, payload, change }: OwnerMutation<Input, Checked, Payload>,
+): void {
+  const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: payload,
+      nullable: true,
+      description,
+      authScopes: { owner: true },
+      errors: {
+        types: REFUSALS,
+        directResult: true,
+        union: { name: `${title}Result`, description: `What ${name} came to.` },
+      },
+      args: { input: t.arg({ type: input, required: true, description: `What to do; see ${title}Input.` }) },
+      resolve: (_root, args, context) =>
+        expecting(async () => {
+          const given = args.input as Input & { tenantId?: string | null };
+          const { userId, tenantId } = requireOwned(context, given.tenantId);
+          const actor = { userId, via: context.owner?.via ?? 'token' } as const;
+          return await change(context.deps, { actor, tenantId }, check(schema, given));
+        }) as never,
+    }),
+  );
+}
+
+function check<T>(schema: ZodType<T, unknown>, input: unknown): T {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const parameter = issue?.path.map(String).join('.') ?? '';
+  throw new ServiceError('invalid_parameter', `${parameter === '' ? 'input' : parameter}: ${issue?.message ?? 'not as expected'}`, {
+    parameter,
+  });
+}
+
+/** An id of a row of the site. What is no id at all is not found either. */
+export const id = (what: string) =>
+  z.string().transform((text) => {
+    if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text.toLowerCase();
+    throw new ServiceError('not_found', `this site has no such ${what}`);
+  });
+
+/** Text of 1 to `max` characters without control characters; the services know the finer rules. */
+export const line = (max: number) =>
+  z
+    .string()
+    .min(1, 'is empty')
+    .max(max, `has more than ${max} characters`)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come in
+    .regex(/^[^\u0000-\u001f\u007f]*$/, 'has a control character')
+    .refine((text) => text.isWellFormed(), 'is not well-formed text');
+
+/** Makes a member that may be left out or null: both are undefined afterwards. */
+export const optional = <T>(schema: ZodType<T, unknown>) => schema.nullish().transform((value) => value ?? undefined);

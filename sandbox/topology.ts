@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { migrate } from '../db/migrate.ts';
+import type { Lifetime } from './lifetime.ts';
+import type { SandboxOptions } from './options.ts';
+import type { Postgres } from './parts/postgres.ts';
+import type { Progress } from './parts/progress.ts';
+import type { Temporal } from './parts/temporal.ts';
+import { startTemporal } from './parts/temporal.ts';
+import { temporalSources } from './parts/temporal-binary.ts';
+import { startApiProcess, startWorkerProcess } from './processes-of-service.ts';
+import { sayIfSlow } from './slow.ts';
+
+/** What the sandbox and the cluster profile have in different shapes. */
+export interface Topology {
+  /** Name of the file that says where everything is. */
+  readonly contractName: 'sandbox.json' | 'cluster.json';
+  /** With these ports tried first; a second call, after the first one's end, is a restart. */
+  startTemporal(start: TemporalStart): Promise<Temporal>;
+  /** Brings the schema of the service up to date. */
+  migrate(ownerUrl: string): Promise<void>;
+  /** Starts the processes of the service and keeps them alive. */
+  startService(start: ServiceStart): Promise<Service>;
+}
+
+/** What Temporal is started with. */
+export interface TemporalStart {
+  readonly options: SandboxOptions;
+  readonly folder: string;
+  readonly port: number;
+  readonly uiPort: number;
+  readonly progress: Progress;
+  /** Already running, or about to. */
+  readonly postgres: Promise<Postgres>;
+}
+
+/** What the service's processes are started with. */
+export interface ServiceStart {
+  readonly options: SandboxOptions;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly lifetime: Lifetime;
+  readonly stage: number;
+  readonly progress: Progress;
+}
+
+/** A running service. */
+export interface Service {
+  readonly url: string;
+  /** What the contract file says of it besides, read anew at each call. */
+  processes?(): Readonly<Record<string, unknown>>;
+}
+
+/** One API, one worker, Temporal's development server. */
+export const SANDBOX: Topology = {
+  contractName: 'sandbox.json',
+  startTemporal: ({ options, folder, port, uiPort, progress }) => {
+    const { environment } = options;
+    return startTemporal({
+      sources: temporalSources(environment, join(options.folder, 'cache')),
+      namespace: environment['TEMPORAL_NAMESPACE'] || 'default',
+      ...{ folder, port, uiPort, progress },
+    });
+  },
+  migrate,
+  startService: async ({ options, environment, lifetime, stage, progress }) => {
+    const logs = join(options.folder, 'logs');
+    const startApi = (port: number) => startApiProcess({ environment, port, logFile: join(logs, 'api.log') });
+    const startWorker = () => startWorkerProcess({ environment, logFile: join(logs, 'worker.log') });
+    const keptApi = sayIfSlow(progress, 'the API', startApi(options.ports.api)).then((api) => {
+      lifetime.keep(stage, api, () => startApi(Number(new URL(api.url).port)));
+      return api;
+    });
+    const keptWorker = sayIfSlow(progress, 'the worker', startWorker()).then((worker) =>
+      lifetime.keep(stage, worker, startWorker),
+    );
+    const [api] = await Promise.all([keptApi, keptWorker]);
+    return api;
+  },
+};

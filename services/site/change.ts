@@ -1,0 +1,74 @@
+import { insertAuditEntry } from '../../db/auditLog.ts';
+import type { Sql, Transactional } from '../../db/database.ts';
+import { joinTransaction } from '../../db/database.ts';
+import { lockSite } from '../../db/owners.ts';
+import type { Actor } from '../../domain/auditEntry.ts';
+import { differenceOf } from '../../domain/auditEntry.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { atDatabase } from '../outage.ts';
+
+/** Who changes something of which site. */
+export interface SiteCall {
+  readonly actor: Actor;
+  readonly tenantId: string;
+}
+
+/** A change of a site and how the audit log is to see it. */
+export interface SiteChange<T> {
+  /** `<what>.<did>`. */
+  readonly action: string;
+  /** What of the site is changed; a function where only the result knows; null: the site itself. */
+  readonly target: string | null | ((result: T) => string);
+  /**
+   * The state as the log shows it, without any secret: before the change (result undefined), and after it. Null: there is nothing.
+   */
+  readonly look: (sql: Sql, result: T | undefined) => Promise<unknown>;
+  /** The change itself; `database` is the open database transaction. */
+  readonly make: (database: Transactional) => Promise<T>;
+}
+
+/**
+ * Makes a change of a site and its one entry in the audit log, in one database transaction: both or neither. Changes of one site
+ * come one after the other. Throws not_found for a site that is not there or closed, site_suspended (an operator may change a
+ * suspended site, its owner only reads it), database_unavailable, and whatever the change itself throws; nothing is written then.
+ */
+export async function changeSite<T>(
+  deps: { readonly database: Transactional },
+  { actor, tenantId }: SiteCall,
+  change: SiteChange<T>,
+): Promise<T> {
+  return await atDatabase(() =>
+    deps.database.transaction(async (sql) => {
+      requireOpen(await lockSite(sql, tenantId), actor);
+      const before = await change.look(sql, undefined);
+      const result = await change.make(joinTransaction(sql));
+      const after = await change.look(sql, result);
+      const target = typeof change.target === 'function' ? change.target(result) : change.target;
+      await insertAuditEntry(sql, {
+        tenantId,
+        actor,
+        action: change.action,
+        target,
+        ...differenceOf(plain(before), plain(after)),
+      });
+      return result;
+    }),
+  );
+}
+
+/** Refuses a site that is not open to this actor's changes; for work that has to be done before or outside a change. */
+export async function requireOpenSite(deps: { readonly database: Transactional }, { actor, tenantId }: SiteCall): Promise<void> {
+  requireOpen(await atDatabase(() => deps.database.transaction((sql) => lockSite(sql, tenantId))), actor);
+}
+
+function requireOpen(status: Awaited<ReturnType<typeof lockSite>>, actor: Actor): void {
+  if (status === null || status === 'closed') throw new ServiceError('not_found', 'there is no such site');
+  if (status === 'suspended' && actor.via !== 'operator') {
+    throw new ServiceError('site_suspended', 'this site is suspended: its owner may read, not change');
+  }
+}
+
+/** What JSON keeps of a state: times as text, nothing undefined. */
+function plain(state: unknown): unknown {
+  return state === null || state === undefined ? null : JSON.parse(JSON.stringify(state));
+}

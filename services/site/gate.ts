@@ -1,0 +1,30 @@
+import type { Database } from '../../db/database.ts';
+import { findEnforcement } from '../../db/enforcement.ts';
+import type { EnforcementSettings } from '../../domain/enforcement.ts';
+import { DEFAULT_ENFORCEMENT } from '../../domain/enforcement.ts';
+import { setEnforcement } from '../enforcement.ts';
+import type { SiteCall } from './change.ts';
+import { changeSite } from './change.ts';
+
+/**
+ * Changes what a site's own gate decides by: crawler policy, search engines, scope; members left out stay (decisions §3). Its
+ * version goes up, so that gates fetch it anew. Throws invalid_parameter and what `changeSite` throws; again: changes nothing else.
+ */
+export async function changeGate(
+  deps: { readonly database: Database },
+  call: SiteCall,
+  action: 'gate.set_crawler_policy' | 'gate.set_seo_allowlist' | 'gate.set_scope',
+  change: Partial<EnforcementSettings>,
+): Promise<EnforcementSettings> {
+  const { tenantId } = call;
+  return await changeSite(deps, call, {
+    action,
+    target: null,
+    look: async (sql) => (await findEnforcement(sql, tenantId)) ?? DEFAULT_ENFORCEMENT,
+    make: async (database) => {
+      const current = (await findEnforcement(database, tenantId)) ?? DEFAULT_ENFORCEMENT;
+      await setEnforcement({ database }, { tenantId, settings: { ...current, ...change } });
+      return (await findEnforcement(database, tenantId)) ?? DEFAULT_ENFORCEMENT;
+    },
+  });
+}

@@ -1,0 +1,67 @@
+import type { Database } from '../../db/database.ts';
+import { findMember, removeMemberRow, revokeInvitationRow } from '../../db/members.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { inviteMember } from '../members.ts';
+import type { SiteCall } from './change.ts';
+import { changeSite } from './change.ts';
+
+/** What managing a site's authors needs. */
+export interface SiteMemberDeps {
+  readonly database: Database;
+  readonly pepper: string;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * Invites an author; the token is for the e-mail to that author. Again before it was accepted: a new token, the old one ends.
+ * Throws invalid_parameter, conflict, and what `changeSite` throws.
+ */
+export async function inviteSiteMember(
+  deps: SiteMemberDeps,
+  call: SiteCall,
+  request: { readonly authorId: string; readonly email: string },
+): Promise<{ readonly inviteToken: string; readonly expiresAtMs: number }> {
+  const { tenantId } = call;
+  return await changeSite(deps, call, {
+    action: 'member.invite',
+    target: request.authorId,
+    look: (sql) => findMember(sql, tenantId, request.authorId),
+    make: (database) => inviteMember({ ...deps, database }, { tenantId, ...request }),
+  });
+}
+
+/**
+ * Takes back an invitation that was not accepted: its token ends and the author leaves the roster. Throws not_found, also when
+ * there is none or it was taken back before; conflict when the author has accepted.
+ */
+export async function revokeSiteInvitation(
+  deps: Pick<SiteMemberDeps, 'database'>,
+  call: SiteCall,
+  authorId: string,
+): Promise<void> {
+  const { tenantId } = call;
+  await changeSite(deps, call, {
+    action: 'member.revoke_invite',
+    target: authorId,
+    look: (sql) => findMember(sql, tenantId, authorId),
+    make: async (database) => {
+      const outcome = await revokeInvitationRow(database, tenantId, authorId);
+      if (outcome === 'none') throw new ServiceError('not_found', 'no such author is invited');
+      if (outcome === 'accepted') throw new ServiceError('conflict', 'this author has accepted: remove the member instead');
+    },
+  });
+}
+
+/** Removes an author from the roster, accepted or not; what was earned stays theirs. Throws not_found, on a second call too. */
+export async function removeSiteMember(deps: Pick<SiteMemberDeps, 'database'>, call: SiteCall, authorId: string): Promise<void> {
+  const { tenantId } = call;
+  await changeSite(deps, call, {
+    action: 'member.remove',
+    target: authorId,
+    look: (sql) => findMember(sql, tenantId, authorId),
+    make: async (database) => {
+      if (!(await removeMemberRow(database, tenantId, authorId))) throw new ServiceError('not_found', 'no such author');
+    },
+  });
+}

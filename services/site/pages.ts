@@ -1,0 +1,71 @@
+import type { Network } from '../../chain/network.ts';
+import type { Database } from '../../db/database.ts';
+import { findImportedPages, readOffering, removeImportedPages } from '../../db/licences/sites.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { PeriodFactor } from '../../domain/licencePeriod.ts';
+import type { PageInput } from '../licences/offering.ts';
+import { importPages, MAX_IMPORT, setLicenceOffering } from '../licences/offering.ts';
+import type { SiteCall } from './change.ts';
+import { changeSite } from './change.ts';
+
+/** What managing a site's catalogue needs. */
+export interface SitePageDeps {
+  readonly database: Database;
+  readonly network: Pick<Network, 'asset' | 'router'>;
+}
+
+/**
+ * Imports pages, replacing those of the same slug (decisions §2, Catalogue). Throws invalid_parameter, conflict when two pages
+ * have one path, and what `changeSite` throws. The same import again changes nothing.
+ */
+export async function importSitePages(
+  deps: SitePageDeps,
+  call: SiteCall,
+  pages: readonly PageInput[],
+): Promise<{ readonly imported: number }> {
+  if (pages.length === 0 || pages.length > MAX_IMPORT) {
+    throw new ServiceError('invalid_parameter', `pages: 1 to ${MAX_IMPORT} at once`, { parameter: 'pages' });
+  }
+  const slugs = pages.map(({ slug }) => slug);
+  return await changeSite(deps, call, {
+    action: 'page.import',
+    target: null,
+    look: (sql) => findImportedPages(sql, call.tenantId, slugs),
+    make: (database) => importPages({ database, network: deps.network }, { tenantId: call.tenantId, pages }),
+  });
+}
+
+/** Removes imported pages from the catalogue; licences sold keep them. Slugs that are not there count as 0. */
+export async function removeSitePages(
+  deps: Pick<SitePageDeps, 'database'>,
+  call: SiteCall,
+  slugs: readonly string[],
+): Promise<{ readonly removed: number }> {
+  if (slugs.length === 0 || slugs.length > MAX_IMPORT) {
+    throw new ServiceError('invalid_parameter', `slugs: 1 to ${MAX_IMPORT} at once`, { parameter: 'slugs' });
+  }
+  return await changeSite(deps, call, {
+    action: 'page.remove',
+    target: null,
+    look: (sql) => findImportedPages(sql, call.tenantId, slugs),
+    make: async (database) => ({ removed: await removeImportedPages(database, call.tenantId, slugs) }),
+  });
+}
+
+/** Sets whether a site sells training and what its periods cost; null: the usual factors. Throws as `setLicenceOffering`. */
+export async function setSiteOffering(
+  deps: Pick<SitePageDeps, 'database'>,
+  call: SiteCall,
+  offering: { readonly sellsTraining: boolean; readonly periodFactors: readonly PeriodFactor[] | null },
+): Promise<void> {
+  const { tenantId } = call;
+  await changeSite(deps, call, {
+    action: 'offering.set',
+    target: null,
+    look: async (sql) => {
+      const { sellsTraining, periodFactors } = await readOffering(sql, tenantId);
+      return { sellsTraining, periodFactors };
+    },
+    make: (database) => setLicenceOffering({ database }, { tenantId, ...offering }),
+  });
+}

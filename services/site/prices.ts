@@ -1,0 +1,69 @@
+import type { Network } from '../../chain/network.ts';
+import type { Database } from '../../db/database.ts';
+import { findPricing } from '../../db/tenants.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Pricing } from '../../domain/pricing.ts';
+import { setPricing } from '../tenants.ts';
+import type { SiteCall } from './change.ts';
+import { changeSite } from './change.ts';
+
+/** What managing a site's prices needs; credits that the network's router would refuse are refused here already. */
+export interface SitePriceDeps {
+  readonly database: Database;
+  readonly network: Pick<Network, 'asset' | 'router'>;
+}
+
+/** The version of the tenant after the change; quotes are made from it from then on. */
+export interface PriceChange {
+  readonly version: number;
+}
+
+/** What is changed of a pricing; members left out stay, null takes one away. */
+export type PricingChange = Partial<Pricing>;
+
+/**
+ * Changes what a site charges, as a new version (safety 17): quotes made before stay good. Throws invalid_parameter and what
+ * `changeSite` throws. The same change again makes another, equal version.
+ */
+export async function changePricing(
+  deps: SitePriceDeps,
+  call: SiteCall,
+  action: 'price.set' | 'credits.set' | 'prefixes.set' | 'slugs.set_free',
+  pricing: PricingChange,
+): Promise<PriceChange> {
+  return await changePricingOf(deps, call, action, null, () => pricing);
+}
+
+/**
+ * Sets the inline credits of one page, or with null takes them away. Throws invalid_parameter, not_found when there is nothing to
+ * take away, and what `changeSite` throws.
+ */
+export async function setPageCredits(deps: SitePriceDeps, call: SiteCall, slug: string, credits: unknown): Promise<PriceChange> {
+  const action = credits === null ? 'credits.remove_page' : 'credits.set_page';
+  return await changePricingOf(deps, call, action, slug, (current) => {
+    const pages = new Map(Object.entries(current.creditsInline ?? {}));
+    if (credits !== null) pages.set(slug, credits);
+    else if (!pages.delete(slug)) throw new ServiceError('not_found', 'this page has no inline credits');
+    return { creditsInline: pages.size === 0 ? null : Object.fromEntries(pages) };
+  });
+}
+
+async function changePricingOf(
+  deps: SitePriceDeps,
+  call: SiteCall,
+  action: string,
+  target: string | null,
+  changeOf: (current: Pricing) => PricingChange,
+): Promise<PriceChange> {
+  const { tenantId } = call;
+  return await changeSite(deps, call, {
+    action,
+    target,
+    look: (sql) => findPricing(sql, tenantId),
+    make: async (database) => {
+      const current = await findPricing(database, tenantId);
+      if (current === null) throw new ServiceError('not_found', 'there is no such site');
+      return await setPricing({ database, network: deps.network }, { tenantId, pricing: changeOf(current) });
+    },
+  });
+}

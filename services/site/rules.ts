@@ -1,0 +1,65 @@
+import { findAlertAddress } from '../../db/anomalies/mails.ts';
+import { lockRule } from '../../db/anomalies/rules.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import type { AnomalyRuleSettings } from '../../domain/anomaly/rule.ts';
+import type { RuleRequest } from '../anomalies/rules.ts';
+import { createRule, deleteRule, setAlertAddress, updateRule } from '../anomalies/rules.ts';
+import type { SiteCall } from './change.ts';
+import { changeSite } from './change.ts';
+
+/** What managing a site's anomaly rules needs. */
+export interface SiteRuleDeps {
+  readonly database: Database;
+}
+
+/** Makes an anomaly rule. Throws as `createRule`. A second call makes a second rule. */
+export async function createSiteRule(deps: SiteRuleDeps, call: SiteCall, request: RuleRequest): Promise<{ readonly ruleId: string }> {
+  return await changeSite(deps, call, {
+    action: 'rule.create',
+    target: ({ ruleId }) => ruleId,
+    look: async (sql, made) => (made === undefined ? null : await ruleState(sql, call.tenantId, made.ruleId)),
+    make: (database) => createRule({ database }, call.tenantId, request),
+  });
+}
+
+/** Changes an anomaly rule; members left out stay. Throws as `updateRule`. The same again changes nothing. */
+export async function updateSiteRule(
+  deps: SiteRuleDeps,
+  call: SiteCall,
+  ruleId: string,
+  change: Partial<AnomalyRuleSettings>,
+): Promise<void> {
+  await changeSite(deps, call, {
+    action: 'rule.update',
+    target: ruleId,
+    look: (sql) => ruleState(sql, call.tenantId, ruleId),
+    make: (database) => updateRule({ database }, call.tenantId, ruleId, change),
+  });
+}
+
+/** Removes an anomaly rule. Throws not_found, on a second call too. */
+export async function deleteSiteRule(deps: SiteRuleDeps, call: SiteCall, ruleId: string): Promise<void> {
+  await changeSite(deps, call, {
+    action: 'rule.delete',
+    target: ruleId,
+    look: (sql) => ruleState(sql, call.tenantId, ruleId),
+    make: (database) => deleteRule({ database }, call.tenantId, ruleId),
+  });
+}
+
+/** Sets where a site's alerts go by e-mail; null: nowhere. Throws as `setAlertAddress`. The same again changes nothing. */
+export async function setSiteAlertAddress(deps: SiteRuleDeps, call: SiteCall, email: string | null): Promise<void> {
+  await changeSite(deps, call, {
+    action: 'alerts.set_address',
+    target: null,
+    look: async (sql) => ({ email: await findAlertAddress(sql, call.tenantId) }),
+    make: (database) => setAlertAddress({ database }, call.tenantId, email),
+  });
+}
+
+async function ruleState(sql: Sql, tenantId: string, ruleId: string): Promise<unknown> {
+  const rule = await lockRule(sql, tenantId, ruleId);
+  if (rule === null) return null;
+  const { metric, rangeKey, threshold, host, enabled } = rule;
+  return { metric, rangeKey, threshold, host, enabled };
+}

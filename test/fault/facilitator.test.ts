@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generatePrivateKey } from 'viem/accounts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createOfficial } from '../../bench/settling/official.ts';
+import { listBalances } from '../../chain/states.ts';
+import { relayerAddress } from '../../chain/transaction.ts';
+import type { Hex, ParsedPayment } from '../../domain/payload.ts';
+import { fundGas } from '../../sandbox/parts/chain-setup.ts';
+import { flushSplits } from '../../services/settlement/flush.ts';
+import { sweepNetwork } from '../../services/settlement/sweep.ts';
+import type { SettleBody, TestFacilitator } from '../support/facilitator.ts';
+import { clientOf, playOfficial, startFacilitator } from '../support/facilitator.ts';
+import { attempt, mine, spend, stateOf, submitAlone } from '../support/faults.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import { addressOf, newWallet } from '../support/payments.ts';
+import type { SettlementWorld } from '../support/settlement.ts';
+import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+
+let world: SettlementWorld;
+let server: TestFacilitator;
+let signer: Hex;
+beforeAll(async () => {
+  server = await startFacilitator();
+  const facilitator = clientOf({ url: server.url });
+  world = await startSettlement({ automine: true, waitMs: 4_000, network: { settler: 'facilitator' }, facilitator });
+  signer = generatePrivateKey();
+  await fundGas(world.chain.rpcUrl, relayerAddress(signer));
+  await mine(world, 5);
+});
+afterAll(async () => {
+  await server.stop();
+  await world.close();
+});
+afterEach(() => checkInvariants(world));
+
+const submit = ({ paymentPayload: { payload } }: SettleBody): Promise<Hex> => {
+  const { authorization: a, signature } = payload;
+  const [value, validAfter, validBefore] = [BigInt(a.value), BigInt(a.validAfter), BigInt(a.validBefore)];
+  const lower = { from: a.from.toLowerCase() as Hex, to: a.to.toLowerCase() as Hex };
+  return submitAlone(world, { authorization: { ...a, ...lower, value, validAfter, validBefore }, signature });
+};
+
+const purchase = async (slug: string, ...weights: bigint[]) => {
+  const terms = termsFor(world, newAuthors(...(weights.length === 0 ? [1n] : weights)), { slug });
+  const payer = await newPayer(world);
+  return { terms, payer, payment: await paymentFor(world, payer, terms) };
+};
+
+const askedFor = (payment: ParsedPayment): number => server.asked.get(payment.authorization.nonce) ?? 0;
+
+const ask = async (payment: ParsedPayment): Promise<void> => {
+  await world.database.query(
+    `update facilitator_submission s set due_at = now() from payment p
+      where p.tenant_id = s.tenant_id and p.payment_id = s.payment_id and p.nonce = $1`,
+    [payment.authorization.nonce],
+  );
+};
+
+const sweepUntil = async (payment: ParsedPayment, state: string): Promise<void> => {
+  for (let round = 0; round < 100 && (await stateOf(world, payment))?.state !== state; round += 1) {
+    await mine(world);
+    await sweepNetwork(world.deps, world.network.id);
+    await sleep(50);
+  }
+  expect((await stateOf(world, payment))?.state).toBe(state);
+};
+
+test('the official facilitator moves the money, asked once; the receipt names its transaction, and a repeat is the same answer', async () => {
+  server.settle = playOfficial(createOfficial(world.chain.rpcUrl, signer));
+  const { terms, payment } = await purchase('official');
+  const receipt = await pay(world, terms, payment);
+  expect(receipt.settlementRefKind).toBe('txHash');
+  expect(receipt.chargedMicro).toBe(1_000n);
+  expect(await pay(world, terms, payment)).toEqual(receipt);
+  expect(askedFor(payment)).toBe(1);
+  const [row] = await world.database.query<{ settler: string }>('select settler from payment where nonce = $1', [
+    payment.authorization.nonce,
+  ]);
+  expect(row?.settler).toBe('facilitator');
+});
+
+test('several authors: the facilitator pays the split, our relayer pays it out; without a relayer the payment is refused before its row', async () => {
+  server.settle = playOfficial(createOfficial(world.chain.rpcUrl, signer));
+  const { terms, payment } = await purchase('trio', 5n, 3n, 2n);
+  await pay(world, terms, payment);
+  expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([1_000n]);
+  expect(await flushSplits(world.deps, world.network.id)).toBe(1);
+  await mine(world);
+  const wallets = terms.legs.map((leg) => leg.toAddress);
+  expect(await listBalances(world.rpc, world.network, wallets)).toEqual([500n, 300n, 200n]);
+  await world.database.query("update relayer set paused_reason = 'test'");
+  const other = await purchase('trio-alone', 1n, 1n);
+  expect((await attempt(world, other.terms, other.payment)).code).toBe('payee_blocked');
+  expect(await stateOf(world, other.payment)).toBeNull();
+  await world.database.query('update relayer set paused_reason = null');
+});
+
+test('success with a hash that is absent, foreign, or of another payment settles nothing; the chain decides later', async () => {
+  const first = await purchase('lie-1');
+  server.settle = async (body) => ({ json: { success: true, transaction: await submit(body), network: 'eip155:84532' } });
+  const { settlementRef } = await pay(world, first.terms, first.payment);
+  for (const transaction of [settlementRef, `0x${'ab'.repeat(32)}`, '', 7]) {
+    server.settle = () => ({ json: { success: true, transaction, network: 'eip155:84532' } });
+    const { terms, payment } = await purchase(`lie ${transaction}`);
+    const answer = pay(world, terms, payment);
+    await expect(answer).rejects.toMatchObject({ code: 'settlement_pending' });
+    expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast', tx_hash: null });
+    server.settle = async (body) => ({ json: { success: true, transaction: await submit(body) } });
+    await ask(payment);
+    await sweepUntil(payment, 'settled');
+    expect((await pay(world, terms, payment)).chargedMicro).toBe(1_000n);
+  }
+}, 60_000);
+
+test('whatever it says or does not say, a transfer on the chain settles the payment, once', async () => {
+  const answers: TestFacilitator['settle'][] = [
+    () => ({ json: { success: false, errorReason: 'insufficient_funds', transaction: '' } }),
+    () => ({ status: 500, json: { success: false, errorReason: 'settlement_pending', transaction: '' } }),
+    () => ({ status: 502, json: 'bad gateway' }),
+    () => ({ status: 200, json: '<html>' }),
+    () => 'silence',
+  ];
+  for (const [index, answer] of answers.entries()) {
+    server.settle = async (body) => {
+      await submit(body);
+      return answer(body);
+    };
+    const { terms, payment } = await purchase(`says-${index}`);
+    expect((await pay(world, terms, payment)).chargedMicro).toBe(1_000n);
+    expect(askedFor(payment)).toBe(1);
+  }
+});
+
+test('a fault of its own decides nothing: the same authorization is handed over again until it settles, and pays once', async () => {
+  let down = 2;
+  server.settle = async (body) => {
+    if (down-- > 0) return { status: 503, json: {} };
+    return { json: { success: true, transaction: await submit(body) } };
+  };
+  const { terms, payment, payer } = await purchase('down');
+  expect((await pay(world, terms, payment)).chargedMicro).toBe(1_000n);
+  expect(askedFor(payment)).toBe(3);
+  expect(await listBalances(world.rpc, world.network, [addressOf(payer)])).toEqual([999_000n]);
+});
+
+test('a refusal that the chain confirms fails with the reason of the chain', async () => {
+  const { terms, payment, payer } = await purchase('emptied');
+  server.settle = async () => {
+    await spend(world, addressOf(payer), newWallet(), 1_000_000n);
+    return { json: { success: false, errorReason: 'unexpected_settle_error', transaction: '' } };
+  };
+  expect((await attempt(world, terms, payment)).code).toBe('insufficient_funds');
+  expect(askedFor(payment)).toBe(1);
+});
+
+test('a refusal that the chain does not confirm is asked again, then mapped; a transfer after it still counts', async () => {
+  const { terms, payment } = await purchase('refused');
+  let held: SettleBody | null = null;
+  server.settle = (body) => {
+    held = body;
+    return { json: { success: false, errorReason: 'invalid_exact_evm_payload_authorization_from_address_kyt', transaction: '' } };
+  };
+  expect((await attempt(world, terms, payment)).code).toBe('authorization_invalid');
+  expect(askedFor(payment)).toBe(3);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
+  await submit(held as unknown as SettleBody);
+  await sweepUntil(payment, 'settled');
+  expect((await pay(world, terms, payment)).chargedMicro).toBe(1_000n);
+});
+
+test('/supported is compared at boot: another network is refused, a server that is away is waited for', async () => {
+  const facilitator = clientOf({ url: server.url, token: 'of-ours' });
+  expect(await facilitator.checkSupport(world.network)).toBe(true);
+  expect(server.authorizations.at(-1)).toBe('Bearer of-ours');
+  await expect(facilitator.checkSupport({ id: 'eip155:1' })).rejects.toThrow('eip155:1');
+  expect(await clientOf({ url: 'http://127.0.0.1:1' }).checkSupport(world.network)).toBeNull();
+});
