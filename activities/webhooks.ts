@@ -1,4 +1,6 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import type { EndpointRef } from '../db/webhooks/cooling.ts';
+import type { ProbeOutcome, RecoveryStart } from '../domain/webhook/recovery.ts';
 import type { AttemptOutcome } from '../domain/webhook/retry.ts';
 import type { AttemptKey } from '../services/webhooks/attempt.ts';
 import { attemptDelivery } from '../services/webhooks/attempt.ts';
@@ -6,9 +8,10 @@ import type { ClosedWindows } from '../services/webhooks/closeWindows.ts';
 import type { WebhookDeps } from '../services/webhooks/deps.ts';
 import { createDispatcher } from '../services/webhooks/dispatch.ts';
 import { keepClosing } from '../services/webhooks/keepClosing.ts';
+import { probeEndpoint } from '../services/webhooks/probe.ts';
 import { createRecorder } from '../services/webhooks/recorder.ts';
 
-/** The activities of the three webhook workflows. */
+/** The activities of the webhook workflows. */
 export interface WebhookActivities {
   /** Closes event windows as they end; about a minute at most, heart-beating. */
   closeWindows(): Promise<ClosedWindows>;
@@ -16,18 +19,26 @@ export interface WebhookActivities {
   dispatchDeliveries(input: { readonly shard: number }): Promise<'again' | 'retired'>;
   /** Makes one later attempt of one delivery, heart-beating. */
   attemptWebhook(key: AttemptKey): Promise<AttemptOutcome>;
+  /** Probes one cooling endpoint, heart-beating. */
+  probeEndpoint(input: RecoveryStart): Promise<ProbeOutcome>;
 }
 
 const HEARTBEAT_MS = 2_000;
 
 /** One set a worker: what is in flight and what waits to be written is shared by all its activities. */
 export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
-  const recorder = createRecorder(deps.database, deps.metrics);
+  const onCooled = (endpoint: EndpointRef): void => {
+    deps.retries.recover(endpoint).catch((error: unknown) => {
+      deps.warn('the recovery of a cooling endpoint was not started; the orphan check brings it back', { ...endpoint, error });
+    });
+  };
+  const recorder = createRecorder(deps.database, { metrics: deps.metrics, onCooled });
   const dispatcher = createDispatcher(deps, recorder);
   return {
     closeWindows: () => beating(() => keepClosing(deps, cancellationSignal())),
     dispatchDeliveries: ({ shard }) => beating(() => dispatcher.run(shard, cancellationSignal())),
     attemptWebhook: (key) => beating(() => attemptDelivery(deps, recorder, key)),
+    probeEndpoint: (input) => beating(() => probeEndpoint(deps, recorder, input)),
   };
 }
 

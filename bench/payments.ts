@@ -38,7 +38,7 @@ export const paymentsBench: Bench = {
     const service = await startBenchService({ workers: 1 });
     try {
       const buyers = await fundBuyers(service.chain.rpcUrl, load.buyers);
-      const ours = await prepareOurs(service, buyers, load, log);
+      const ours = prepareOurs(service, buyers, load, log);
       await ours();
       return [await besideOfficial(service, buyers, load, ours), await besideWorkflows(service, buyers, load, ours)];
     } finally {
@@ -48,7 +48,7 @@ export const paymentsBench: Bench = {
 };
 
 /** One round of ours: a new site, so that every buyer buys every page for the first time. */
-async function prepareOurs(service: BenchService, buyers: readonly Buyer[], load: Load, log: (line: string) => void) {
+function prepareOurs(service: BenchService, buyers: readonly Buyer[], load: Load, log: (line: string) => void) {
   return async (): Promise<number> => {
     const shop: Shop = await openShop(service, load.pages);
     const calls = await prepareCalls(shop, buyers);

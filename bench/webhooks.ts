@@ -162,7 +162,7 @@ async function withDispatcher<T>(database: Database, url: string, work: () => Pr
   const outbound = createOutbound({ allowLoopback: true, perTarget: 10_000 });
   const stopping = new AbortController();
   const fixed = { shards: SHARDS, windowMs: 1_000, limits: WEBHOOK_LIMITS, stopping: stopping.signal, warn: console.error };
-  const retries = { start: async () => undefined };
+  const retries = { start: async () => undefined, recover: async () => undefined };
   const deps = { database, outbound, chatOutbound: outbound, secretBox, retries, wake, ...fixed };
   const dispatcher = createDispatcher(deps, createRecorder(database));
   const shards = Array.from({ length: SHARDS }, (_, shard) => dispatcher.run(shard, stopping.signal));

@@ -69,10 +69,7 @@ export async function listAuditEntries(
 
 /** How many entries of a site there are. */
 export async function countAuditEntries(sql: Sql, tenantId: string, filter: AuditFilter): Promise<number> {
-  const [row] = await sql.query<{ count: string }>(
-    `select count(*) from audit_log where ${WHERE}`,
-    valuesOf(tenantId, filter),
-  );
+  const [row] = await sql.query<{ count: string }>(`select count(*) from audit_log where ${WHERE}`, valuesOf(tenantId, filter));
   return Number(row?.count ?? 0);
 }
 

@@ -6,17 +6,25 @@ import type { Sql } from './database.ts';
 const MOST = 100_000;
 
 /** Payments and recorded money that are not through, deliveries that are due, alerts nobody resolved, and the readers' ages. */
-export async function readDatabaseGauges(sql: Sql): Promise<GaugePoint[]> {
-  const points = await Promise.all([pending(sql), outstanding(sql), webhooks(sql), relayers(sql), alerts(sql), reading(sql)]);
+export async function readDatabaseGauges(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
+  const points = await Promise.all([
+    pending(sql, networks),
+    outstanding(sql, networks),
+    webhooks(sql),
+    relayers(sql),
+    alerts(sql),
+    reading(sql),
+  ]);
   return points.flat();
 }
 
-async function pending(sql: Sql): Promise<GaugePoint[]> {
+async function pending(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
   const rows = await sql.query<{ network: string; count: string; age: string | null }>(
-    `select network, count(*) as count, extract(epoch from now() - min(accepted_at)) as age from payment
-      where state in ('accepted', 'broadcast', 'held') group by network
-     union all select network, 0, 0 from chain_identity as known where not exists (
-       select 1 from payment where network = known.network and state in ('accepted', 'broadcast', 'held'))`,
+    `select known.network, count(open.accepted_at) as count, extract(epoch from now() - min(open.accepted_at)) as age
+       from unnest($1::text[]) as known (network) left join (
+         select network, accepted_at from payment where state in ('accepted', 'broadcast', 'held')) as open using (network)
+      group by known.network`,
+    [networks],
   );
   return rows.flatMap(({ network, count, age }) => [
     { name: 'svc.settle.pending', value: Number(count), labels: { network } },
@@ -25,17 +33,16 @@ async function pending(sql: Sql): Promise<GaugePoint[]> {
 }
 
 /** Crossings that no safe block proves: settled ones on their way to final, and whatever a reorg took back. */
-async function outstanding(sql: Sql): Promise<GaugePoint[]> {
-  const rows = await sql.query<{ network: string; micro: string; age: string }>(
-    `with open_money as (
-       select network, amount_micro, at from payment where watched and recorded and mode = 'live' and state in ('settled', 'review')
-       union all
-       select network, amount_micro, at from payment where recorded and mode = 'live' and state in ('accepted', 'broadcast', 'held')
-     ), summed as (
-       select network, sum(amount_micro) as micro, extract(epoch from now() - min(at)) as age from open_money group by network
-     )
-     select network, micro, age from summed
-     union all select network, 0, 0 from chain_identity where network not in (select network from summed)`,
+async function outstanding(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ network: string; micro: string; age: string | null }>(
+    `select known.network, coalesce(sum(amount_micro), 0) as micro, extract(epoch from now() - min(at)) as age
+       from unnest($1::text[]) as known (network) left join (
+         select network, amount_micro, at from payment where watched and recorded and mode = 'live' and state in ('settled', 'review')
+         union all
+         select network, amount_micro, at from payment where recorded and mode = 'live'
+           and state in ('accepted', 'broadcast', 'held')) as open using (network)
+      group by known.network`,
+    [networks],
   );
   return rows.flatMap(({ network, micro, age }) => [
     { name: 'svc.recon.outstanding_micro', value: Number(micro), labels: { network } },

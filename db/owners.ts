@@ -91,9 +91,8 @@ export async function setOwner(sql: Sql, tenantId: string, userId: string, at: D
 
 /** Locks a site for the rest of the database transaction, so that its owner's changes come one after the other; null: no such site. */
 export async function lockSite(sql: Sql, tenantId: string): Promise<TenantStatus | null> {
-  const [row] = await sql.query<{ status: TenantStatus }>(
-    'select status from tenant where tenant_id = $1 for no key update',
-    [tenantId],
-  );
+  const [row] = await sql.query<{ status: TenantStatus }>('select status from tenant where tenant_id = $1 for no key update', [
+    tenantId,
+  ]);
   return row?.status ?? null;
 }

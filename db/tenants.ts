@@ -52,10 +52,9 @@ export async function replacePricing(
   change: (current: Pricing) => Pricing,
 ): Promise<{ version: number } | null> {
   return database.transaction(async (sql) => {
-    const [tenant] = await sql.query<{ version: number }>(
-      'select version from tenant where tenant_id = $1 for no key update',
-      [tenantId],
-    );
+    const [tenant] = await sql.query<{ version: number }>('select version from tenant where tenant_id = $1 for no key update', [
+      tenantId,
+    ]);
     if (tenant === undefined) return null;
     const [current] = await sql.query<{ pricing: Pricing; valid_from: Date }>(
       'select pricing, valid_from from tenant_pricing where tenant_id = $1 and valid_until is null',

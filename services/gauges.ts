@@ -8,7 +8,7 @@ type GaugeDeps = Pick<SettlementDeps, 'database' | 'networks' | 'relayersOf' | '
 
 /** Reads every gauge once: what the database holds, and the relayers' gas money. A chain that does not answer is left out. */
 export async function readGauges(deps: GaugeDeps): Promise<GaugePoint[]> {
-  const points = await readDatabaseGauges(deps.database);
+  const points = await readDatabaseGauges(deps.database, deps.networks.ids);
   const balances = await Promise.all(deps.networks.ids.map((network) => readBalances(deps, network)));
   return [...points, ...balances.flat(), { name: 'svc.gauges.read_at', value: deps.now() / 1_000 }];
 }

@@ -5,6 +5,7 @@ export { deliverWebhook } from './deliverWebhook.ts';
 export { dispatchWebhooks } from './dispatchWebhooks.ts';
 export { purchaseLicence } from './purchaseLicence.ts';
 export { reconcileChain } from './reconcileChain.ts';
+export { recoverEndpoint } from './recoverEndpoint.ts';
 export { settlePayments } from './settlePayments.ts';
 export { sweepAnomalies } from './sweepAnomalies.ts';
 export { sweepPayments } from './sweepPayments.ts';

@@ -26,19 +26,17 @@ const VALID_SECONDS = 290n;
 export async function fundBuyers(rpcUrl: string, count: number): Promise<readonly Buyer[]> {
   const buyers: Buyer[] = [];
   for (let index = 0; index < count; index++) {
-    const key = newKey();
-    const address = relayerAddress(`0x${key.toString('hex')}`);
-    await mintUsdc(rpcUrl, address, 100_000_000n);
-    buyers.push({ address, key });
+    const buyer = newBuyer();
+    await mintUsdc(rpcUrl, buyer.address, 100_000_000n);
+    buyers.push(buyer);
   }
   return buyers;
 }
 
-function newKey(): Buffer {
-  for (;;) {
-    const key = randomBytes(32);
-    if (secp256k1.privateKeyVerify(key)) return key;
-  }
+/** A new key, without money. */
+export function newBuyer(): Buyer {
+  const key = randomBytes(32);
+  return secp256k1.privateKeyVerify(key) ? { key, address: relayerAddress(`0x${key.toString('hex')}`) } : newBuyer();
 }
 
 /** Signs a transfer of `value` micro to `to` (EIP-3009), good for nearly five minutes; every call draws a new nonce. */

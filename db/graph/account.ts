@@ -18,8 +18,7 @@ export interface KeyShown {
 
 /** Keys of a site, revoked and expired ones included. */
 export const KEYS: Source<KeyShown, { readonly id?: string; readonly activeAtMs?: number }> = {
-  columns:
-    'k.key_id, k.name, k.prefix, k.last4, k.scopes, k.expires_at, k.revoked_at, k.last_used_at, k.created_at',
+  columns: 'k.key_id, k.name, k.prefix, k.last4, k.scopes, k.expires_at, k.revoked_at, k.last_used_at, k.created_at',
   from: 'api_key k',
   tenant: 'k.tenant_id',
   id: { column: 'k.key_id', type: 'uuid' },
@@ -32,7 +31,9 @@ export const KEYS: Source<KeyShown, { readonly id?: string; readonly activeAtMs?
     ...equals(binder, 'k.key_id', filter.id),
     ...(filter.activeAtMs === undefined
       ? []
-      : [`k.revoked_at is null and (k.expires_at is null or k.expires_at > ${binder.bind(new Date(filter.activeAtMs))}::timestamptz)`]),
+      : [
+          `k.revoked_at is null and (k.expires_at is null or k.expires_at > ${binder.bind(new Date(filter.activeAtMs))}::timestamptz)`,
+        ]),
   ],
   read: (row) => ({
     ...{ keyId: row['key_id'], name: row['name'], prefix: row['prefix'], last4: row['last4'], scopes: row['scopes'] },

@@ -117,11 +117,7 @@ export async function findImportedPages(
 }
 
 /** Removes imported pages of a site; returns how many there were. */
-export async function removeImportedPages(
-  database: Transactional,
-  tenantId: string,
-  slugs: readonly string[],
-): Promise<number> {
+export async function removeImportedPages(database: Transactional, tenantId: string, slugs: readonly string[]): Promise<number> {
   let removed = 0;
   await changeTenant(database, tenantId, async (sql) => {
     const rows = await sql.query('delete from imported_page where tenant_id = $1 and slug = any($2::text[]) returning 1', [

@@ -2,9 +2,9 @@ import type { Span } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
 import { within } from './crossings.ts';
-import { observedDays } from './observedDays.ts';
 import type { ObservationScope } from './observations.ts';
 import { observationConditions } from './observations.ts';
+import { observedDays } from './observedDays.ts';
 import type { Page } from './pages.ts';
 import { readPage } from './pages.ts';
 
@@ -77,7 +77,12 @@ async function readNewest(sql: Sql, scope: ObservationScope, window: Span, most:
   return await readSpans(sql, scope, await observedDays(sql, scope, window, most), most);
 }
 
-async function readSpans(sql: Sql, scope: ObservationScope, spans: readonly Span[], most: number): Promise<StandingObservation[]> {
+async function readSpans(
+  sql: Sql,
+  scope: ObservationScope,
+  spans: readonly Span[],
+  most: number,
+): Promise<StandingObservation[]> {
   if (spans.length === 0) return [];
   const binder = new Binder();
   const rows = await sql.query<Row & Record<string, unknown>>(

@@ -1,4 +1,5 @@
 import type { Sql } from '../database.ts';
+import type { EndpointRef } from './cooling.ts';
 
 /** The end of one attempt, ready to be written. */
 export interface AttemptRecord {
@@ -23,15 +24,21 @@ export interface AttemptRecord {
   readonly isGone: boolean;
 }
 
-/** Failed attempts in a row from which an endpoint cools (safety 21), and for how long. */
-const COOLING = { fromFailures: 10, seconds: 60 };
+/** Failed attempts in a row from which an endpoint cools (safety 21). */
+const COOLS_AT = 10;
+
+/** What was written: the ids of deliveries, and the endpoints that cool from now on. */
+export interface WrittenAttempts {
+  readonly written: ReadonlySet<string>;
+  readonly cooled: readonly EndpointRef[];
+}
 
 /**
  * Writes the ends of attempts in one statement: state, log, the slot, the endpoint's health. Whoever has lost the lease in the
- * meantime writes nothing, unless it delivered. Returns the ids that were written. Run it in a database transaction.
+ * meantime writes nothing, unless it delivered. A success ends an endpoint's cooling. Run it in a database transaction.
  */
-export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]): Promise<Set<string>> {
-  const rows = await sql.query<{ delivery_id: string }>(
+export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]): Promise<WrittenAttempts> {
+  const rows = await sql.query<{ delivery_id: string | null; tenant_id: string; endpoint_id: string }>(
     `with result as (
        select * from json_to_recordset($1) as r ("tenantId" uuid, "deliveryId" text, "endpointId" uuid, "leaseId" uuid,
          slot smallint, attempt smallint, "startedAtMs" double precision, "durationMs" integer, status smallint, reason text,
@@ -61,15 +68,20 @@ export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]
          failures_in_row = case when h.delivered then 0 else e.failures_in_row + h.failures end,
          failing_since = case when h.delivered then null else coalesce(e.failing_since, clock_timestamp()) end,
          exhausted_in_row = case when h.delivered then 0 else e.exhausted_in_row + h.exhausted end,
-         cooled_until = case when h.delivered or e.failures_in_row + h.failures < $2 then null
-           else clock_timestamp() + $3 * interval '1 second' end
+         cooled_until = case when h.delivered then null when e.failures_in_row + h.failures < $2 then e.cooled_until
+           else coalesce(e.cooled_until, clock_timestamp()) end
        from health h where e.tenant_id = h."tenantId" and e.endpoint_id = h."endpointId"
          and (h.failures > 0 or (h.delivered and (e.failures_in_row > 0 or e.exhausted_in_row > 0)))
+       returning e.tenant_id, e.endpoint_id, old.cooled_until is null and new.cooled_until is not null as cools
      )
-     select "deliveryId" as delivery_id from written`,
-    [JSON.stringify(records), COOLING.fromFailures, COOLING.seconds],
+     select "deliveryId" as delivery_id, "tenantId" as tenant_id, "endpointId" as endpoint_id from written
+     union all select null, tenant_id, endpoint_id from judged where cools`,
+    [JSON.stringify(records), COOLS_AT],
   );
-  return new Set(rows.map(({ delivery_id: id }) => id));
+  return {
+    written: new Set(rows.flatMap(({ delivery_id: id }) => (id === null ? [] : [id]))),
+    cooled: rows.flatMap((row) => (row.delivery_id === null ? [{ tenantId: row.tenant_id, endpointId: row.endpoint_id }] : [])),
+  };
 }
 
 /** A delivery whose workflow seems to be missing: an attempt is overdue and nobody is at it. */

@@ -66,7 +66,7 @@ export async function leaseFirstAttempts(
      ), free as (
        select w.bucket, l.tenant_id, l.endpoint_id, l.slot
        from waiting w join webhook_endpoint e using (tenant_id, endpoint_id) join endpoint_lease l using (tenant_id, endpoint_id)
-       where l.leased_until <= clock_timestamp() and (e.cooled_until is null or e.cooled_until <= clock_timestamp())
+       where l.leased_until <= clock_timestamp() and e.cooled_until is null
        for update of l skip locked
      ), numbered as (
        select *, row_number() over (partition by tenant_id, endpoint_id order by slot) as place from free
@@ -125,15 +125,28 @@ export async function leaseRetry(
   if (row.state !== 'pending') return { kind: 'ended', state: row.state };
   if (row.attempts >= key.attempt) return { kind: 'recorded', attempts: row.attempts, dueAtMs: row.due_at.getTime() };
   if (row.leased) return { kind: 'busy' };
+  const delivery = await leaseWithSlot(sql, { ...key, endpointId: row.endpoint_id }, leaseMs);
+  return delivery === null ? { kind: 'busy' } : { kind: 'leased', delivery };
+}
+
+/**
+ * Leases a delivery whose row the caller holds locked, together with a free slot of its endpoint; null when none is free. Run it in
+ * the same database transaction.
+ */
+export async function leaseWithSlot(
+  sql: Sql,
+  key: { readonly tenantId: string; readonly endpointId: string; readonly deliveryId: string },
+  leaseMs: number,
+): Promise<LeasedDelivery | null> {
   const [slot] = await sql.query<{ slot: number; lease_id: string }>(
     `update endpoint_lease l set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = gen_random_uuid()
      where l.tenant_id = $1 and l.endpoint_id = $2 and l.slot = (
        select slot from endpoint_lease where tenant_id = $1 and endpoint_id = $2 and leased_until <= clock_timestamp()
        order by slot limit 1 for update skip locked)
      returning l.slot, l.lease_id`,
-    [key.tenantId, row.endpoint_id, leaseMs],
+    [key.tenantId, key.endpointId, leaseMs],
   );
-  if (slot === undefined) return { kind: 'busy' };
+  if (slot === undefined) return null;
   const [leased] = await sql.query<LeasedRow>(
     `with d as (
        update delivery d set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = $4, body = ${FROZEN_BODY}
@@ -148,7 +161,7 @@ export async function leaseRetry(
      join webhook_event ev on ev.tenant_id = d.tenant_id and ev.event_id = d.event_id`,
     [key.tenantId, key.deliveryId, leaseMs, slot.lease_id, slot.slot],
   );
-  return leased === undefined ? { kind: 'ended', state: 'missing' } : { kind: 'leased', delivery: toLeased(leased) };
+  return leased === undefined ? null : toLeased(leased);
 }
 
 /** Stores the bytes of chat messages that had none; bytes that are stored never change. */

@@ -50,7 +50,7 @@ export function ownerMutation<Input extends object, Checked, Payload extends obj
       args: { input: t.arg({ type: input, required: true, description: `What to do; see ${title}Input.` }) },
       resolve: (_root, args, context) =>
         expecting(async () => {
-          const given = args.input as Input & { tenantId?: string | null };
+          const given = (args as unknown as { readonly input: Input & { tenantId?: string | null } }).input;
           const { userId, tenantId } = requireOwned(context, given.tenantId);
           const actor = { userId, via: context.owner?.via ?? 'token' } as const;
           return await change(context.deps, { actor, tenantId }, check(schema, given));
@@ -64,9 +64,13 @@ function check<T>(schema: ZodType<T, unknown>, input: unknown): T {
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const parameter = issue?.path.map(String).join('.') ?? '';
-  throw new ServiceError('invalid_parameter', `${parameter === '' ? 'input' : parameter}: ${issue?.message ?? 'not as expected'}`, {
-    parameter,
-  });
+  throw new ServiceError(
+    'invalid_parameter',
+    `${parameter === '' ? 'input' : parameter}: ${issue?.message ?? 'not as expected'}`,
+    {
+      parameter,
+    },
+  );
 }
 
 /** An id of a row of the site. What is no id at all is not found either. */

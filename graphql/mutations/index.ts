@@ -1,1 +1,17 @@
-export {};
+import { builder } from '../builder.ts';
+import './credits.ts';
+import './deliveries.ts';
+import './endpoints.ts';
+import './gate.ts';
+import './hosts.ts';
+import './keys.ts';
+import './licences.ts';
+import './members.ts';
+import './pages.ts';
+import './prices.ts';
+import './rules.ts';
+
+builder.mutationType({
+  description:
+    "What owners change about their sites. It takes an owner's token; a key is refused. Each change is one entry of the audit log, written with it. Expected refusals are results; a suspended site is only read.",
+});

@@ -7,7 +7,7 @@ import { startTemporalServer } from '../parts/temporal-server.ts';
 import type { ServiceProcess } from '../processes-of-service.ts';
 import { sayIfSlow } from '../slow.ts';
 import type { Service, ServiceStart, TemporalStart, Topology } from '../topology.ts';
-import { startProxy } from './proxy.ts';
+import { startBalancer } from './balancer.ts';
 import type { ReplicaOptions } from './replicas.ts';
 import { REPLICAS, startApiReplica, startWorkerReplica } from './replicas.ts';
 
@@ -54,7 +54,7 @@ export async function runMigration(ownerUrl: string, logs: string): Promise<void
 }
 
 async function startService({ options, environment, lifetime, stage, progress }: ServiceStart): Promise<Service> {
-  const proxy = await startProxy(options.ports.api);
+  const proxy = await startBalancer(options.ports.api);
   lifetime.onEnd(stage, () => proxy.close());
   const logs = join(options.folder, 'logs');
   // One issuer of licences, whichever process signs.

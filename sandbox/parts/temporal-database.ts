@@ -33,7 +33,9 @@ export async function prepareTemporalDatabase(superUrl: string, database: string
   try {
     const role = client.escapeIdentifier(database);
     const roles = await client.query('select 1 from pg_roles where rolname = $1', [database]);
-    await client.query(`${roles.rowCount === 0 ? 'create' : 'alter'} role ${role} login password ${client.escapeLiteral(made.password)}`);
+    await client.query(
+      `${roles.rowCount === 0 ? 'create' : 'alter'} role ${role} login password ${client.escapeLiteral(made.password)}`,
+    );
     for (const name of [made.database, made.visibility]) {
       const known = await client.query('select 1 from pg_database where datname = $1', [name]);
       isNew[name] = known.rowCount === 0;
@@ -44,7 +46,13 @@ export async function prepareTemporalDatabase(superUrl: string, database: string
   } finally {
     await client.end();
   }
-  const env = { SQL_HOST: hostname, SQL_PORT: port, SQL_USER: database, SQL_PASSWORD: made.password, SQL_PLUGIN: 'postgres12_pgx' };
+  const env = {
+    SQL_HOST: hostname,
+    SQL_PORT: port,
+    SQL_USER: database,
+    SQL_PASSWORD: made.password,
+    SQL_PLUGIN: 'postgres12_pgx',
+  };
   for (const store of ['database', 'visibility'] as const) {
     const tool = (...args: string[]) => run(sqlTool, ['--db', made[store], ...args], { env, timeout: 60_000 });
     if (isNew[made[store]]) await tool('setup-schema', '-v', '0.0');

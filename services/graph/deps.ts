@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts';
 
 /** The pool the GraphQL door reads through: few connections, a limit on each statement. */
-export type ReadingDatabase = Pick<Database, 'query' | 'transaction'>;
+export type ReadingDatabase = Database;
 
 /** What reading services run with. */
 export interface ReadingDeps {

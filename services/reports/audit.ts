@@ -153,7 +153,7 @@ function agentRows(rows: readonly ObservationSum[]): AgentRow[] {
 }
 
 /** Adds sums up. */
-function totalsOf(rows: readonly ObservationSum[]): AuditTotals {
+export function totalsOf(rows: readonly ObservationSum[]): AuditTotals {
   const hits = (isMember: (row: ObservationSum) => boolean) =>
     rows.reduce((sum, row) => (isMember(row) ? sum + row.hits : sum), 0);
   const micro = (...verdicts: string[]) =>

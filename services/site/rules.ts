@@ -13,7 +13,11 @@ export interface SiteRuleDeps {
 }
 
 /** Makes an anomaly rule. Throws as `createRule`. A second call makes a second rule. */
-export async function createSiteRule(deps: SiteRuleDeps, call: SiteCall, request: RuleRequest): Promise<{ readonly ruleId: string }> {
+export async function createSiteRule(
+  deps: SiteRuleDeps,
+  call: SiteCall,
+  request: RuleRequest,
+): Promise<{ readonly ruleId: string }> {
   return await changeSite(deps, call, {
     action: 'rule.create',
     target: ({ ruleId }) => ruleId,

@@ -1,13 +1,17 @@
 import type { Outbound } from '../../adapters/outbound.ts';
 import type { SecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
+import type { EndpointRef } from '../../db/webhooks/cooling.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import type { RetryStart } from '../../domain/webhook/retry.ts';
 import type { Wake } from './wake.ts';
 
-/** Starts the durable workflow of a delivery; a second start of the same delivery does nothing. */
+/** Starts durable workflows; a second start of the same one does nothing. */
 export interface RetryStarter {
+  /** That of a delivery whose first attempt failed. */
   start(retry: RetryStart): Promise<void>;
+  /** That of an endpoint that cools. */
+  recover(endpoint: EndpointRef): Promise<void>;
 }
 
 /** Figures of delivery; the defaults are `WEBHOOK_LIMITS`. */
@@ -26,6 +30,9 @@ export interface WebhookLimits {
   readonly orphanMs: number;
   /** How long an attempt of a delivery's own workflow waits for a slot before it says `busy`. */
   readonly slotWaitMs: number;
+  /** The pause before the first probe of a cooling endpoint; it doubles up to `probeMostMs`. */
+  readonly probeMs: number;
+  readonly probeMostMs: number;
 }
 
 /** The limits in production. */
@@ -37,6 +44,8 @@ export const WEBHOOK_LIMITS: WebhookLimits = {
   pollMs: 1_000,
   orphanMs: 60_000,
   slotWaitMs: 5_000,
+  probeMs: 30_000,
+  probeMostMs: 900_000,
 };
 
 /** What the webhook services work with. */

@@ -1,10 +1,11 @@
 import { listOrphans } from '../../db/webhooks/attempts.ts';
+import { listOverdueProbes } from '../../db/webhooks/cooling.ts';
 import type { LeasedDelivery } from '../../db/webhooks/leases.ts';
 import { leaseFirstAttempts } from '../../db/webhooks/leases.ts';
 import { bucketsOfShard } from '../../domain/webhook/endpoint.ts';
 import { freezeChatBodies } from './chatBodies.ts';
+import { deliverFirst } from './deliverFirst.ts';
 import type { WebhookDeps } from './deps.ts';
-import { postDelivery, recordOf } from './post.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Makes the first attempts of a shard. */
@@ -63,27 +64,10 @@ async function lease(deps: WebhookDeps, shard: number, room: number): Promise<Le
   });
 }
 
-/** Sends, records, and hands a failed delivery to its own workflow. Never rejects: a lease that is not ended here expires. */
-async function deliverFirst(deps: WebhookDeps, recorder: Recorder, delivery: LeasedDelivery): Promise<void> {
-  const { tenantId, deliveryId } = delivery;
-  try {
-    const record = recordOf(delivery, await postDelivery(deps, delivery));
-    const written = await recorder.record(record);
-    deps.wake.wake(); // a slot is free again
-    if (written && record.dueAtMs !== null) {
-      await deps.retries.start({ tenantId, deliveryId, attempt: delivery.attempt + 1, dueAtMs: record.dueAtMs });
-    }
-  } catch (error) {
-    deps.warn('a webhook delivery was not recorded or not handed over; its lease or the orphan check brings it back', {
-      tenantId,
-      deliveryId,
-      error,
-    });
-  }
-}
-
-/** Starts the workflow of deliveries that have none, e.g. after a crash between record and start; a live one stays as it is. */
+/** Starts the workflow of deliveries and of cooling endpoints that have none, e.g. after a crash between record and start; a live one stays as it is. */
 async function adoptOrphans(deps: WebhookDeps, shard: number): Promise<void> {
   const orphans = await listOrphans(deps.database, bucketsOfShard(shard, deps.shards), deps.limits.orphanMs);
   for (const orphan of orphans) await deps.retries.start(orphan);
+  const overdue = await listOverdueProbes(deps.database, bucketsOfShard(shard, deps.shards), deps.limits.orphanMs);
+  for (const endpoint of overdue) await deps.retries.recover(endpoint);
 }

@@ -1,6 +1,7 @@
 import type { Database } from '../../db/database.ts';
-import type { AttemptRecord } from '../../db/webhooks/attempts.ts';
+import type { AttemptRecord, WrittenAttempts } from '../../db/webhooks/attempts.ts';
 import { recordAttempts } from '../../db/webhooks/attempts.ts';
+import type { EndpointRef } from '../../db/webhooks/cooling.ts';
 import { disableEndpointRow, disableFailingRows, raiseDisabledAlert } from '../../db/webhooks/endpoints.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import { DISABLE_AFTER } from '../../domain/webhook/health.ts';
@@ -17,13 +18,20 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
+/** Who is told of what was written, once it is committed. */
+export interface RecorderListeners {
+  readonly metrics?: Metrics | undefined;
+  /** An endpoint begins to cool. */
+  readonly onCooled?: (endpoint: EndpointRef) => void;
+}
+
 const MAX_GROUP = 200;
 
 /**
  * Group commit: what ends while a group is being written joins the next one; no timer. A group that fails is written one by
  * one, so that a poison record fails alone.
  */
-export function createRecorder(database: Database, metrics?: Metrics): Recorder {
+export function createRecorder(database: Database, listeners: RecorderListeners = {}): Recorder {
   let queue: Waiting[] = [];
   let isFlushing = false;
   const flush = async (): Promise<void> => {
@@ -32,7 +40,7 @@ export function createRecorder(database: Database, metrics?: Metrics): Recorder 
     while (queue.length > 0) {
       const group = queue.slice(0, MAX_GROUP);
       queue = queue.slice(MAX_GROUP);
-      await writeGroup(database, group, metrics);
+      await writeGroup(database, group, listeners);
     }
     isFlushing = false;
   };
@@ -45,25 +53,27 @@ export function createRecorder(database: Database, metrics?: Metrics): Recorder 
   };
 }
 
-async function writeGroup(database: Database, group: readonly Waiting[], metrics?: Metrics): Promise<void> {
+async function writeGroup(database: Database, group: readonly Waiting[], listeners: RecorderListeners): Promise<void> {
   try {
-    const written = await write(
+    const { written, cooled } = await write(
       database,
       group.map(({ record }) => record),
     );
     for (const { record, settle } of group) {
-      if (written.has(record.deliveryId)) metrics?.count('svc.webhook.attempts', 1, { outcome: outcomeOf(record) });
+      if (written.has(record.deliveryId)) listeners.metrics?.count('svc.webhook.attempts', 1, { outcome: outcomeOf(record) });
       settle(written.has(record.deliveryId));
     }
+    for (const endpoint of cooled) listeners.onCooled?.(endpoint);
   } catch (error) {
     if (group.length === 1) group[0]?.fail(error);
-    else for (const one of group) await writeGroup(database, [one], metrics);
+    else for (const one of group) await writeGroup(database, [one], listeners);
   }
 }
 
-async function write(database: Database, records: readonly AttemptRecord[]): Promise<Set<string>> {
+async function write(database: Database, records: readonly AttemptRecord[]): Promise<WrittenAttempts> {
   return await database.transaction(async (sql) => {
-    const written = await recordAttempts(sql, records);
+    const result = await recordAttempts(sql, records);
+    const { written } = result;
     for (const { tenantId, deliveryId, endpointId } of records.filter(({ isGone }) => isGone)) {
       if (!written.has(deliveryId)) continue;
       const changed = await disableEndpointRow(sql, tenantId, endpointId, 'gone');
@@ -74,7 +84,7 @@ async function write(database: Database, records: readonly AttemptRecord[]): Pro
       const disabled = await disableFailingRows(sql, failed, DISABLE_AFTER);
       for (const { tenantId, endpointId, detail } of disabled) await raiseDisabledAlert(sql, tenantId, endpointId, detail);
     }
-    return written;
+    return result;
   });
 }
 

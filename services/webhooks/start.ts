@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { RecoveryStart } from '../../domain/webhook/recovery.ts';
 import type { RetryStart } from '../../domain/webhook/retry.ts';
 import type { RetryStarter } from './deps.ts';
 
@@ -24,17 +25,16 @@ export async function ensureWebhookWorkflows(
   }
 }
 
-/** Starts `deliverWebhook` as `delivery:<id>`, unless it runs. */
+/** Starts `deliverWebhook` as `delivery:<id>` and `recoverEndpoint` as `recoverEndpoint:<id>`, unless it runs. */
 export function createRetryStarter(client: Client, taskQueue: string): RetryStarter {
+  const common = { taskQueue, workflowIdConflictPolicy: 'USE_EXISTING', workflowTaskTimeout: TASK_TIMEOUT } as const;
   return {
     start: async (retry: RetryStart) => {
-      await client.workflow.start('deliverWebhook', {
-        taskQueue,
-        workflowId: `delivery:${retry.deliveryId}`,
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowTaskTimeout: TASK_TIMEOUT,
-        args: [retry],
-      });
+      await client.workflow.start('deliverWebhook', { ...common, workflowId: `delivery:${retry.deliveryId}`, args: [retry] });
+    },
+    recover: async ({ tenantId, endpointId }) => {
+      const args: [RecoveryStart] = [{ tenantId, endpointId, round: 0 }];
+      await client.workflow.start('recoverEndpoint', { ...common, workflowId: `recoverEndpoint:${endpointId}`, args });
     },
   };
 }

@@ -21,8 +21,13 @@ export interface Known {
   readonly isIdle?: boolean;
 }
 
+/** What the invariants are judged on: a settlement world, or a service as it runs. */
+export interface JudgedWorld extends Pick<SettlementWorld, 'database' | 'rpc' | 'network'> {
+  readonly deps: { relayersOf(network: string): readonly { readonly address: Address }[] };
+}
+
 /** Throws what vitest throws for the first invariant that does not hold. */
-export async function checkInvariants(world: SettlementWorld, known: Known = {}): Promise<void> {
+export async function checkInvariants(world: JudgedWorld, known: Known = {}): Promise<void> {
   const rows = await world.database.query<PaymentRow & Record<string, unknown>>("select * from payment where mode = 'live'");
   const payments = rows.map(paymentFromRow);
   await legsEqualChain(world, payments, known.gifts ?? new Map());
@@ -33,7 +38,7 @@ export async function checkInvariants(world: SettlementWorld, known: Known = {})
 }
 
 /** Σ legs by payee = what the payee got on chain. */
-async function legsEqualChain(world: SettlementWorld, payments: readonly Payment[], gifts: ReadonlyMap<string, bigint>) {
+async function legsEqualChain(world: JudgedWorld, payments: readonly Payment[], gifts: ReadonlyMap<string, bigint>) {
   const wallets = [...new Set(payments.flatMap((payment) => payment.legs.map((leg) => leg.toAddress)))];
   const legs = await world.database.query<{ to_address: string; total: string }>(
     'select to_address, sum(amount_micro) as total from leg group by 1',
@@ -47,7 +52,7 @@ async function legsEqualChain(world: SettlementWorld, payments: readonly Payment
   expect(wallets.map((wallet) => [wallet, recorded.get(wallet) ?? 0n])).toEqual(got);
 }
 
-async function authorizationsSettleOnce(world: SettlementWorld): Promise<void> {
+async function authorizationsSettleOnce(world: JudgedWorld): Promise<void> {
   const twice = await world.database.query(
     `select payer, nonce from payment where state in ('settled', 'final') and mode = 'live'
       group by network, asset, payer, nonce having count(*) > 1`,
@@ -56,7 +61,7 @@ async function authorizationsSettleOnce(world: SettlementWorld): Promise<void> {
 }
 
 /** Recorded exactly when the chain shows the authorization's transfer to us, by the very log that is claimed. */
-async function recordEqualsChain(world: SettlementWorld, payment: Payment): Promise<void> {
+async function recordEqualsChain(world: JudgedWorld, payment: Payment): Promise<void> {
   const net = await world.database.query<{ net: string }>(
     'select coalesce(sum(micro), 0) as net from crossing where tenant_id = $1 and payment_id = $2',
     [payment.tenantId, payment.paymentId],
@@ -78,7 +83,7 @@ async function recordEqualsChain(world: SettlementWorld, payment: Payment): Prom
 }
 
 /** One `paid` for each settled payment, one `payment-failed` for each failed one, corrections counted. */
-async function observationsEqualStates(world: SettlementWorld): Promise<void> {
+async function observationsEqualStates(world: JudgedWorld): Promise<void> {
   const wrong = await world.database.query(
     `select payment_id, state, paid, failed from payment join lateral (
        select coalesce(sum(count) filter (where verdict = 'paid'), 0) as paid,
@@ -89,7 +94,7 @@ async function observationsEqualStates(world: SettlementWorld): Promise<void> {
   expect(wrong).toEqual([]);
 }
 
-async function noncesHaveNoGap(world: SettlementWorld, known: Known): Promise<void> {
+async function noncesHaveNoGap(world: JudgedWorld, known: Known): Promise<void> {
   for (const { address } of world.deps.relayersOf(world.network.id)) {
     const rows = await world.database.query<{ nonce: string }>(
       'select nonce from relayer_nonce where relayer = $1 order by nonce',

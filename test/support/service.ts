@@ -69,13 +69,15 @@ export async function startTestService(
     readonly worker?: boolean;
     readonly environment?: Environment;
     readonly chain?: Parameters<typeof startTestChain>[1];
+    /** Database and Temporal namespace of the caller's; those of the run unless told. */
+    readonly on?: { readonly urls: TestDatabase; readonly temporal: TestService['temporal'] };
   } = {},
 ): Promise<TestService> {
   const secrets = createServiceSecrets();
   const relayer = relayerAddress(secrets.relayerPrivateKey);
   const [urls, temporal, chain] = await Promise.all([
-    createDatabase(),
-    createNamespace(),
+    options.on?.urls ?? createDatabase(),
+    options.on?.temporal ?? createNamespace(),
     startTestChain({ relayers: [relayer] }, options.chain),
   ]);
   const database = await openDatabase({ url: urls.appUrl, poolSize: 4 });

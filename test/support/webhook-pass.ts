@@ -23,7 +23,7 @@ export interface PassOptions {
 export async function runPass(options: PassOptions): Promise<void> {
   const { database, outbound, secretBox, chatOutbound = outbound, handedOver = [] } = options;
   const limits = { ...WEBHOOK_LIMITS, requestTimeoutMs: 2_000, passMs: 300, pollMs: 50, ...options.limits };
-  const retries = { start: async (retry: RetryStart) => void handedOver.push(retry) };
+  const retries = { start: async (retry: RetryStart) => void handedOver.push(retry), recover: async () => undefined };
   const stopping = new AbortController();
   const fixed = { shards: 1, windowMs: 1_000, stopping: stopping.signal, warn: console.error };
   const deps = { database, outbound, chatOutbound, secretBox, retries, limits, wake: createWake(), ...fixed };

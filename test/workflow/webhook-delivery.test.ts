@@ -13,6 +13,7 @@ import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 import type { Received, Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { insertWaiting } from '../support/waiting-deliveries.ts';
 import type { WebhookWorker, WebhookWorkerOptions } from '../support/webhook-worker.ts';
 import { startWebhookWorker } from '../support/webhook-worker.ts';
 
@@ -180,7 +181,7 @@ test('a hanging receiver has at most two requests in flight, ends each with time
   const hanging = await subscribe();
   hanging.receiver.answer(() => {});
   const quick = await subscribe();
-  await insertEvents(hanging.tenantId, hanging.endpointId, 5);
+  await insertWaiting(database, hanging.tenantId, hanging.endpointId, 5);
   await hanging.receiver.until(2);
   await quick.sell();
   await quick.receiver.until(1);
@@ -204,9 +205,9 @@ test('after ten failures in a row an endpoint cools, and its waiting deliveries 
     response.statusCode = 500;
     response.end();
   });
-  await insertEvents(tenantId, endpointId, 30);
+  await insertWaiting(database, tenantId, endpointId, 30);
   await eventually(async () => {
-    const [row] = await database.query('select 1 from webhook_endpoint where endpoint_id = $1 and cooled_until > now()', [
+    const [row] = await database.query('select 1 from webhook_endpoint where endpoint_id = $1 and cooled_until is not null', [
       endpointId,
     ]);
     return row;
@@ -224,11 +225,14 @@ test('after ten failures in a row an endpoint cools, and its waiting deliveries 
     await eventually(async () => (await handle.describe().catch(() => undefined)) !== undefined);
     await handle.terminate().catch(() => undefined);
   }
+  const recovery = worker.client.workflow.getHandle(`recoverEndpoint:${endpointId}`);
+  await eventually(async () => (await recovery.describe().catch(() => undefined))?.status.name === 'RUNNING');
+  await recovery.terminate();
 });
 
 test('a delivery whose workflow is missing gets one again', async () => {
   const { receiver, tenantId, endpointId, log } = await subscribe();
-  const [deliveryId] = await insertEvents(tenantId, endpointId, 1, { retrying: true, attempts: 1, body: '{"frozen":true}' });
+  const [deliveryId] = await insertWaiting(database, tenantId, endpointId, 1, { retrying: true, attempts: 1, body: '{"frozen":true}' });
   await worker.stop();
   worker = await startWebhookWorker({ ...options, limits: { ...LIMITS, orphanMs: 1 } });
   await receiver.until(1);
@@ -280,18 +284,4 @@ async function firstRun(workflowId: string): Promise<string | undefined> {
 function spawnWorker(): ChildProcess {
   const program = fileURLToPath(new URL('../support/webhook-worker.ts', import.meta.url));
   return spawn(process.execPath, [program, JSON.stringify(options)], { stdio: ['ignore', 'ignore', 'inherit'] });
-}
-
-/** Events with one delivery each, as if as many windows had just been closed. */
-async function insertEvents(tenantId: string, endpointId: string, count: number, more: object = {}): Promise<string[]> {
-  const values = { retrying: false, attempts: 0, body: null, ...more };
-  const rows = await database.query<{ delivery_id: string }>(
-    `with event as (
-       insert into webhook_event (tenant_id, event_id, type, detailed, summary)
-       select $1, 'evt_' || gen_random_uuid(), 'settlement.completed', '{}', '{}' from generate_series(1, $3) returning event_id
-     ) insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket, retrying, attempts, body)
-       select $1, 'dlv_' || gen_random_uuid(), event_id, $2, $4, $5, $6, $7 from event returning delivery_id`,
-    [tenantId, endpointId, count, Number.parseInt(endpointId.slice(-2), 16), values.retrying, values.attempts, values.body],
-  );
-  return rows.map(({ delivery_id: id }) => id);
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, request as ask } from 'node:http';
+import { request as ask, createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { choosePort, releasePort } from '../parts/ports.ts';
 
-/** A round-robin proxy in front of API processes, as deploy/haproxy.cfg is one in front of containers. */
-export interface Proxy {
+/** A round-robin proxy in front of API processes, as deploy/haproxy.cfg makes one in front of containers. */
+export interface Balancer {
   readonly url: string;
   /** Puts a process behind the proxy. */
   add(url: string): void;
@@ -31,7 +31,7 @@ const CONNECT_LIMIT_MS = 1_000;
  * are tried, since most calls need less than everything. A call is given to another process only if no byte of it was sent:
  * there was no connection. Otherwise the caller gets 502 and knows that it may have been carried out.
  */
-export async function startProxy(preferredPort = 0): Promise<Proxy> {
+export async function startBalancer(preferredPort = 0): Promise<Balancer> {
   const upstreams: Upstream[] = [];
   const stopProbes: (() => void)[] = [];
   let turn = 0;

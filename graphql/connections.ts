@@ -1,0 +1,81 @@
+import type { ObjectRef } from '@pothos/core';
+import { z } from 'zod';
+import type { ListPage, PageRequest } from '../services/graph/pages.ts';
+import type { Types } from './builder.ts';
+import { builder } from './builder.ts';
+import { DEFAULT_PAGE, PAGE_LIMIT } from './limits/limits.ts';
+
+type SchemaTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
+
+/** What a connection resolves from. */
+export interface Connected<Row> {
+  readonly edges: { readonly cursor: string; readonly node: Row }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+  };
+  readonly count: () => Promise<number>;
+}
+
+/** What a list costs besides its rows, and what counting all of its rows costs. */
+const LIST_COST = 2;
+const COUNT_COST = 10;
+
+builder.globalConnectionField('totalCount', (t) =>
+  t.int({
+    description: `How many rows the whole list has, exactly. Counted only when asked for; costs ${COUNT_COST}.`,
+    complexity: COUNT_COST,
+    resolve: (connection) => connection.count(),
+  }),
+);
+
+/** The connection type of a node type: rows as `nodes`, or as `edges` with a cursor each. */
+export function connectionOf<Row>(node: ObjectRef<SchemaTypes, Row>, name: string, what: string) {
+  return builder.connectionObject(
+    { type: node, name: `${name}Connection`, description: `A page of ${what}.` },
+    { name: `${name}Edge`, description: `One of ${what}, with its cursor.` },
+  );
+}
+
+/** Arguments of every list. */
+export const pageArgs = builder.args((t) => ({
+  first: t.int({
+    description: `Rows of the page, ${DEFAULT_PAGE} unless said, ${PAGE_LIMIT} at most; each row costs one.`,
+    validate: z.int().min(1, 'must be at least 1').max(PAGE_LIMIT, `must be at most ${PAGE_LIMIT}`).nullish(),
+  }),
+  after: t.string({
+    description: 'The `endCursor` of the page before.',
+    validate: z.string().max(2_000, 'is no cursor of this list').nullish(),
+  }),
+}));
+
+interface PageArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+/** What a list costs: its rows, and a little for itself. */
+export function listCost({ first }: PageArgs) {
+  return { field: LIST_COST, multiplier: first ?? DEFAULT_PAGE };
+}
+
+/** A page as its arguments ask for it. */
+export function pageRequest({ first, after }: PageArgs, orderBy: string): PageRequest {
+  return { first: first ?? DEFAULT_PAGE, after: after ?? null, orderBy };
+}
+
+/** A page of rows as a connection. */
+export function connect<Row>(page: ListPage<Row>, request: PageRequest): Connected<Row> {
+  return {
+    edges: page.rows.map(({ row, cursor }) => ({ node: row, cursor })),
+    pageInfo: {
+      hasNextPage: page.hasNext,
+      hasPreviousPage: request.after !== null,
+      startCursor: page.rows[0]?.cursor ?? null,
+      endCursor: page.rows.at(-1)?.cursor ?? null,
+    },
+    count: () => page.count(),
+  };
+}

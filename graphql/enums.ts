@@ -1,0 +1,112 @@
+import { FAILURE_REASONS } from '../domain/errors.ts';
+import { PAYMENT_STATES } from '../domain/payment/state.ts';
+import { AGENT_ORDERS } from '../services/graph/agents.ts';
+import { AUDIT_GROUPS } from '../services/reports/audit.ts';
+import { EARNINGS_GROUPS } from '../services/reports/earnings.ts';
+import { builder } from './builder.ts';
+import { named } from './mutations/enums.ts';
+
+/** A read or a citation. */
+export const CrossingKind = builder.enumType('CrossingKind', {
+  description: 'What was bought: the reading of a page, or its citation.',
+  values: named(['read', 'citation']),
+});
+
+/** What earnings are broken down by. */
+export const EarningsGroupBy = builder.enumType('EarningsGroupBy', {
+  description: 'What earnings are broken down by.',
+  values: named(EARNINGS_GROUPS),
+});
+
+/** What the audit is broken down by. */
+export const AuditGroupBy = builder.enumType('AuditGroupBy', {
+  description: 'What the audit is broken down by. `SLUG` and `AUTHOR` add rows up and take longest.',
+  values: named(AUDIT_GROUPS),
+});
+
+/** What a gate decided. */
+export const Verdict = builder.enumType('Verdict', {
+  description: 'What became of a request: `SERVED_FREE` is `served-free` of the API, and so on.',
+  values: named(['served-free', 'agent-reread', 'denied', 'blocked', 'paid', 'payment-failed', 'unservable']),
+});
+
+/** Whom a gate took the reader for. */
+export const Classification = builder.enumType('Classification', {
+  description: 'Whom the gate took the reader for.',
+  values: named(['human', 'agent']),
+});
+
+/** States of a payment. */
+export const PaymentState = builder.enumType('PaymentState', {
+  description:
+    'Where a payment stands: accepted → (held) → broadcast → settled → final; or failed, superseded, expired, or review, where a ' +
+    'person looks.',
+  values: named(PAYMENT_STATES),
+});
+
+/** Why a payment failed. */
+export const FailureReason = builder.enumType('FailureReason', {
+  description: 'Why a payment failed; the five reasons the audit counts.',
+  values: named(FAILURE_REASONS),
+});
+
+/** Why the chain does not show a leg settled. */
+export const ExceptionReason = builder.enumType('ExceptionReason', {
+  description:
+    'Why the chain does not show a leg settled: its payment is on the way, went wrong, was given up, shows another amount, or its ' +
+    'receipt was not found.',
+  values: named(['unsettled', 'settlement_pending', 'amount_mismatch', 'missing_receipt', 'forgone', 'reverted']),
+});
+
+/** Roles of legs. */
+export const LegRole = builder.enumType('LegRole', {
+  description: 'Whose a leg is; platform legs are in no author’s statement.',
+  values: named(['author', 'coauthor', 'platform']),
+});
+
+/** What a payment buys. */
+export const PaymentPurpose = builder.enumType('PaymentPurpose', {
+  description: 'What a payment buys: one page, or a licence over a scope of pages.',
+  values: named(['page', 'licence']),
+});
+
+/** Live or mock. */
+export const PaymentMode = builder.enumType('PaymentMode', {
+  description: 'Live, or of a test key: mock payments are in no sum.',
+  values: named(['live', 'mock']),
+});
+
+/** States of a delivery. */
+export const DeliveryState = builder.enumType('DeliveryState', {
+  description: 'Where a delivery stands; `EXHAUSTED` was tried as often as the schedule says.',
+  values: named(['pending', 'delivered', 'failed', 'exhausted']),
+});
+
+/** Orders by time. */
+export const TimeOrder = builder.enumType('TimeOrder', {
+  description: 'How a list is ordered.',
+  values: { NEWEST: { description: 'Newest first.' }, OLDEST: { description: 'Oldest first.' } } as const,
+});
+
+/** Orders by time or amount. */
+export const AmountOrder = builder.enumType('AmountOrder', {
+  description: 'How a list is ordered.',
+  values: {
+    NEWEST: { description: 'Newest first.' },
+    OLDEST: { description: 'Oldest first.' },
+    LARGEST: { description: 'The largest amount first.' },
+    SMALLEST: { description: 'The smallest amount first.' },
+  } as const,
+});
+
+/** Orders of agents. */
+export const AgentOrder = builder.enumType('AgentOrder', {
+  description: 'How agents are ordered, the most first.',
+  values: named(Object.keys(AGENT_ORDERS) as (keyof typeof AGENT_ORDERS)[]),
+});
+
+/** Orders of audit groups. */
+export const AuditOrder = builder.enumType('AuditOrder', {
+  description: 'How the groups of the audit are ordered, the most first.',
+  values: named(['HITS', 'DENIED', 'PAID', 'MISSED', 'EARNED']),
+});

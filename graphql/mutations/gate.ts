@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { EnforcementSettings, GateScope } from '../../domain/enforcement.ts';
+import { changeGate } from '../../services/site/gate.ts';
+import { builder } from '../builder.ts';
+import { ownerMutation, TENANT_ID } from './field.ts';
+
+const MAX_LIST = 200;
+const list = (maxChars: number) =>
+  z.array(z.string().max(maxChars, `is longer than ${maxChars}`)).max(MAX_LIST, 'has more than 200 entries');
+
+const SetCrawlerPolicyPayload = builder.objectRef<EnforcementSettings>('SetCrawlerPolicyPayload').implement({
+  description: 'The crawler policy in force, fragments in lower case.',
+  fields: (t) => ({
+    allow: t.stringList({ description: 'Fragments that read free.', resolve: ({ crawlerPolicy }) => [...crawlerPolicy.allow] }),
+    charge: t.stringList({ description: 'Fragments that pay.', resolve: ({ crawlerPolicy }) => [...crawlerPolicy.charge] }),
+    block: t.stringList({ description: 'Fragments that are refused.', resolve: ({ crawlerPolicy }) => [...crawlerPolicy.block] }),
+  }),
+});
+
+ownerMutation('setCrawlerPolicy', {
+  description:
+    'Sets what becomes of crawlers by fragments of their User-Agent: block before allow before charge. Gates fetch it within 5 minutes.',
+  input: builder.inputType('SetCrawlerPolicyInput', {
+    description: 'At most 200 fragments a list, each up to 64 characters, in one list only, and in no User-Agent of a browser.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      allow: t.stringList({ required: true, description: 'Fragments that read free.' }),
+      charge: t.stringList({ required: true, description: 'Fragments that pay.' }),
+      block: t.stringList({ required: true, description: 'Fragments that are refused.' }),
+    }),
+  }),
+  schema: z.object({ allow: list(200), charge: list(200), block: list(200) }),
+  payload: SetCrawlerPolicyPayload,
+  change: (deps, call, { allow, charge, block }) =>
+    changeGate(deps, call, 'gate.set_crawler_policy', { crawlerPolicy: { allow, charge, block } }),
+});
+
+const SetSeoAllowlistPayload = builder.objectRef<EnforcementSettings>('SetSeoAllowlistPayload').implement({
+  description: 'The search engines that read free.',
+  fields: (t) => ({
+    fragments: t.stringList({ description: 'Fragments of User-Agents.', resolve: ({ seoAllowlist }) => [...seoAllowlist] }),
+  }),
+});
+
+ownerMutation('setSeoAllowlist', {
+  description: 'Sets which search engines read free, by fragments of their User-Agent.',
+  input: builder.inputType('SetSeoAllowlistInput', {
+    description: 'At most 200 fragments, each up to 64 characters.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      fragments: t.stringList({ required: true, description: 'Fragments of User-Agents.' }),
+    }),
+  }),
+  schema: z.object({ fragments: list(200) }),
+  payload: SetSeoAllowlistPayload,
+  change: (deps, call, { fragments }) => changeGate(deps, call, 'gate.set_seo_allowlist', { seoAllowlist: fragments }),
+});
+
+const GateMode = builder.enumType('GateMode', {
+  description: 'What a gate looks at: articles alone (`PREFIXES`), or the whole `SITE` but some prefixes.',
+  values: { PREFIXES: { value: 'prefixes' }, SITE: { value: 'site' } } as const,
+});
+
+const SetGateScopePayload = builder.objectRef<EnforcementSettings>('SetGateScopePayload').implement({
+  description: 'What the gate looks at.',
+  fields: (t) => ({
+    mode: t.field({
+      type: GateMode,
+      description: 'Articles alone, or the whole site.',
+      resolve: ({ gateScope }) => gateScope.mode,
+    }),
+  }),
+});
+
+ownerMutation('setGateScope', {
+  description: "Sets what the site's gate looks at.",
+  input: builder.inputType('SetGateScopeInput', {
+    description: 'The other members are for the mode `SITE`.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      mode: t.field({ type: GateMode, required: true, description: 'Articles alone, or the whole site.' }),
+      excludePrefixes: t.stringList({ description: 'Paths the gate leaves alone, at most 200.' }),
+      includeExtensions: t.stringList({ description: 'Only files with these extensions, each with its dot; null: all.' }),
+    }),
+  }),
+  schema: z
+    .object({
+      mode: z.enum(['prefixes', 'site']),
+      excludePrefixes: list(512).nullish(),
+      includeExtensions: list(16).nullish(),
+    })
+    .transform(({ mode, excludePrefixes, includeExtensions }): GateScope => {
+      if (mode === 'prefixes') return { mode };
+      const extensions = includeExtensions ? { includeExtensions } : {};
+      return { mode, excludePrefixes: excludePrefixes ?? [], ...extensions };
+    }),
+  payload: SetGateScopePayload,
+  change: (deps, call, gateScope) => changeGate(deps, call, 'gate.set_scope', { gateScope }),
+});

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { inviteSiteMember, removeSiteMember, revokeSiteInvitation } from '../../services/site/members.ts';
+import { builder } from '../builder.ts';
+import { line, ownerMutation, TENANT_ID } from './field.ts';
+
+const MAX_AUTHOR_CHARS = 200;
+
+const InviteMemberPayload = builder
+  .objectRef<{ readonly authorId: string; readonly inviteToken: string; readonly expiresAtMs: number }>('InviteMemberPayload')
+  .implement({
+    description: 'An invitation to hand to the author.',
+    fields: (t) => ({
+      authorId: t.exposeID('authorId', { description: 'The author.' }),
+      inviteToken: t.exposeString('inviteToken', { description: 'Used once, by whoever holds it: send it to the author alone.' }),
+      expiresAt: t.field({ type: 'EpochMs', description: 'When it ends.', resolve: ({ expiresAtMs }) => expiresAtMs }),
+    }),
+  });
+
+ownerMutation('inviteMember', {
+  description: 'Invites an author to the roster; again before it was accepted: a new invitation, the old one ends.',
+  input: builder.inputType('InviteMemberInput', {
+    description: 'An author to invite.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      authorId: t.string({ required: true, description: 'As the credits name the author.' }),
+      email: t.string({ required: true, description: "The author's e-mail address; one author an address." }),
+    }),
+  }),
+  schema: z.object({ authorId: line(MAX_AUTHOR_CHARS), email: line(254) }),
+  payload: InviteMemberPayload,
+  change: async (deps, call, { authorId, email }) => ({ authorId, ...(await inviteSiteMember(deps, call, { authorId, email })) }),
+});
+
+const RevokeInvitationPayload = builder.objectRef<{ readonly authorId: string }>('RevokeInvitationPayload').implement({
+  description: 'An author who is not invited any more.',
+  fields: (t) => ({ authorId: t.exposeID('authorId', { description: 'The author.' }) }),
+});
+
+ownerMutation('revokeInvitation', {
+  description: 'Takes back an invitation that was not accepted; its token ends.',
+  input: builder.inputType('RevokeInvitationInput', {
+    description: 'An invitation to take back.',
+    fields: (t) => ({ tenantId: t.id(TENANT_ID), authorId: t.string({ required: true, description: 'The author.' }) }),
+  }),
+  schema: z.object({ authorId: line(MAX_AUTHOR_CHARS) }),
+  payload: RevokeInvitationPayload,
+  change: async (deps, call, { authorId }) => {
+    await revokeSiteInvitation(deps, call, authorId);
+    return { authorId };
+  },
+});
+
+const RemoveMemberPayload = builder.objectRef<{ readonly authorId: string }>('RemoveMemberPayload').implement({
+  description: 'An author who is not on the roster any more.',
+  fields: (t) => ({ authorId: t.exposeID('authorId', { description: 'The author.' }) }),
+});
+
+ownerMutation('removeMember', {
+  description: 'Removes an author from the roster, accepted or not. Credits and earnings stay as they are.',
+  input: builder.inputType('RemoveMemberInput', {
+    description: 'An author to remove.',
+    fields: (t) => ({ tenantId: t.id(TENANT_ID), authorId: t.string({ required: true, description: 'The author.' }) }),
+  }),
+  schema: z.object({ authorId: line(MAX_AUTHOR_CHARS) }),
+  payload: RemoveMemberPayload,
+  change: async (deps, call, { authorId }) => {
+    await removeSiteMember(deps, call, authorId);
+    return { authorId };
+  },
+});

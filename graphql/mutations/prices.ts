@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { PriceChange } from '../../services/site/prices.ts';
+import { changePricing } from '../../services/site/prices.ts';
+import { builder } from '../builder.ts';
+import { line, ownerMutation, TENANT_ID } from './field.ts';
+
+const MAX_LIST = 1_000;
+const MAX_SLUG_CHARS = 2_048;
+const decimal = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be a decimal like "0.05", at most 6 places');
+
+/** What every change of prices answers. */
+function pricePayload(name: string) {
+  return builder.objectRef<PriceChange>(name).implement({
+    description: 'A new version of what the site charges.',
+    fields: (t) => ({
+      version: t.exposeInt('version', {
+        description:
+          'Version of the site. Quotes show the new prices within 2 seconds; those made before stay good for their life.',
+      }),
+    }),
+  });
+}
+
+ownerMutation('setPrices', {
+  description: 'Sets what a read costs, how many reads a citation costs, and where credits come from. What is left out stays.',
+  input: builder.inputType('SetPricesInput', {
+    description: 'Prices to set; at least one member.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      priceUsdc: t.string({ description: 'USD of a read as a decimal, at most 6 places; "0" makes every page free.' }),
+      citationMultiplier: t.string({ description: 'How many reads a citation costs, a decimal; null: 5.' }),
+      creditsApiUrl: t.string({ description: "The site's credits API, https and without a query; null: none." }),
+    }),
+  }),
+  schema: z
+    .object({
+      priceUsdc: decimal.optional(),
+      citationMultiplier: decimal.nullish(),
+      creditsApiUrl: line(2_048).nullish(),
+    })
+    .transform((input) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)))
+    .refine((input) => Object.keys(input).length > 0, 'names nothing to set'),
+  payload: pricePayload('SetPricesPayload'),
+  change: (deps, call, pricing) => changePricing(deps, call, 'price.set', pricing),
+});
+
+ownerMutation('setArticlePrefixes', {
+  description: 'Sets under which paths articles stand; only they are charged for.',
+  input: builder.inputType('SetArticlePrefixesInput', {
+    description: 'Article prefixes to set.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      prefixes: t.stringList({ description: 'Paths that begin with a slash, at most 1,000; null: every path is an article.' }),
+    }),
+  }),
+  schema: z.object({ prefixes: z.array(line(MAX_SLUG_CHARS)).max(MAX_LIST, `has more than ${MAX_LIST} entries`).nullish() }),
+  payload: pricePayload('SetArticlePrefixesPayload'),
+  change: (deps, call, { prefixes }) => changePricing(deps, call, 'prefixes.set', { articlePrefixes: prefixes ?? null }),
+});
+
+ownerMutation('setFreeSlugs', {
+  description: 'Sets which articles are free whatever the price.',
+  input: builder.inputType('SetFreeSlugsInput', {
+    description: 'Free slugs to set.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      slugs: t.stringList({ description: 'Slugs, at most 5,000; null: none.' }),
+    }),
+  }),
+  schema: z.object({ slugs: z.array(line(MAX_SLUG_CHARS)).max(5_000, 'has more than 5000 entries').nullish() }),
+  payload: pricePayload('SetFreeSlugsPayload'),
+  change: (deps, call, { slugs }) => changePricing(deps, call, 'slugs.set_free', { creditsFreeSlugs: slugs ?? null }),
+});

@@ -1,0 +1,60 @@
+import { sumByAgent } from '../../db/reports/observations.ts';
+import type { CrossingKind } from '../../domain/terms.ts';
+import { totalsOf } from '../reports/audit.ts';
+import type { AskedWindow, ReportFrame, ReportSite } from '../reports/request.ts';
+import { readReport } from '../reports/request.ts';
+import type { ReadingDeps } from './deps.ts';
+
+/** What one agent, by its label, did in a window. */
+export interface AgentTotals {
+  readonly agent: string;
+  readonly hits: number;
+  readonly paid: number;
+  readonly denied: number;
+  readonly paymentFailed: number;
+  readonly servedFree: number;
+  readonly earnedMicro: bigint;
+  readonly missedMicro: bigint;
+  readonly failedMicro: bigint;
+  readonly verifiedHits: number;
+  readonly masqueradeAttempts: number;
+}
+
+/** How agents may be ordered; all have the most first. */
+export const AGENT_ORDERS = {
+  EARNED: ({ earnedMicro }) => earnedMicro,
+  MISSED: ({ missedMicro }) => missedMicro,
+  HITS: ({ hits }) => BigInt(hits),
+  DENIED: ({ denied }) => BigInt(denied),
+  PAYMENT_FAILED: ({ paymentFailed }) => BigInt(paymentFailed),
+} as const satisfies Record<string, (agent: AgentTotals) => bigint>;
+/** One of them. */
+export type AgentOrder = keyof typeof AGENT_ORDERS;
+
+/**
+ * Every agent label seen in a window with what it did, whoever classified it as what; from the rollups, the same sums as the
+ * audit's breakdown by agent. Throws database_unavailable.
+ */
+export function readAgents(
+  deps: ReadingDeps,
+  site: ReportSite,
+  asked: AskedWindow & { readonly host: string | null; readonly kind: CrossingKind | null },
+  orderBy: AgentOrder,
+): Promise<ReportFrame & { readonly agents: readonly AgentTotals[] }> {
+  return readReport({ database: deps.reading, clock: deps.clock }, site, asked, async (sql, frame) => {
+    const scope = { tenantId: site.tenantId, host: asked.host, kind: asked.kind, verdict: null, agent: null };
+    const sums = await sumByAgent(sql, scope, frame.window);
+    const agents = [...Map.groupBy(sums, ({ key }) => key)]
+      .map(([agent, rows]) => {
+        const { observations: hits, agentHits: _hits, failedByReason: _reasons, ...totals } = totalsOf(rows);
+        return { agent, hits, ...totals };
+      })
+      .filter(({ hits }) => hits !== 0);
+    const measure = AGENT_ORDERS[orderBy];
+    const descending = (a: AgentTotals, b: AgentTotals): number => {
+      const [x, y] = [measure(a), measure(b)];
+      return x === y ? (a.agent < b.agent ? -1 : 1) : x > y ? -1 : 1;
+    };
+    return { ...frame, agents: agents.sort(descending) };
+  });
+}

@@ -1,0 +1,54 @@
+/** What analysts list of a site, each with its filter; graphql/** asks through these. */
+import { AUDIT_LOG, HOSTS, KEYS } from '../../db/graph/account.ts';
+import type { AuditLogRow, HostRow, KeyShown } from '../../db/graph/account.ts';
+import type { CrossingRow, LegRow } from '../../db/graph/crossings.ts';
+import { CROSSINGS, LEGS } from '../../db/graph/crossings.ts';
+import type { SoldLicenceRow } from '../../db/graph/licences.ts';
+import { SOLD_LICENCES } from '../../db/graph/licences.ts';
+import type { ObservationRow } from '../../db/graph/observations.ts';
+import { OBSERVATIONS } from '../../db/graph/observations.ts';
+import type { BatchRow, PaymentRow } from '../../db/graph/payments.ts';
+import { listBatches, PAYMENTS } from '../../db/graph/payments.ts';
+import type { AttemptRow, DeliveryShown, EndpointShown, EventRow } from '../../db/graph/webhooks.ts';
+import { ATTEMPTS, DELIVERIES, ENDPOINTS, EVENTS } from '../../db/graph/webhooks.ts';
+import { atDatabase } from '../outage.ts';
+import type { ReadingDeps } from './deps.ts';
+import type { Owned } from './pages.ts';
+import { listOf } from './pages.ts';
+
+export type Crossing = Owned<CrossingRow>;
+export type Leg = Owned<LegRow>;
+export type Payment = Owned<PaymentRow>;
+export type Batch = BatchRow;
+export type Observation = Owned<ObservationRow>;
+export type SoldLicence = Owned<SoldLicenceRow>;
+export type Endpoint = Owned<EndpointShown>;
+export type WebhookEvent = Owned<EventRow>;
+export type Delivery = Owned<DeliveryShown>;
+export type Attempt = Owned<AttemptRow>;
+export type PublisherKey = Owned<KeyShown>;
+export type AuditLogEntry = Owned<AuditLogRow>;
+export type Host = Owned<HostRow>;
+
+export const crossings = listOf(CROSSINGS);
+export const legs = listOf(LEGS);
+export const payments = listOf(PAYMENTS);
+export const observations = listOf(OBSERVATIONS);
+export const soldLicences = listOf(SOLD_LICENCES);
+export const endpoints = listOf(ENDPOINTS);
+export const webhookEvents = listOf(EVENTS);
+export const deliveries = listOf(DELIVERIES);
+export const attempts = listOf(ATTEMPTS);
+export const publisherKeys = listOf(KEYS);
+export const auditLog = listOf(AUDIT_LOG);
+export const hosts = listOf(HOSTS);
+
+/** The batch of each id, or null, in the order of the ids, as far as it holds a payment of the site. Throws database_unavailable. */
+export async function batchesOf(
+  { reading }: ReadingDeps,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<(Batch | null)[]> {
+  const found = await atDatabase(() => listBatches(reading, tenantId, ids));
+  return ids.map((id) => found.get(id) ?? null);
+}

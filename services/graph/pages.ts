@@ -1,0 +1,120 @@
+import type { Position, Source } from '../../db/graph/source.ts';
+import { countFrom, listByKeys, listFrom } from '../../db/graph/source.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { atDatabase } from '../outage.ts';
+import type { ReadingDeps } from './deps.ts';
+
+/** A page as asked for; `after` is the cursor of the row before it. */
+export interface PageRequest {
+  readonly first: number;
+  readonly after: string | null;
+  readonly orderBy: string;
+}
+
+/** A page of a list. Cursors stay valid while rows come and go. */
+export interface ListPage<Row> {
+  readonly rows: readonly { readonly row: Row; readonly cursor: string }[];
+  readonly hasNext: boolean;
+  /** How many rows the whole list has; read when called. */
+  count(): Promise<number>;
+}
+
+/** Most rows that hang on one key of a batch. */
+const MAX_OF_A_KEY = 100;
+
+/** A row that says whose it is, so that what hangs on it is looked for there alone. */
+export type Owned<Row> = Row & { readonly tenantId: string };
+
+/** A list of a site: pages, single rows, and batches by key. All throw database_unavailable. */
+export interface List<Row, Filter> {
+  /** One page; throws invalid_parameter for a cursor of another list or order. */
+  page(deps: ReadingDeps, tenantId: string, filter: Filter, page: PageRequest): Promise<ListPage<Owned<Row>>>;
+  /** The first row of a filter; null when there is none. */
+  find(deps: ReadingDeps, tenantId: string, filter: Filter): Promise<Owned<Row> | null>;
+  /** The rows of each key, in the order of the keys; at most 100 of one. */
+  groups(deps: ReadingDeps, tenantId: string, key: string, values: readonly string[]): Promise<Owned<Row>[][]>;
+  /** The row of each key, or null, in the order of the keys. */
+  each(deps: ReadingDeps, tenantId: string, key: string, values: readonly string[]): Promise<(Owned<Row> | null)[]>;
+}
+
+/** The list of a source. */
+export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filter> {
+  const groups: List<Row, Filter>['groups'] = async ({ reading }, tenantId, key, values) => {
+    const found = await atDatabase(() => listByKeys(reading, source, tenantId, key, values, MAX_OF_A_KEY));
+    return values.map((value) => (found.get(value) ?? []).map((row) => ({ ...row, tenantId })));
+  };
+  return {
+    page: ({ reading }, tenantId, filter, { first, after, orderBy }) =>
+      readPage(orderBy, after, first, {
+        rows: async (position, limit) => {
+          const ordering = source.orderings[orderBy];
+          if (!ordering) throw new Error(`this list has no order ${orderBy}`);
+          const found = await listFrom(reading, source, tenantId, filter, { ordering, after: position, limit });
+          return found.map(({ row, position: at }) => ({ row: { ...row, tenantId }, position: at }));
+        },
+        count: () => atDatabase(() => countFrom(reading, source, tenantId, filter)),
+      }),
+    find: async ({ reading }, tenantId, filter) => {
+      const [ordering] = Object.values(source.orderings);
+      if (!ordering) throw new Error('this list has no order');
+      const [found] = await atDatabase(() => listFrom(reading, source, tenantId, filter, { ordering, after: null, limit: 1 }));
+      return found ? { ...found.row, tenantId } : null;
+    },
+    groups,
+    each: async (deps, tenantId, key, values) => (await groups(deps, tenantId, key, values)).map(([row]) => row ?? null),
+  };
+}
+
+async function readPage<Row>(
+  orderBy: string,
+  after: string | null,
+  first: number,
+  list: {
+    readonly rows: (position: Position | null, limit: number) => Promise<{ readonly row: Row; readonly position: Position }[]>;
+    readonly count: () => Promise<number>;
+  },
+): Promise<ListPage<Row>> {
+  const position = after === null ? null : positionOf(after, orderBy);
+  const found = await atDatabase(() => list.rows(position, first + 1)).catch((error: unknown) => {
+    if (position !== null && /^22/.test(String((error as { code?: unknown }).code))) throw badCursor();
+    throw error;
+  });
+  const rows = found.slice(0, first).map(({ row, position: at }) => ({ row, cursor: cursorOf(orderBy, at) }));
+  return { rows, hasNext: found.length > first, count: list.count };
+}
+
+/**
+ * A page of rows that are in memory, in their order. A cursor names its row by key; it is refused (invalid_parameter) when that row
+ * has gone from the list.
+ */
+export function pageOf<Row>(
+  all: readonly Row[],
+  keyOf: (row: Row) => string,
+  { first, after, orderBy }: PageRequest,
+): ListPage<Row> {
+  const key = after === null ? null : positionOf(after, orderBy).id;
+  const start = key === null ? 0 : all.findIndex((row) => keyOf(row) === key) + 1;
+  if (key !== null && start === 0) throw badCursor();
+  const rows = all.slice(start, start + first).map((row) => ({ row, cursor: cursorOf(orderBy, { value: '', id: keyOf(row) }) }));
+  return { rows, hasNext: start + first < all.length, count: async () => all.length };
+}
+
+function cursorOf(orderBy: string, { value, id }: Position): string {
+  return Buffer.from(JSON.stringify([orderBy, value, id])).toString('base64url');
+}
+
+function positionOf(cursor: string, orderBy: string): Position {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (!Array.isArray(parts) || parts.length !== 3 || !parts.every((part) => typeof part === 'string')) throw badCursor();
+    const [order, value, id] = parts as [string, string, string];
+    if (order !== orderBy) throw badCursor();
+    return { value, id };
+  } catch {
+    throw badCursor();
+  }
+}
+
+function badCursor(): ServiceError {
+  return new ServiceError('invalid_parameter', 'after: is no cursor of this list in this order', { parameter: 'after' });
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOutbound } from '../../adapters/outbound.ts';
+import { createSecretBox } from '../../adapters/secretBox.ts';
+import type { MetricName } from '../../domain/metrics.ts';
+import { METRICS } from '../../domain/metrics.ts';
+import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
+import type { Receiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+import { readMetrics, servedName, spansOf, sumOf } from '../support/telemetry.ts';
+
+let service: TestService;
+let site: TestSite;
+let collector: Receiver;
+let hooks: Receiver;
+let api: ApiProcess;
+let worker: ServiceProcess;
+beforeAll(async () => {
+  [collector, hooks] = await Promise.all([startReceiver(), startReceiver()]);
+  const environment = {
+    METRICS_PORT: '0',
+    METRICS_INTERVAL_MS: '500',
+    OTEL_EXPORTER_OTLP_ENDPOINT: new URL(collector.url).origin,
+  };
+  service = await startTestService({ environment });
+  [api, worker] = [service.apis[0] as ApiProcess, service.workers[0] as ServiceProcess];
+  site = await service.site();
+}, 120_000);
+afterAll(async () => {
+  await service.stop();
+  await Promise.all([collector.stop(), hooks.stop()]);
+}, 60_000);
+
+async function buy(slug: string): Promise<void> {
+  const quote = await askQuote(service.baseUrl, site.key, slug);
+  const payment = await payFor(await service.payer(100_000n), quote);
+  await sellUntilDecided(service.baseUrl, site.key, quote, payment, 60_000);
+  await sellUntilDecided(service.baseUrl, site.key, quote, payment, 60_000);
+}
+
+test('a purchase and its webhook are seen in every measure, and in one trace from the request to the chain', {
+  timeout: 120_000,
+}, async () => {
+  const outbound = createOutbound({ allowLoopback: true });
+  const secretBox = createSecretBox(Buffer.from(service.secrets.secretsKey, 'base64url'));
+  await createEndpoint({ database: service.database, secretBox, outbound }, site.tenantId, { url: hooks.url });
+  await outbound.close();
+  const headers = { authorization: `Bearer ${site.key}`, 'content-type': 'application/json' };
+  const report = { resource: `https://${site.host}/articles/solo`, verdict: 'served-free', classifiedAs: 'human' };
+  const observed = await fetch(`${service.baseUrl}/_svc/observe`, { method: 'POST', headers, body: JSON.stringify(report) });
+  expect(observed.status).toBeLessThan(300);
+  await buy('trio');
+  await hooks.until(1);
+
+  const shown = async (): Promise<string> => `${await readMetrics(api)}\n${await readMetrics(worker)}`;
+  const missing = async (): Promise<string[]> => {
+    const text = await shown();
+    return (Object.keys(METRICS) as MetricName[]).map(servedName).filter((name) => !text.includes(`\n# TYPE ${name} `));
+  };
+  await expect.poll(missing).toEqual([]);
+  const counted: readonly MetricName[] = [
+    ...(['svc.quote.duration', 'svc.settle.duration', 'svc.settle.outcome', 'svc.settle.items_per_batch'] as const),
+    ...(['svc.settle.gas_per_payment', 'svc.settle.repeated_grants', 'svc.observe.accepted', 'svc.licence.minted'] as const),
+    ...(['svc.webhook.attempts', 'svc.relayer.balance', 'svc.gauges.read_at'] as const),
+  ];
+  await expect
+    .poll(async () => {
+      const text = await shown();
+      return counted.filter((name) => sumOf(text, name) === 0);
+    })
+    .toEqual([]);
+
+  const names = (): string[][] => {
+    const spans = spansOf(collector);
+    const ofRequest = spans.filter(({ name, service: by }) => by === 'svc-api' && name === 'POST /_svc/verify');
+    return ofRequest.map(({ traceId }) => spans.filter((span) => span.traceId === traceId).map(({ name }) => name));
+  };
+  const whole = [/^RunWorkflow:settlePayments$/, /^RunActivity:sendSettlement$/, /^rpc eth_sendRawTransaction/];
+  await expect.poll(() => names().some((trace) => whole.every((step) => trace.some((name) => step.test(name))))).toBe(true);
+});
+
+test('a line of the log says which request, which tenant, which workflow and which trace it belongs to', async () => {
+  type Line = Readonly<Record<string, unknown>>;
+  const lines = readFileSync(worker.process.logFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Line);
+  const sent = lines.find(({ msg }) => msg === 'settlement transaction sent');
+  expect(sent).toMatchObject({ activity: 'sendSettlement', traceId: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  expect(sent?.['workflowId']).toMatch(/^settle:/);
+});

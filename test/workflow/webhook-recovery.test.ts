@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { createEndpoint, listDeliveries } from '../../services/webhooks/endpoints.ts';
+import { saveHistory } from '../support/histories.ts';
+import { insertTenant } from '../support/ledger.ts';
+import { createNamespace } from '../support/namespace.ts';
+import type { TestDatabase } from '../support/parts.ts';
+import { createDatabase } from '../support/parts.ts';
+import type { Receiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { insertWaiting } from '../support/waiting-deliveries.ts';
+import type { WebhookWorker, WebhookWorkerOptions } from '../support/webhook-worker.ts';
+import { startWebhookWorker } from '../support/webhook-worker.ts';
+
+const LIMITS = { requestTimeoutMs: 1_500, leaseMs: 3_000, passMs: 4_000, probeMs: 300, probeMostMs: 600 };
+
+let own: TestDatabase;
+let database: Database;
+let options: WebhookWorkerOptions;
+let worker: WebhookWorker;
+const receivers: Receiver[] = [];
+
+beforeAll(async () => {
+  own = await createDatabase();
+  database = await openDatabase({ url: own.appUrl });
+  options = { databaseUrl: own.appUrl, temporal: await createNamespace(), windowMs: 300, limits: LIMITS };
+  worker = await startWebhookWorker(options);
+});
+afterAll(async () => {
+  await Promise.all(receivers.map((receiver) => receiver.stop()));
+  await worker.stop();
+  await database.close();
+  await own.drop();
+});
+
+/** A receiver that answers `status` until it is changed, its endpoint and what its tenant's log says. */
+async function subscribe(first: number) {
+  const receiver = await startReceiver();
+  receivers.push(receiver);
+  const tenantId = await insertTenant(database);
+  const { endpointId } = await createEndpoint(worker, tenantId, { url: receiver.url });
+  const answer = { status: first };
+  receiver.answer((response) => {
+    response.statusCode = answer.status;
+    response.end();
+  });
+  const recovery = worker.client.workflow.getHandle(`recoverEndpoint:${endpointId}`);
+  const log = () => listDeliveries({ database }, tenantId, endpointId);
+  return { receiver, tenantId, endpointId, answer, recovery, log };
+}
+
+const endpointRow = async (endpointId: string) =>
+  (
+    await database.query<{ cools: boolean; failures: number; enabled: boolean; reason: string | null }>(
+      `select cooled_until is not null as cools, failures_in_row as failures, enabled, disabled_reason as reason from webhook_endpoint
+       where endpoint_id = $1`,
+      [endpointId],
+    )
+  )[0];
+
+const poll = { timeout: 20_000 };
+
+/** Ends the workflows of deliveries that failed; their own schedules would go on for hours. */
+async function endRetries(ids: readonly string[]): Promise<void> {
+  for (const id of ids) await worker.client.workflow.getHandle(`delivery:${id}`).terminate().catch(() => undefined);
+}
+
+test('a cooling endpoint is probed with its oldest waiting delivery, one at a time, and the rest goes out when that succeeds', {
+  timeout: 60_000,
+}, async () => {
+  const { receiver, tenantId, endpointId, answer, recovery, log } = await subscribe(500);
+  const ids = (await insertWaiting(database, tenantId, endpointId, 30)).sort();
+  await expect.poll(async () => (await endpointRow(endpointId))?.cools, poll).toBe(true);
+  await expect.poll(async () => (await recovery.describe().catch(() => undefined))?.status.name, poll).toBe('RUNNING');
+  const untilProbed = async (count: number) => {
+    const before = receiver.received.length;
+    await expect.poll(() => receiver.received.length - before, poll).toBeGreaterThanOrEqual(count);
+  };
+  await untilProbed(2);
+  const tried = new Set(receiver.received.map(({ headers }) => String(headers['svc-id'])));
+  const waiting = (await log()).filter(({ retrying }) => !retrying).map(({ deliveryId }) => deliveryId);
+  expect(waiting.length).toBeGreaterThan(10);
+  expect([...tried].sort()).toEqual(ids.slice(0, tried.size)); // the oldest ones, in their order, and no other
+  answer.status = 200;
+  expect(await recovery.result()).toBe('recovered');
+  const untried = ids.filter((id) => !tried.has(id));
+  await expect
+    .poll(async () => (await log()).filter(({ deliveryId, state }) => untried.includes(deliveryId) && state === 'delivered').length, poll)
+    .toBe(untried.length);
+  expect(await endpointRow(endpointId)).toMatchObject({ cools: false, failures: 0, enabled: true });
+  // every delivery had its first attempt exactly once
+  for (const { deliveryId, attempts } of await log()) {
+    expect(attempts.filter(({ attempt }) => attempt === 1), deliveryId).toHaveLength(1);
+  }
+  const firsts = Map.groupBy(receiver.received, ({ headers }) => String(headers['svc-id']));
+  for (const id of untried) expect(firsts.get(id), id).toHaveLength(1);
+  await saveHistory(worker.client, `recoverEndpoint:${endpointId}`, 'recoverEndpoint');
+  await endRetries(ids);
+});
+
+test('410 to a probe disables the endpoint, and what waits fails instead of waiting for good', { timeout: 60_000 }, async () => {
+  const { tenantId, endpointId, answer, recovery, log } = await subscribe(500);
+  const ids = await insertWaiting(database, tenantId, endpointId, 25);
+  await expect.poll(async () => (await endpointRow(endpointId))?.cools, poll).toBe(true);
+  answer.status = 410;
+  expect(await recovery.result()).toBe('disabled');
+  await expect
+    .poll(async () => (await log()).filter(({ state, retrying }) => state === 'pending' && !retrying).length, poll)
+    .toBe(0);
+  expect(await endpointRow(endpointId)).toMatchObject({ cools: false, enabled: false, reason: 'gone' });
+  expect((await log()).some(({ reason }) => reason === 'endpoint_disabled')).toBe(true);
+  await saveHistory(worker.client, `recoverEndpoint:${endpointId}`, 'recoverEndpoint-disabled');
+  await endRetries(ids);
+});
+
+test('a recovery that was lost is started again, and with nothing to probe with the endpoint is let go', { timeout: 60_000 }, async () => {
+  const { endpointId, recovery } = await subscribe(200);
+  await database.query(
+    "update webhook_endpoint set failures_in_row = 10, cooled_until = now() - interval '1 hour' where endpoint_id = $1",
+    [endpointId],
+  );
+  await worker.stop();
+  worker = await startWebhookWorker({ ...options, limits: { ...LIMITS, orphanMs: 1 } });
+  await expect.poll(async () => (await recovery.describe().catch(() => undefined))?.status.name, poll).toBe('COMPLETED');
+  expect(await recovery.result()).toBe('nothing_waits');
+  expect(await endpointRow(endpointId)).toMatchObject({ cools: false, failures: 10 });
+});
