@@ -1,9 +1,10 @@
-import type { Express } from 'express';
+import type { RequestListener } from 'node:http';
 import express from 'express';
 import { ServiceError } from '../domain/errors.ts';
 import { openObserver } from '../services/observe.ts';
 import { createExportSlots } from '../services/reports/exportSlots.ts';
-import { openDoor, pathOf, send, sendError, stampResponse } from './door.ts';
+import { openDoor, pathOf, send, sendError } from './door.ts';
+import { createFront } from './front.ts';
 import { describeApi, openApiRoute } from './openapi.ts';
 import type { ApiDeps, HandlerDeps, Route } from './route.ts';
 import { challengeRoute, signInRoute } from './routes/accounts.ts';
@@ -69,10 +70,11 @@ export function describeService(baseUrl: string): object {
 }
 
 /**
- * The REST door as an Express app that listens nowhere yet. Answers 404 for an unknown path and 405 with `Allow` for a wrong
- * method; every error goes through one map from kind to status. Two apps of the same deps are independent.
+ * The REST door, listening nowhere yet: an Express app behind a front that takes calls of plain paths past it (`withFront`, true
+ * unless told). Answers 404 for an unknown path and 405 with `Allow` for a wrong method; every error goes through one map from
+ * kind to status. Two doors of the same deps are independent.
  */
-export function createApi(deps: ApiDeps): Express {
+export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestListener {
   const handlerDeps: HandlerDeps = { ...deps, observer: openObserver(deps), exports: createExportSlots() };
   const routes = [...DESCRIBED, openApiRoute(DESCRIBED), healthRoute, readyRoute];
   const app = express();
@@ -82,14 +84,11 @@ export function createApi(deps: ApiDeps): Express {
     .set('query parser', false)
     .enable('case sensitive routing')
     .enable('strict routing');
-  app.use((request, response, next) => {
-    stampResponse(request, response);
-    next();
-  });
-  const byPath = Map.groupBy(routes, ({ path }) => path);
+  const places = routes.map((route) => ({ ...route, handler: openDoor(route, handlerDeps) }));
+  const byPath = Map.groupBy(places, ({ path }) => path);
   for (const [path, atPath] of byPath) {
     const place = app.route(path);
-    for (const route of atPath) place[route.method](openDoor(route, handlerDeps));
+    for (const { method, handler } of atPath) place[method](handler);
     place.all(refuseMethod(atPath));
   }
   app.use((request, response) => {
@@ -106,7 +105,7 @@ export function createApi(deps: ApiDeps): Express {
     const known = isClient ? new ServiceError('invalid_parameter', 'the path cannot be read') : error;
     sendError(deps, request, response, known, shapeOf(routes, pathOf(request)));
   });
-  return app;
+  return withFront ? createFront(places, app) : app;
 }
 
 function refuseMethod(routes: readonly Route[]) {

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ServiceError } from '../domain/errors.ts';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
-import { authenticate } from '../services/publisher.ts';
+import { authenticate, authenticateHeld } from '../services/publisher.ts';
 import { readBody } from './body.ts';
+import { bearerOf, createKeyReader } from './credential.ts';
 import { asServiceError, errorAnswer } from './errors.ts';
-import type { AccountRoute, Answer, AnswerStream, Call, ErrorShape, HandlerDeps, Route } from './route.ts';
+import type { Handler } from './front.ts';
+import { readQuery, searchOf } from './query.ts';
+import type { AccountRoute, Answer, AnswerStream, Call, ErrorShape, HandlerDeps, KeyRoute, Route } from './route.ts';
 
 /** The version of this API, on every response (decisions §4, Version policy). */
 export const API_VERSION = '1.0.0';
@@ -15,19 +17,33 @@ export const API_VERSION = '1.0.0';
 const MAX_DISCARDED_BYTES = 1_048_576;
 const STALLED_MS = 60_000;
 
-/** A request handler as Express takes it. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
 /**
  * The handler of a route. Order: credential, plan, scope → body → the route's own checks (decisions: Order of checks); nothing
  * of the body is read before the caller is let in.
  */
 export function openDoor(route: Route, deps: HandlerDeps): Handler {
-  return async (request, response) => {
+  const answerAll = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       const answered = await answer(route, deps, request);
       if (answered.stream) await sendStream(request, response, answered, answered.stream);
       else send(request, response, answered);
+    } catch (error) {
+      sendError(deps, request, response, error, route.errorShape ?? 'plain');
+    }
+  };
+  return isKeyRoute(route) && route.recall ? recallFirst(route, route.recall, deps, answerAll) : answerAll;
+}
+
+/** Answers what memory alone can answer without waiting for anything; whatever is not that simple goes the whole way. */
+function recallFirst(route: KeyRoute, recall: NonNullable<KeyRoute['recall']>, deps: HandlerDeps, answerAll: Handler): Handler {
+  const keyHashOf = createKeyReader(deps);
+  return (request, response) => {
+    try {
+      const keyHash = keyHashOf(request);
+      const caller = keyHash && authenticateHeld(deps, keyHash, route.access.scope);
+      const answered = caller && recall({ deps, caller, search: searchOf(request) });
+      if (!answered) return answerAll(request, response);
+      send(request, response, answered);
     } catch (error) {
       sendError(deps, request, response, error, route.errorShape ?? 'plain');
     }
@@ -48,7 +64,8 @@ async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage)
 async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage): Promise<Call> {
   return {
     deps,
-    query: readQuery(request.url ?? ''),
+    search: searchOf(request),
+    query: readQuery(searchOf(request)),
     params: (request as { params?: Readonly<Record<string, string>> }).params ?? {},
     body: await readBody(request, route.bodyLimitBytes, route.bodyType),
     header: (name) => headerOf(request, name),
@@ -57,6 +74,10 @@ async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage)
 
 function isAccountRoute(route: Route): route is AccountRoute {
   return route.access === 'account';
+}
+
+function isKeyRoute(route: Route): route is KeyRoute {
+  return typeof route.access === 'object';
 }
 
 function headerOf(request: IncomingMessage, name: string): string | null {
@@ -73,7 +94,8 @@ export function sendError(
   shape: ErrorShape,
 ): void {
   const known = asServiceError(error);
-  const entry = { requestId: response.getHeader('x-request-id'), code: known.code, path: pathOf(request) };
+  const requestId = requestIdOf(request);
+  const entry = { requestId, code: known.code, path: pathOf(request) };
   if (known.kind === 'defect') deps.log.error({ ...entry, err: error }, 'a request met a defect');
   else if (known.kind === 'unavailable') deps.log.warn({ ...entry, sentence: known.message }, 'a request could not be served');
   if (response.headersSent) {
@@ -81,18 +103,36 @@ export function sendError(
     return;
   }
   const wantsProblem = /\bapplication\/problem\+json\b/i.test(request.headers.accept ?? '');
-  send(request, response, errorAnswer(known, shape, wantsProblem));
+  send(request, response, errorAnswer(known, shape, wantsProblem), requestId);
 }
 
 /** Sends an answer; what is left of an unread body is taken in up to a limit, so that the client gets to read the answer. */
-export function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Answer): void {
+export function send(request: IncomingMessage, response: ServerResponse, answer: Answer, requestId = requestIdOf(request)): void {
+  const { status, headers = {}, body } = answer;
   const isText = typeof body === 'string' || body instanceof Uint8Array;
   const text = body === undefined ? null : isText ? body : JSON.stringify(body);
-  const type =
-    text === null ? {} : { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(text) };
-  response.writeHead(status, { ...type, ...headers });
+  const lines = headerLines(requestId, headers);
+  if (text !== null) {
+    if (headers['content-type'] === undefined) lines.push('content-type', 'application/json; charset=utf-8');
+    lines.push('content-length', String(Buffer.byteLength(text)));
+  }
+  response.writeHead(status, lines);
   response.end(request.method === 'HEAD' || text === null ? undefined : text);
-  if (request.complete) return;
+  if (!request.complete && hasBody(request)) discardBody(request);
+}
+
+/** The headers of every response, then its own, in the flat form that is written fastest. */
+function headerLines(requestId: string, headers: Readonly<Record<string, string>>): string[] {
+  const lines = ['x-request-id', requestId, 'svc-api-version', API_VERSION];
+  for (const name in headers) lines.push(name, headers[name] as string);
+  return lines;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+function discardBody(request: IncomingMessage): void {
   let discarded = 0;
   request.on('data', (chunk: Buffer) => {
     discarded += chunk.length;
@@ -107,12 +147,12 @@ export function send(request: IncomingMessage, response: ServerResponse, { statu
 async function sendStream(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers }: Answer,
+  { status, headers = {} }: Answer,
   { chunks, close }: AnswerStream,
 ): Promise<void> {
   try {
     response.setTimeout(STALLED_MS, () => response.destroy());
-    response.writeHead(status, headers);
+    response.writeHead(status, headerLines(requestIdOf(request), headers));
     if (request.method === 'HEAD') response.end();
     else await pipeline(Readable.from(chunks), response);
   } catch (error) {
@@ -122,12 +162,10 @@ async function sendStream(
   }
 }
 
-/** Puts the headers of every response in place; the request's own id is kept when it is a plain one. */
-export function stampResponse(request: IncomingMessage, response: ServerResponse): void {
+/** The request's own id when it is a plain one, else a new one. */
+function requestIdOf(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
-  const requestId = typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID();
-  response.setHeader('x-request-id', requestId);
-  response.setHeader('svc-api-version', API_VERSION);
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
 /** The path of a request, without its query. */
@@ -135,25 +173,7 @@ export function pathOf(request: IncomingMessage): string {
   return (request.url ?? '').split('?', 1)[0] ?? '';
 }
 
-/** The bearer credential of a request; null when there is none of that form (RFC 6750 §2.1). */
-function bearerOf(request: IncomingMessage): string | null {
-  return /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
-}
-
 /** The page a call names in its query, before the query is checked; null when it names none. */
 function resourceOf(request: IncomingMessage): string | null {
-  const [, query] = (request.url ?? '').split('?', 2);
-  return query === undefined ? null : new URLSearchParams(query).get('resource');
-}
-
-/** Query parameters by name. Throws invalid_parameter when one is repeated. */
-function readQuery(url: string): ReadonlyMap<string, string> {
-  const query = new Map<string, string>();
-  const start = url.indexOf('?');
-  if (start < 0) return query;
-  for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
-    if (query.has(name)) throw new ServiceError('invalid_parameter', `${name} is given twice`, { parameter: name });
-    query.set(name, value);
-  }
-  return query;
+  return new URLSearchParams(searchOf(request)).get('resource');
 }

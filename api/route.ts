@@ -27,6 +27,8 @@ export interface HandlerDeps extends ApiDeps {
 /** One request after authentication and body reading. */
 export interface Call {
   readonly deps: HandlerDeps;
+  /** The query as it stands in the request, without its `?`. */
+  readonly search: string;
   /** Query parameters; a repeated one was refused with 400. */
   readonly query: ReadonlyMap<string, string>;
   /** Parts of the path by their names (`:jti`). */
@@ -82,6 +84,11 @@ export interface KeyRoute extends RouteBase {
   /** `orLost`: a key that lost the scope when its host was verified is let in too; the handler looks at what it has left. */
   readonly access: { readonly scope: Scope; readonly freshness: Freshness; readonly orLost?: true };
   readonly handle: (call: KeyCall) => Promise<Answer>;
+  /**
+   * Answers, from memory and at once, what `handle` would answer; null leaves the call to it. Only for routes of snapshot
+   * freshness without a body; asked when memory alone lets the caller in.
+   */
+  readonly recall?: (call: Pick<KeyCall, 'deps' | 'caller' | 'search'>) => Answer | null;
 }
 
 /** A route for buyer accounts (specification: Authentication 10). */

@@ -1,5 +1,6 @@
 import type { Bench } from './harness/bench.ts';
 import { quoteBench } from './quote.ts';
+import { webhooksBench } from './webhooks.ts';
 
 /** Every bench, in the order of the page. */
-export const BENCHES: readonly Bench[] = [quoteBench];
+export const BENCHES: readonly Bench[] = [quoteBench, webhooksBench];

@@ -35,6 +35,11 @@ export function readMigrateConfig(environment: Environment = process.env): Migra
   return readConfig(environment, ['databaseOwnerUrl']);
 }
 
+/** Reads the environment of `bin/namespace`. @throws ConfigError with every problem. */
+export function readNamespaceConfig(environment: Environment = process.env): ConfigWith<'temporalAddress'> {
+  return readConfig(environment, ['temporalAddress']);
+}
+
 /** Reads the environment of `bin/admin`, which needs the database and the pepper of API keys. @throws ConfigError with every problem. */
 export function readAdminConfig(environment: Environment = process.env): ConfigWith<'databaseUrl' | 'apiKeyPepper'> {
   return readConfig(environment, ['databaseUrl', 'apiKeyPepper']);

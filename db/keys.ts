@@ -15,21 +15,27 @@ export interface NewKey {
   readonly expiresAt: Date | null;
 }
 
-/**
- * The state of the key with this hash and of its site, as Postgres has it now (safety 24); null when no such key was ever
- * stored. Expired and revoked keys are returned: the caller decides.
- */
+/** The state of the key with this hash (`listKeysByHash`); null when no such key was ever stored. */
 export async function findKeyByHash(sql: Sql, hash: Buffer): Promise<KeyState | null> {
-  const rows = await sql.query<KeyRow>(
+  return (await listKeysByHash(sql, [hash]))[0] ?? null;
+}
+
+/**
+ * The state of the keys with these hashes and of their sites, as Postgres has it now (safety 24), in the order asked; null where no
+ * such key was ever stored. Expired and revoked keys are returned: the caller decides.
+ */
+export async function listKeysByHash(sql: Sql, hashes: readonly Buffer[]): Promise<readonly (KeyState | null)[]> {
+  const rows = await sql.query<KeyRow & { position: string }>(
     `select key.tenant_id, key.key_id, key.prefix, key.scopes, key.expires_at, key.revoked_at, tenant.plan, tenant.status,
-       tenant.version
-     from api_key_hash as hash
+       tenant.version, asked.position
+     from unnest($1::bytea[]) with ordinality as asked (key_hash, position)
+     join api_key_hash as hash using (key_hash)
      join api_key as key on key.tenant_id = hash.tenant_id and key.key_id = hash.key_id
-     join tenant on tenant.tenant_id = key.tenant_id
-     where hash.key_hash = $1`,
-    [hash],
+     join tenant on tenant.tenant_id = key.tenant_id`,
+    [hashes],
   );
-  return rows[0] ? keyStateOf(rows[0]) : null;
+  const found = new Map(rows.map((row) => [Number(row.position), keyStateOf(row)]));
+  return hashes.map((_, index) => found.get(index + 1) ?? null);
 }
 
 /** The present state of several keys at once, by their ids, for refreshing what is held in memory. */

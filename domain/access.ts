@@ -1,4 +1,5 @@
 /** What a publisher key may do (specification, Authentication): plan, scopes, the site's status, and the order they are asked in. */
+import type { ErrorCode } from './errors.ts';
 import { ServiceError } from './errors.ts';
 
 /** Every scope a publisher key can carry. */
@@ -39,10 +40,18 @@ export function hasApiAccess(plan: Plan | null): boolean {
  * 403 site suspended → 403 scope. The same sentence for every 401, so that a guess learns nothing.
  */
 export function requireAccess(key: KeyState | null, scope: Scope, nowMs: number): KeyState {
-  const isDead = !key || key.revokedAtMs !== null || (key.expiresAtMs !== null && nowMs >= key.expiresAtMs);
-  if (isDead || key.status === 'closed') throw new ServiceError('unknown_credential', 'the API key is not recognised');
-  if (!hasApiAccess(key.plan)) throw new ServiceError('plan_gate', 'API access needs the Studio plan or above');
-  if (key.status === 'suspended') throw new ServiceError('site_suspended', 'this site is suspended');
-  if (!key.scopes.includes(scope)) throw new ServiceError('scope_missing', `this key lacks the scope ${scope}`);
+  const refusal = findRefusal(key, scope, nowMs);
+  if (!key || refusal) throw new ServiceError(...(refusal ?? UNKNOWN));
   return key;
+}
+
+const UNKNOWN = ['unknown_credential', 'the API key is not recognised'] as const;
+
+/** Why `requireAccess` would throw: code and sentence; null when it would not. */
+export function findRefusal(key: KeyState | null, scope: Scope, nowMs: number): readonly [ErrorCode, string] | null {
+  const isDead = !key || key.revokedAtMs !== null || (key.expiresAtMs !== null && nowMs >= key.expiresAtMs);
+  if (isDead || key.status === 'closed') return UNKNOWN;
+  if (!hasApiAccess(key.plan)) return ['plan_gate', 'API access needs the Studio plan or above'];
+  if (key.status === 'suspended') return ['site_suspended', 'this site is suspended'];
+  return key.scopes.includes(scope) ? null : ['scope_missing', `this key lacks the scope ${scope}`];
 }

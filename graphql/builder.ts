@@ -22,6 +22,8 @@ export interface Types {
     /** Epoch milliseconds. */
     EpochMs: { Input: number; Output: number };
   };
+  /** Counts a list when it is asked to. */
+  Connection: { readonly count: () => Promise<number> };
   AuthScopes: {
     /** A key with this scope on a plan with API access, or an owner. */
     reads: Scope;

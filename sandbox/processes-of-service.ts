@@ -55,6 +55,7 @@ export function serviceEnvironment(settings: ServiceSettings): Record<string, st
     EVENT_WINDOW_MS: '2000',
     SWEEP_INTERVAL_MS: '2000',
     RECONCILE_INTERVAL_MS: '2000',
+    DRAIN_NOTICE_MS: '0',
     OUTBOUND_ALLOW_LOOPBACK: 'true',
     ...(sandboxWeb === undefined ? {} : { OUTBOUND_SANDBOX_WEB: sandboxWeb, FLEET_HOST: 'fleet.sandbox.example' }),
   };

@@ -1,10 +1,14 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Database, Transactional } from '../db/database.ts';
-import { findKeyByHash, insertKey, markKeyRevoked } from '../db/keys.ts';
+import { isTransientError } from '../db/database.ts';
+import { insertKey, listKeysByHash, markKeyRevoked } from '../db/keys.ts';
 import type { KeyState, Scope } from '../domain/access.ts';
 import { SCOPES } from '../domain/access.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { hasControlCharacter } from '../domain/host.ts';
+import { gathered } from './gather.ts';
+import { macOf } from './mac.ts';
 import { atDatabase } from './outage.ts';
 
 /** What hashing credentials needs: the database holds the hash, never the secret nor the pepper. */
@@ -37,7 +41,7 @@ export function isWellFormedToken(token: string, prefix: string): boolean {
 
 /** What a credential is looked up by: HMAC-SHA256 under the pepper. */
 export function hashToken(pepper: string, token: string): Buffer {
-  return createHmac('sha256', pepper).update(token).digest();
+  return macOf(pepper, token).digest();
 }
 
 /** The prefix of a publisher key that could have been issued, or null. Test keys only where they are enabled. */
@@ -45,6 +49,26 @@ export function publisherPrefix(token: string, testKeysEnabled: boolean): KeyPre
   if (isWellFormedToken(token, 'svc_live_')) return 'svc_live_';
   return testKeysEnabled && isWellFormedToken(token, 'svc_test_') ? 'svc_test_' : null;
 }
+
+const NAMED_TOKENS = 20_000;
+/** What well-formed keys are looked up by, under a plain hash of each, so that no key stays in memory. */
+const named = new LRUCache<string, Buffer>({ max: NAMED_TOKENS });
+
+/** What a publisher key is looked up by, or null when none of this form could have been issued; again: from memory. */
+export function publisherHash(pepper: string, token: string, testKeysEnabled: boolean): Buffer | null {
+  const name = hash('sha256', `${pepper} ${testKeysEnabled} ${token}`, 'base64');
+  const known = named.get(name);
+  if (known) return known;
+  if (!publisherPrefix(token, testKeysEnabled)) return null;
+  const made = hashToken(pepper, token);
+  named.set(name, made);
+  return made;
+}
+
+/** Calls at one time share a query, which begins after all of them. */
+const findState: (database: Database, hash: Buffer) => Promise<KeyState | null> = gathered(listKeysByHash, {
+  ...{ limit: 100, lanes: 2, isOutage: isTransientError },
+});
 
 /**
  * The state of a publisher key, read from Postgres in this call (safety 24); null when it was never issued. Throws
@@ -54,8 +78,8 @@ export async function findKey(
   deps: CredentialDeps & { readonly testKeysEnabled: boolean },
   token: string,
 ): Promise<KeyState | null> {
-  if (!publisherPrefix(token, deps.testKeysEnabled)) return null;
-  return atDatabase(() => findKeyByHash(deps.database, hashToken(deps.pepper, token)));
+  const keyHash = publisherHash(deps.pepper, token, deps.testKeysEnabled);
+  return keyHash && atDatabase(() => findState(deps.database, keyHash));
 }
 
 const HOST_KEY_LIFE_MS = 30 * 86_400_000;
@@ -88,8 +112,7 @@ export async function mintKey(
   const keyId = randomUUID();
   const { tenantId, name, expiresAtMs } = request;
   const expiresAt = expiryOf(scopes, expiresAtMs);
-  const hash = hashToken(deps.pepper, token);
-  const key = { tenantId, keyId, name, prefix, last4: token.slice(-4), hash, scopes, expiresAt };
+  const key = { tenantId, keyId, name, prefix, last4: token.slice(-4), hash: hashToken(deps.pepper, token), scopes, expiresAt };
   if (!(await atDatabase(() => insertKey(deps.database, key, MAX_ACTIVE_KEYS)))) {
     throw new ServiceError('conflict', `a site has at most ${MAX_ACTIVE_KEYS} active keys`);
   }
@@ -114,7 +137,7 @@ export async function revokeKey(
 
 function checksum(text: string): string {
   // Six base62 digits of an unkeyed HMAC; it protects against typing errors, not against anyone.
-  const digest = createHmac('sha256', 'svc-key-checksum').update(text).digest('hex').slice(0, 12);
+  const digest = macOf('svc-key-checksum', text).digest('hex').slice(0, 12);
   return base62(BigInt(`0x${digest}`) % 62n ** BigInt(CHECKSUM_CHARS), CHECKSUM_CHARS);
 }
 

@@ -4,13 +4,13 @@ import type { Network } from '../chain/network.ts';
 import type { Database } from '../db/database.ts';
 import { hasLostScope } from '../db/hosts.ts';
 import type { KeyState, Scope } from '../domain/access.ts';
-import { requireAccess } from '../domain/access.ts';
+import { findRefusal, requireAccess } from '../domain/access.ts';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { parseResource } from '../domain/host.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { CreditsBook } from './credits/book.ts';
 import type { Liveness } from './enforcementLiveness.ts';
-import { findKey, hashToken, publisherPrefix } from './keys.ts';
+import { findKey, publisherHash } from './keys.ts';
 import { atDatabase } from './outage.ts';
 import type { Snapshots, TenantSnapshot } from './snapshots.ts';
 
@@ -74,6 +74,17 @@ export async function authenticate(
   return { key, tenant };
 }
 
+/**
+ * The bearer of the publisher key of this hash, when what is held in memory lets it in right now; null for whatever else, which `authenticate`
+ * decides and explains. For quotes (snapshot freshness).
+ */
+export function authenticateHeld(deps: Pick<PublisherDeps, 'snapshots' | 'clock'>, keyHash: Buffer, scope: Scope): Caller | null {
+  const key = deps.snapshots.heldKey(keyHash);
+  if (!key || findRefusal(key, scope, deps.clock())) return null;
+  const tenant = deps.snapshots.heldTenant(key.tenantId, key.version);
+  return tenant && { key, tenant };
+}
+
 async function letIn(
   deps: PublisherDeps,
   state: KeyState | null,
@@ -91,8 +102,8 @@ async function letIn(
 
 function stateOf(deps: PublisherDeps, token: string, freshness: Freshness): Promise<KeyState | null> {
   if (freshness === 'now') return findKey(deps, token);
-  if (!publisherPrefix(token, deps.testKeysEnabled)) return Promise.resolve(null);
-  return deps.snapshots.key(hashToken(deps.pepper, token));
+  const keyHash = publisherHash(deps.pepper, token, deps.testKeysEnabled);
+  return keyHash ? deps.snapshots.key(keyHash) : Promise.resolve(null);
 }
 
 async function noteRejection(deps: PublisherDeps, key: KeyState, error: unknown, resource: string | null): Promise<void> {

@@ -1,14 +1,17 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { IssuedQuote } from '../domain/quote.ts';
 import { parseTokenText, tokenText } from '../domain/quote.ts';
+import { macOf } from './mac.ts';
 
+/** Tells this use of a secret from any other. */
+const PURPOSE = 'svc quote token 1\n';
 /** Longest token that is looked at: 50 authors fit several times over. */
 const MAX_TOKEN_CHARS = 32_768;
 
 /** A quote token: the signed text and its HMAC-SHA256 under the newest secret, both base64url. */
 export function signQuoteToken(secrets: readonly string[], base: string, quoteId: string, expiresAtMs: number): string {
   const text = tokenText(base, quoteId, expiresAtMs);
-  return `${Buffer.from(text).toString('base64url')}.${macOf(secrets[0] ?? '', text).toString('base64url')}`;
+  return `${Buffer.from(text).toString('base64url')}.${macOf(secrets[0] ?? '', PURPOSE + text).digest('base64url')}`;
 }
 
 /** The quote a token was issued for, whatever its age; null when none of our secrets signed it. */
@@ -17,10 +20,6 @@ export function readQuoteToken(secrets: readonly string[], token: string): Issue
   const [body = '', mac = ''] = token.split('.');
   const text = Buffer.from(body, 'base64url').toString('utf8');
   const given = Buffer.from(mac, 'base64url');
-  const isOurs = secrets.some((secret) => timingSafeEqual(macOf(secret, text), given));
+  const isOurs = secrets.some((secret) => timingSafeEqual(macOf(secret, PURPOSE + text).digest(), given));
   return isOurs ? parseTokenText(text) : null;
-}
-
-function macOf(secret: string, text: string): Buffer {
-  return createHmac('sha256', secret).update('svc quote token 1\n').update(text).digest();
 }

@@ -29,7 +29,34 @@ export interface QuotedPage {
 export interface PreparedQuote {
   readonly terms: Omit<Terms, 'quoteId'>;
   readonly base: QuoteBase;
+  /** `base` as JSON, without its closing brace. */
+  readonly baseText: string;
   readonly tokenBase: string;
+}
+
+/** What is asked of a page. */
+export interface PageRequest {
+  readonly tenant: TenantSnapshot;
+  readonly resource?: string;
+  readonly slug?: string;
+  readonly kind: CrossingKind;
+}
+
+/** A page that was found in a tenant's copy. */
+export interface FoundPage {
+  readonly host: string;
+  /** Null when the page is free. */
+  readonly ready: PreparedQuote | null;
+  /** True when nothing but the tenant's copy was asked, so that the page stays as found as long as that copy is in use. */
+  readonly isLasting: boolean;
+}
+
+/** The members of a quote that change every time. */
+interface IssuedPart {
+  readonly quoteId: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  readonly quoteToken: string;
 }
 
 const PREPARED_PAGES = 5_000;
@@ -43,21 +70,36 @@ const preparedOfCredits = new WeakMap<PageCredits, LRUCache<string, PreparedQuot
  * invalid_resource (400), resource_not_owned (403), credits_unavailable, payee_blocked (503); a page whose authors stand behind
  * a credits API is quoted inside `withCredits`.
  */
-export function quoteResource(
-  deps: QuoteDeps,
-  request: {
-    readonly tenant: TenantSnapshot;
-    readonly resource?: string;
-    readonly slug?: string;
-    readonly kind: CrossingKind;
-  },
-): QuotedPage | null {
+export function quoteResource(deps: QuoteDeps, request: PageRequest): QuotedPage | null {
+  const { ready } = findPage(deps, request);
+  return ready && issueQuote(deps, ready);
+}
+
+/** The page a request is about and what it takes to quote it; throws like `quoteResource`, but nothing about payees. */
+export function findPage(deps: Pick<QuoteDeps, 'network' | 'credits'>, request: PageRequest): FoundPage {
   const { tenant, kind } = request;
   const pricing = presentPricing(tenant);
-  const page = locatePage({ hosts: tenant.hosts, articlePrefixes: pricing.articlePrefixes }, request);
-  if (page.slug === null || tenant.status === 'pending') return null;
-  const ready = prepareQuote(deps, tenant.tenantId, pricing, page.resource, page.slug, kind);
-  if (!ready) return null;
+  const { resource, slug } = locatePage({ hosts: tenant.hosts, articlePrefixes: pricing.articlePrefixes }, request);
+  const { host } = resource;
+  if (slug === null || tenant.status === 'pending') return { host, ready: null, isLasting: true };
+  const ready = prepareQuote(deps, tenant.tenantId, pricing, resource, slug, kind);
+  return { host, ready, isLasting: pricing.priceOf(slug, kind).kind !== 'credits_api' };
+}
+
+/** A new quote of a page with its terms. Throws payee_blocked (503). */
+export function issueQuote(deps: QuoteDeps, ready: PreparedQuote): QuotedPage {
+  const part = issuePart(deps, ready);
+  return { quote: { ...ready.base, ...part }, terms: { ...ready.terms, quoteId: part.quoteId } };
+}
+
+/** A new quote of a page as the JSON of its body, byte for byte that of `issueQuote`. Throws payee_blocked (503). */
+export function issueQuoteText(deps: QuoteDeps, ready: PreparedQuote): string {
+  const { quoteId, issuedAt, expiresAt, quoteToken } = issuePart(deps, ready);
+  const times = `"issuedAt":${issuedAt},"expiresAt":${expiresAt}`;
+  return `${ready.baseText},"quoteId":"${quoteId}",${times},"quoteToken":"${quoteToken}"}`;
+}
+
+function issuePart(deps: QuoteDeps, ready: PreparedQuote): IssuedPart {
   if (deps.snapshots.isBlocked(ready.terms.payTo)) {
     throw new ServiceError('payee_blocked', 'an author of this page cannot be paid at present', { retryAfterSeconds: 300 });
   }
@@ -65,7 +107,7 @@ export function quoteResource(
   const expiresAt = issuedAt + QUOTE_LIFE_MS;
   const quoteId = randomUUID();
   const quoteToken = signQuoteToken(deps.quoteTokenSecrets, ready.tokenBase, quoteId, expiresAt);
-  return { quote: { ...ready.base, quoteId, issuedAt, expiresAt, quoteToken }, terms: { ...ready.terms, quoteId } };
+  return { quoteId, issuedAt, expiresAt, quoteToken };
 }
 
 /**
@@ -132,7 +174,8 @@ function makeQuote(
   };
   const terms = buildTerms({ ...facts, quoteId: '' }, words.length > 1 ? words : null);
   const token = { name: network.assetName, version: network.assetVersion, ...(title === undefined ? {} : { title }) };
-  return { terms, base: buildQuoteBase(terms, token, checksumAddress), tokenBase: tokenBase(facts) };
+  const base = buildQuoteBase(terms, token, checksumAddress);
+  return { terms, base, baseText: JSON.stringify(base).slice(0, -1), tokenBase: tokenBase(facts) };
 }
 
 /** The pricing version in force. Throws internal when a tenant has none, which its creation makes impossible. */

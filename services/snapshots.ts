@@ -36,6 +36,10 @@ export interface Snapshots {
   key(hash: Buffer): Promise<KeyState | null>;
   /** A tenant; `version` asks for at least that one. Null when there is none. */
   tenant(tenantId: string, version?: number): Promise<TenantSnapshot | null>;
+  /** `key` from memory alone; null when it is not held or not proven lately. */
+  heldKey(hash: Buffer): KeyState | null;
+  /** `tenant` from memory alone; null when it is not held, not proven lately, or older than `version`. */
+  heldTenant(tenantId: string, version: number): TenantSnapshot | null;
   /** A tenant with the pricing versions that could be paid for at a past moment, read from Postgres. */
   tenantAsOf(tenantId: string, atMs: number): Promise<TenantSnapshot | null>;
   /** True when a transfer to this recipient reverted and was not yet seen to work again (safety 18). */
@@ -99,10 +103,20 @@ class HeldSnapshots implements Snapshots {
     void this.#listen();
   }
 
+  heldKey(hash: Buffer): KeyState | null {
+    const held = this.#keys.get(hash.toString('hex'));
+    return held && this.#isFresh(held) ? held.value : null;
+  }
+
+  heldTenant(tenantId: string, version: number): TenantSnapshot | null {
+    const held = this.#tenants.get(tenantId);
+    return held && this.#isFresh(held) && held.value.version >= version ? held.value : null;
+  }
+
   async key(hash: Buffer): Promise<KeyState | null> {
+    const held = this.heldKey(hash);
+    if (held) return held;
     const id = hash.toString('hex');
-    const held = this.#keys.get(id);
-    if (held && this.#isFresh(held)) return held.value;
     return this.#once(`key ${id}`, async () => {
       const provenAtMs = this.#options.clock();
       const value = await findKeyByHash(this.#options.database, hash);
@@ -113,8 +127,8 @@ class HeldSnapshots implements Snapshots {
   }
 
   async tenant(tenantId: string, version = 0): Promise<TenantSnapshot | null> {
-    const held = this.#tenants.get(tenantId);
-    if (held && this.#isFresh(held) && held.value.version >= version) return held.value;
+    const held = this.heldTenant(tenantId, version);
+    if (held) return held;
     return this.#once(`tenant ${tenantId} ${version}`, async () => {
       const provenAtMs = this.#options.clock();
       const value = await this.#readTenant(tenantId, provenAtMs);

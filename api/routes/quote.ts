@@ -1,11 +1,15 @@
 import { withCredits } from '../../services/credits/book.ts';
 import { noteCall } from '../../services/enforcementLiveness.ts';
 import { buildOffer } from '../../services/offers.ts';
-import { quoteResource } from '../../services/quotes.ts';
+import { recallPage, rememberPage } from '../../services/quoteMemory.ts';
+import { findPage, issueQuote, issueQuoteText } from '../../services/quotes.ts';
 import type { KeyRoute } from '../route.ts';
 import { parseWith } from '../schemas/parse.ts';
 import { QuoteBody, QuoteQuery } from '../schemas/quote.ts';
 import { jsonResponse, keyErrors } from './responses.ts';
+
+const HEADERS = { 'cache-control': 'private, no-store' };
+const FREE = { status: 204, headers: HEADERS };
 
 /** GET /_svc/quote: what a page costs now; 204 when it is free. Reads no database, unless authors stand behind a credits API. */
 export const quoteRoute: KeyRoute = {
@@ -24,13 +28,20 @@ export const quoteRoute: KeyRoute = {
       ...keyErrors(),
     },
   },
-  handle: async ({ deps, caller, query }) => {
+  handle: async ({ deps, caller: { tenant }, query, search }) => {
     const { build, kind = 'read', ...page } = parseWith(QuoteQuery, Object.fromEntries(query), 'invalid_parameter');
-    const headers = { 'cache-control': 'private, no-store' };
-    noteCall(deps.liveness, caller.tenant, page.resource, 'quoted');
-    const quoted = await withCredits(deps.credits, () => quoteResource(deps, { tenant: caller.tenant, kind, ...page }));
-    if (!quoted) return { status: 204, headers };
+    noteCall(deps.liveness, tenant, page.resource, 'quoted');
+    const found = await withCredits(deps.credits, () => findPage(deps, { tenant, kind, ...page }));
+    if (build === undefined) rememberPage(tenant, search, found);
+    if (!found.ready) return FREE;
+    const quoted = issueQuote(deps, found.ready);
     const body = build === undefined ? quoted.quote : { ...quoted.quote, x402: buildOffer(quoted, deps.network) };
-    return { status: 200, headers, body };
+    return { status: 200, headers: HEADERS, body };
+  },
+  recall: ({ deps, caller: { tenant }, search }) => {
+    const found = recallPage(tenant, search);
+    if (!found) return null;
+    deps.liveness.note(tenant.tenantId, found.host, 'quoted');
+    return found.ready ? { status: 200, headers: HEADERS, body: issueQuoteText(deps, found.ready) } : FREE;
   },
 };

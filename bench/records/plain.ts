@@ -39,7 +39,14 @@ export async function plainEarningsBy(sql: Sql, window: BenchWindow, groupBy: 's
 
 /** The totals of the audit and its agents, added up from the rows in one statement. */
 export async function plainAudit(sql: Sql, window: BenchWindow): Promise<Answer> {
-  const rows = await sql.query<{ verdict: string; classified_as: string; agent: string; hits: string; micro: string; verified: string }>(
+  const rows = await sql.query<{
+    verdict: string;
+    classified_as: string;
+    agent: string;
+    hits: string;
+    micro: string;
+    verified: string;
+  }>(
     `select verdict, classified_as, agent, sum(count) as hits, sum(count * coalesce(micro, 0))::text as micro,
        coalesce(sum(count) filter (where verified), 0) as verified
      from observation where ${WHERE} group by 1, 2, 3`,

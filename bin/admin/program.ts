@@ -14,6 +14,7 @@ import {
 } from '../../services/tenants.ts';
 import type { readAdminConfig } from '../config.ts';
 import { addCredentialCommands, licenceCommands } from './licences.ts';
+import { addChainCommands, operationCommands } from './operations.ts';
 import { collect, parseDays, parseId, parseJsonFile, parsePlan, parseScopes, parseWallet } from './options.ts';
 
 /** What a command runs with: opened only when one runs, so that `--help` needs nothing. */
@@ -36,6 +37,7 @@ export function createAdminProgram(surroundings: Surroundings): Command {
   program.addCommand(licenceCommands(surroundings));
   program.addCommand(hostCommands(surroundings));
   program.addCommand(paymentCommands(surroundings));
+  for (const command of operationCommands(surroundings)) program.addCommand(command);
   return program;
 }
 
@@ -210,6 +212,7 @@ function hostCommands({ open, print }: Surroundings): Command {
 
 function paymentCommands({ open, print }: Surroundings): Command {
   const payment = new Command('payment').description('Payments.');
+  addChainCommands(payment, { open, print });
   payment
     .command('show <paymentId>')
     .description('State, evidence, and the workflow that carries it.')

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { Log } from '../../adapters/log.ts';
 import { createApi } from '../../api/app.ts';
@@ -107,7 +108,15 @@ async function open(
   const client = new Client({ connection, namespace: config.temporalNamespace, plugins: telemetry.plugins });
   const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, directUrl });
   closers.push(settlement.close, () => drain(server));
+  let isDraining = false;
+  closers.push(async () => {
+    isDraining = true;
+    await sleep(config.drainNoticeMs);
+  });
   const readiness = {
+    process: async () => {
+      if (isDraining) throw new Error('draining');
+    },
     database: async () => void (await database.query('select 1')),
     temporal: async () => void (await connection.workflowService.getSystemInfo({})),
     chain: async () => void (await Promise.all(networks.list.map(({ id }) => rpcOf(id).request('eth_blockNumber', [])))),

@@ -55,6 +55,13 @@ const process = {
     fallback: '8402',
     schema: wholeNumber(0, 65_535),
   }),
+  drainNoticeMs: withDefault({
+    name: 'DRAIN_NOTICE_MS',
+    about: 'After SIGTERM /readyz answers 503 for so long before the API takes no more calls, in milliseconds.',
+    example: '2000',
+    fallback: '2000',
+    schema: wholeNumber(0, 30_000),
+  }),
   publicBaseUrl: optional({
     name: 'PUBLIC_BASE_URL',
     about: 'The address others reach the API by; issuer and audience of what we sign. Not set: the address listened on.',

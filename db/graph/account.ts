@@ -59,9 +59,9 @@ export interface AuditLogRow {
 
 /** Which changes. */
 export interface AuditLogFilter {
-  readonly action?: string | null;
-  readonly actorId?: string | null;
-  readonly target?: string | null;
+  readonly action?: string | null | undefined;
+  readonly actorId?: string | null | undefined;
+  readonly target?: string | null | undefined;
   readonly window?: Span;
 }
 
@@ -103,7 +103,7 @@ export interface HostRow {
 }
 
 /** Hosts of a site and hosts it has opened a challenge for. */
-export const HOSTS: Source<HostRow, { readonly host?: string | null; readonly verified?: boolean | null }> = {
+export const HOSTS: Source<HostRow, { readonly host?: string | null | undefined; readonly verified?: boolean | null }> = {
   columns: `h.host, t.position, t.verified_at, t.routing_verified_at, q.checked_at, q.last_reason, q.next_check_at,
     q.failing_since, q.host is not null as has_challenge`,
   from: `(select tenant_id, host from tenant_host union select tenant_id, host from host_challenge) h

@@ -22,15 +22,15 @@ export interface CrossingRow {
 /** Which crossings. */
 export interface CrossingFilter {
   readonly id?: string;
-  readonly host?: string | null;
-  readonly slug?: string | null;
-  readonly kind?: CrossingKind | null;
-  readonly payer?: string | null;
-  readonly agent?: string | null;
+  readonly host?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  readonly kind?: CrossingKind | null | undefined;
+  readonly payer?: string | null | undefined;
+  readonly agent?: string | null | undefined;
   /** A wallet that one of the legs pays. */
-  readonly author?: string | null;
-  readonly minMicro?: bigint | null;
-  readonly maxMicro?: bigint | null;
+  readonly author?: string | null | undefined;
+  readonly minMicro?: bigint | null | undefined;
+  readonly maxMicro?: bigint | null | undefined;
   readonly window?: Span;
   /** Corrections, and what they took back, too. */
   readonly includeCorrected?: boolean;
@@ -95,16 +95,16 @@ export interface LegRow {
 
 /** Which legs. */
 export interface LegFilter {
-  readonly host?: string | null;
-  readonly slug?: string | null;
-  readonly kind?: CrossingKind | null;
+  readonly host?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  readonly kind?: CrossingKind | null | undefined;
   /** The wallet that is paid. */
-  readonly author?: string | null;
-  readonly authorId?: string | null;
+  readonly author?: string | null | undefined;
+  readonly authorId?: string | null | undefined;
   /** False: without platform legs, which are nobody's earnings. */
   readonly includePlatform?: boolean;
-  readonly minMicro?: bigint | null;
-  readonly maxMicro?: bigint | null;
+  readonly minMicro?: bigint | null | undefined;
+  readonly maxMicro?: bigint | null | undefined;
   readonly window?: Span;
   readonly includeCorrected?: boolean;
 }

@@ -26,11 +26,11 @@ export interface SoldLicenceRow {
 /** Which licences. */
 export interface SoldLicenceFilter {
   readonly id?: string;
-  readonly host?: string | null;
-  readonly kind?: CrossingKind | null;
-  readonly accountId?: string | null;
-  readonly minMicro?: bigint | null;
-  readonly maxMicro?: bigint | null;
+  readonly host?: string | null | undefined;
+  readonly kind?: CrossingKind | null | undefined;
+  readonly accountId?: string | null | undefined;
+  readonly minMicro?: bigint | null | undefined;
+  readonly maxMicro?: bigint | null | undefined;
   readonly window?: Span;
   /** Those in force at this moment and not revoked. */
   readonly inForceAtMs?: number;

@@ -26,16 +26,16 @@ export interface ObservationRow {
 
 /** Which observations. */
 export interface ObservationFilter {
-  readonly host?: string | null;
-  readonly slug?: string | null;
-  readonly kind?: CrossingKind | null;
-  readonly verdicts?: readonly string[] | null;
-  readonly classifiedAs?: string | null;
-  readonly reason?: string | null;
-  readonly agent?: string | null;
-  readonly verified?: boolean | null;
-  readonly minMicro?: bigint | null;
-  readonly maxMicro?: bigint | null;
+  readonly host?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  readonly kind?: CrossingKind | null | undefined;
+  readonly verdicts?: readonly string[] | null | undefined;
+  readonly classifiedAs?: string | null | undefined;
+  readonly reason?: string | null | undefined;
+  readonly agent?: string | null | undefined;
+  readonly verified?: boolean | null | undefined;
+  readonly minMicro?: bigint | null | undefined;
+  readonly maxMicro?: bigint | null | undefined;
   /** Observations are kept by day: a list always has a window with an end. */
   readonly window: Span;
 }

@@ -48,17 +48,17 @@ export interface PaymentRow {
 /** Which payments. */
 export interface PaymentFilter {
   readonly id?: string;
-  readonly host?: string | null;
-  readonly slug?: string | null;
-  readonly kind?: CrossingKind | null;
-  readonly payer?: string | null;
-  readonly purpose?: string | null;
-  readonly mode?: string | null;
-  readonly states?: readonly string[] | null;
-  readonly reason?: string | null;
-  readonly txHash?: string | null;
-  readonly minMicro?: bigint | null;
-  readonly maxMicro?: bigint | null;
+  readonly host?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  readonly kind?: CrossingKind | null | undefined;
+  readonly payer?: string | null | undefined;
+  readonly purpose?: string | null | undefined;
+  readonly mode?: string | null | undefined;
+  readonly states?: readonly string[] | null | undefined;
+  readonly reason?: string | null | undefined;
+  readonly txHash?: string | null | undefined;
+  readonly minMicro?: bigint | null | undefined;
+  readonly maxMicro?: bigint | null | undefined;
   readonly window?: Span;
 }
 

@@ -55,8 +55,8 @@ export interface EventRow {
 /** Which events. */
 export interface EventFilter {
   readonly id?: string;
-  readonly type?: string | null;
-  readonly host?: string | null;
+  readonly type?: string | null | undefined;
+  readonly host?: string | null | undefined;
   readonly window?: Span;
 }
 
@@ -100,9 +100,9 @@ export interface DeliveryShown {
 /** Which deliveries. */
 export interface DeliveryFilter {
   readonly id?: string;
-  readonly endpointId?: string | null;
-  readonly eventId?: string | null;
-  readonly states?: readonly string[] | null;
+  readonly endpointId?: string | null | undefined;
+  readonly eventId?: string | null | undefined;
+  readonly states?: readonly string[] | null | undefined;
   readonly window?: Span;
 }
 

@@ -9,30 +9,48 @@ export interface AdmissionFacts {
   readonly waiting: number;
   /** Batches of the network in flight. */
   readonly openBatches: number;
+  /** How many may be in flight at once, over all its relayer keys that are not paused; 0 where there is none. */
+  readonly inFlightLimit: number;
 }
 
-/** Reads all of it in one round trip. */
-export async function readAdmission(
-  sql: Sql,
-  about: { readonly tenantId: string; readonly network: string; readonly payer: string; readonly payTo: string },
-): Promise<AdmissionFacts> {
-  const rows = await sql.query<{ strikes: string; blocked: boolean; gas: string; waiting: string; open: string }>(
-    `select coalesce((select strikes from payer_strike where network = $2 and payer = $3
+/** A payment to be let in, or not. */
+export interface AdmissionAsk {
+  readonly tenantId: string;
+  readonly network: string;
+  readonly payer: string;
+  readonly payTo: string;
+}
+
+/** Reads all of it for several payments in one round trip, in the order asked; what waits is counted once a network. */
+export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): Promise<readonly AdmissionFacts[]> {
+  const column = (read: (ask: AdmissionAsk) => string): string[] => asks.map(read);
+  const rows = await sql.query<{ strikes: string; blocked: boolean; gas: string; waiting: string; open: string; lanes: string }>(
+    `with asked as (
+       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
+         as one (tenant_id, network, payer, pay_to, position)
+     ), load as (
+       select network,
+              (select count(*) from (select 1 from payment where payment.network = at_work.network and state = 'accepted'
+                 and mode = 'live' limit 20000) few) as waiting,
+              (select count(*) from settlement_batch batch where batch.network = at_work.network and batch.state = 'open') as open
+         from (select distinct network from asked) at_work
+     )
+     select coalesce((select strikes from payer_strike strike where strike.network = asked.network and strike.payer = asked.payer
                and last_at > now() - interval '1 hour'), 0) as strikes,
-            exists (select 1 from blocked_payee where network = $2 and pay_to = $4) as blocked,
-            coalesce((select gas_wei from gas_usage where tenant_id = $1 and day = current_date), 0) as gas,
-            (select count(*) from (select 1 from payment where network = $2 and state = 'accepted' and mode = 'live' limit 20000) few) as waiting,
-            (select count(*) from settlement_batch where network = $2 and state = 'open') as open`,
-    [about.tenantId, about.network, about.payer, about.payTo],
+            exists (select 1 from blocked_payee block where block.network = asked.network and block.pay_to = asked.pay_to) as blocked,
+            coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,
+            load.waiting, load.open, load.lanes
+       from asked join load using (network) order by position`,
+    [column((ask) => ask.tenantId), column((ask) => ask.network), column((ask) => ask.payer), column((ask) => ask.payTo)],
   );
-  const row = rows[0];
-  return {
-    strikes: Number(row?.strikes ?? 0),
-    blockedPayee: row?.blocked ?? false,
-    gasWeiToday: BigInt(row?.gas ?? 0),
-    waiting: Number(row?.waiting ?? 0),
-    openBatches: Number(row?.open ?? 0),
-  };
+  return rows.map((row) => ({
+    strikes: Number(row.strikes),
+    blockedPayee: row.blocked,
+    gasWeiToday: BigInt(row.gas),
+    waiting: Number(row.waiting),
+    openBatches: Number(row.open),
+    inFlightLimit: Number(row.lanes),
+  }));
 }
 
 /** Counts an item that failed on chain against its payer (safety 19). */

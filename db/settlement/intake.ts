@@ -1,8 +1,8 @@
 import type { GuardDecision, Sibling } from '../../domain/payment/guard.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
-import type { Payment } from './payment.ts';
-import { findPayment, legsToJson } from './payment.ts';
+import type { Payment, PaymentRow } from './payment.ts';
+import { findPayment, legsToRows, paymentFromRow } from './payment.ts';
 
 /** A payment before its first row: everything but what happens to it later. */
 export type NewPayment = Omit<
@@ -10,16 +10,32 @@ export type NewPayment = Omit<
   'facts' | 'rawReason' | 'sentence' | 'successorId' | 'repeatsLicence' | 'acceptedAt' | 'at' | 'decidedAt' | 'licence'
 > & { readonly keyId: string | null; readonly quoteId: string };
 
+/** Columns of a first row that come from the payment and its decision; all others have their defaults. */
+const COLUMNS = [
+  ...([
+    'tenant_id',
+    'payment_id',
+    'mode',
+    'network',
+    'asset',
+    'payer',
+    'pay_to',
+    'nonce',
+    'valid_after',
+    'valid_before',
+  ] as const),
+  ...(['signature', 'lane', 'x402_version', 'host', 'slug', 'resource', 'resource_key', 'kind', 'amount_micro', 'legs'] as const),
+  ...(['leg_words', 'router', 'binding', 'agent', 'key_id', 'state', 'successor_id', 'repeats_licence'] as const),
+  ...(['unused_at_block', 'purpose', 'account_id', 'licence_offer_id'] as const),
+] as const;
+
 /** What intake found: a first row, or an earlier one of the same authorization (whoever's it is). */
 export type Intake =
   | { readonly kind: 'inserted'; readonly payment: Payment }
   | { readonly kind: 'known'; readonly payment: Payment };
 
 /** The payment that holds an authorization, of any tenant; null when it was never shown to us. */
-export async function findByAuthorization(
-  sql: Sql,
-  claim: { readonly network: string; readonly asset: string; readonly payer: string; readonly nonce: string },
-): Promise<Payment | null> {
+export async function findByAuthorization(sql: Sql, claim: AuthorizationKey): Promise<Payment | null> {
   const rows = await sql.query<{ tenant_id: string; payment_id: string }>(
     'select tenant_id, payment_id from authorization_claim where network = $1 and asset = $2 and payer = $3 and nonce = $4',
     [claim.network, claim.asset, claim.payer, claim.nonce],
@@ -28,35 +44,90 @@ export async function findByAuthorization(
   return row ? findPayment(sql, { tenantId: row.tenant_id, paymentId: row.payment_id }) : null;
 }
 
+/** A payment to be stored, and who decides what it becomes, under the lock of its purchase. */
+export interface IntakeItem {
+  readonly payment: NewPayment;
+  readonly guard: (siblings: readonly Sibling[], sql: Sql) => GuardDecision | Promise<GuardDecision>;
+}
+
 /**
- * Stores a payment before anything leaves the process (invariant 2), in one database transaction: the purchase row is
- * locked, the authorization claimed, the guard asked, the row written. A second call with the same authorization inserts
- * nothing and returns the first row (invariant 1).
+ * Stores payments before anything leaves the process (invariant 2), in one database transaction: their purchase rows are locked, the
+ * authorizations claimed, the guards asked, the rows written. No two may be of one purchase. An authorization that was stored before
+ * inserts nothing and gives its first row (invariant 1). Answers in the order given.
  */
-export async function insertPayment(
-  database: Database,
-  payment: NewPayment,
-  guard: (siblings: readonly Sibling[], sql: Sql) => GuardDecision | Promise<GuardDecision>,
-): Promise<Intake> {
+export async function insertPayments(database: Database, items: readonly IntakeItem[]): Promise<readonly Intake[]> {
   return database.transaction(async (sql) => {
-    await lockPurchases(sql, [payment]);
-    const claimed = await sql.query(
-      `insert into authorization_claim (network, asset, payer, nonce, tenant_id, payment_id)
-       values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning 1`,
-      [payment.network, payment.asset, payment.payer, payment.nonce, payment.tenantId, payment.paymentId],
+    const payments = items.map((item) => item.payment);
+    await lockPurchases(sql, payments);
+    const claimed = await claimAuthorizations(sql, payments);
+    const fresh = items.filter(({ payment }) => claimed.has(payment.paymentId));
+    const siblings = await listSiblings(
+      sql,
+      fresh.map(({ payment }) => payment),
     );
-    if (claimed.length === 0) {
-      const known = await findByAuthorization(sql, payment);
-      if (!known) throw new Error('an authorization claim has no payment');
-      return { kind: 'known', payment: known };
+    const decided: { payment: NewPayment; decision: GuardDecision }[] = [];
+    for (const { payment, guard } of fresh) {
+      decided.push({ payment, decision: await guard(siblings.get(payment.paymentId) ?? [], sql) });
     }
-    const decision = await guard(await listSiblings(sql, payment), sql);
-    await insertRow(sql, payment, decision);
-    await rememberSplit(sql, payment);
-    const inserted = await findPayment(sql, payment);
-    if (!inserted) throw new Error('a payment just inserted has no row');
-    return { kind: 'inserted', payment: inserted };
+    const inserted = await insertRows(sql, decided);
+    await rememberSplits(
+      sql,
+      fresh.map(({ payment }) => payment),
+    );
+    const result: Intake[] = [];
+    for (const payment of payments) {
+      const row = inserted.get(payment.paymentId);
+      const known = row ? null : await findByAuthorization(sql, payment);
+      if (row) result.push({ kind: 'inserted', payment: row });
+      else if (known) result.push({ kind: 'known', payment: known });
+      else throw new Error('an authorization claim has no payment');
+    }
+    return result;
   });
+}
+
+/** Stores one payment (`insertPayments`). */
+export async function insertPayment(database: Database, payment: NewPayment, guard: IntakeItem['guard']): Promise<Intake> {
+  const [stored] = await insertPayments(database, [{ payment, guard }]);
+  if (!stored) throw new Error('a payment was not stored');
+  return stored;
+}
+
+/** Claims authorizations, in key order; returns the payments that got theirs. */
+async function claimAuthorizations(sql: Sql, payments: readonly NewPayment[]): Promise<ReadonlySet<string>> {
+  const column = <T>(read: (payment: NewPayment) => T): T[] => payments.map(read);
+  const rows = await sql.query<{ payment_id: string }>(
+    `insert into authorization_claim (network, asset, payer, nonce, tenant_id, payment_id)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::uuid[]) order by 1, 2, 3, 4
+     on conflict do nothing returning payment_id`,
+    [
+      ...[column((p) => p.network), column((p) => p.asset), column((p) => p.payer), column((p) => p.nonce)],
+      ...[column((p) => p.tenantId), column((p) => p.paymentId)],
+    ],
+  );
+  return new Set(rows.map((row) => row.payment_id));
+}
+
+/** What an authorization is known by: it settles once, whoever sells with it. */
+export interface AuthorizationKey {
+  readonly network: string;
+  readonly asset: string;
+  readonly payer: string;
+  readonly nonce: string;
+}
+
+/** The payments that hold some authorizations, of any tenant, in the order asked; null for those never shown to us. */
+export async function listByAuthorization(sql: Sql, claims: readonly AuthorizationKey[]): Promise<readonly (Payment | null)[]> {
+  const column = <T>(read: (claim: AuthorizationKey) => T): T[] => claims.map(read);
+  const rows = await sql.query<PaymentRow & Record<string, unknown> & { position: string }>(
+    `select payment.*, asked.position
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as asked (network, asset, payer, nonce, position)
+       join authorization_claim claim using (network, asset, payer, nonce)
+       join payment on payment.tenant_id = claim.tenant_id and payment.payment_id = claim.payment_id`,
+    [column((c) => c.network), column((c) => c.asset), column((c) => c.payer), column((c) => c.nonce)],
+  );
+  const found = new Map(rows.map((row) => [Number(row.position), paymentFromRow(row)]));
+  return claims.map((_, index) => found.get(index + 1) ?? null);
 }
 
 /** What a purchase is keyed by. */
@@ -88,60 +159,115 @@ export function purchaseText(key: PurchaseKey): string {
   return JSON.stringify([key.tenantId, key.payer, key.resourceKey, key.kind]);
 }
 
-async function listSiblings(sql: Sql, payment: NewPayment): Promise<Sibling[]> {
+/** What else is there of each payment's purchase, newest first, by payment id. */
+async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<ReadonlyMap<string, readonly Sibling[]>> {
+  if (payments.length === 0) return new Map();
+  const column = <T>(read: (payment: NewPayment) => T): T[] => payments.map(read);
   const rows = await sql.query<{
+    asked_by: string;
     payment_id: string;
     state: PaymentState;
     amount_micro: string;
     decided_at: Date | null;
     licence_expires_at: string | null;
   }>(
-    `select payment_id, state, amount_micro, decided_at, licence_expires_at from payment
-      where tenant_id = $1 and payer = $2 and resource_key = $3 and kind = $4 and mode = $5 and purpose = $6
-        and state in ('accepted', 'broadcast', 'review', 'settled', 'final')
+    `select asked_by, payment_id, state, amount_micro, decided_at, licence_expires_at
+       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
+            as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)
+       join payment using (tenant_id, payer, resource_key, kind, mode, purpose)
+      where state in ('accepted', 'broadcast', 'review', 'settled', 'final')
         and (state in ('accepted', 'broadcast', 'review') or decided_at > now() - interval '2 hours')
       order by accepted_at desc`,
-    [payment.tenantId, payment.payer, payment.resourceKey, payment.kind, payment.mode, payment.purpose],
+    [
+      ...[column((p) => p.tenantId), column((p) => p.payer), column((p) => p.resourceKey), column((p) => p.kind)],
+      ...[column((p) => p.mode), column((p) => p.purpose), column((p) => p.paymentId)],
+    ],
   );
-  return rows.map((row) => ({
+  const found = Map.groupBy(rows, (row) => row.asked_by);
+  return new Map([...found].map(([paymentId, list]) => [paymentId, list.map(siblingFromRow)]));
+}
+
+function siblingFromRow(row: {
+  readonly payment_id: string;
+  readonly state: PaymentState;
+  readonly amount_micro: string;
+  readonly decided_at: Date | null;
+  readonly licence_expires_at: string | null;
+}): Sibling {
+  return {
     paymentId: row.payment_id,
     state: row.state,
     amountMicro: BigInt(row.amount_micro),
     decidedAtMs: row.decided_at?.getTime() ?? null,
     licenceExpiresAtSeconds: row.licence_expires_at === null ? null : Number(row.licence_expires_at),
-  }));
+  };
 }
 
-async function insertRow(sql: Sql, payment: NewPayment, decision: GuardDecision): Promise<void> {
-  const superseded = decision.state === 'superseded' ? decision : null;
-  await sql.query(
-    `insert into payment (tenant_id, payment_id, mode, network, asset, payer, pay_to, nonce, valid_after, valid_before,
-       signature, lane, x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, leg_words, router,
-       binding, agent, key_id, state, successor_id, repeats_licence, decided_at, unused_at_block,
-       purpose, account_id, licence_offer_id, settler)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-       $25, $26, $27, $28, case when $29 then now() end, $30, $31, $32, $33, case when $3 = 'mock' then 'mock' else 'relayer' end)`,
-    [
-      ...[payment.tenantId, payment.paymentId, payment.mode, payment.network, payment.asset, payment.payer, payment.payTo],
-      ...[payment.nonce, payment.validAfter.toString(), payment.validBefore.toString(), payment.signature, payment.lane],
-      ...[payment.x402Version, payment.host, payment.slug, payment.resource, payment.resourceKey, payment.kind],
-      ...[payment.amountMicro.toString(), legsToJson(payment.legs), payment.legWords, payment.router, payment.binding],
-      ...[JSON.stringify(payment.agent), payment.keyId, decision.state, superseded?.successorId ?? null],
-      ...[superseded?.repeatsLicence ?? false, superseded !== null, payment.unusedAtBlock?.toString() ?? null],
-      ...[payment.purpose, payment.accountId, payment.licenceOfferId],
-    ],
+/** Writes the rows of fresh payments, from one JSON list; returns them by payment id. */
+async function insertRows(
+  sql: Sql,
+  decided: readonly { readonly payment: NewPayment; readonly decision: GuardDecision }[],
+): Promise<ReadonlyMap<string, Payment>> {
+  if (decided.length === 0) return new Map();
+  const rows = await sql.query<PaymentRow & Record<string, unknown>>(
+    `insert into payment (${COLUMNS.join(', ')}, settler, decided_at)
+     select ${COLUMNS.map((name) => `new.${name}`).join(', ')}, case when new.mode = 'mock' then 'mock' else 'relayer' end,
+       case when new.state = 'superseded' then now() end
+       from jsonb_populate_recordset(null::payment, $1) as new returning *`,
+    [JSON.stringify(decided.map(({ payment, decision }) => rowOf(payment, decision)))],
   );
+  return new Map(rows.map((row) => [row.payment_id, paymentFromRow(row)]));
 }
 
-/** Remembers a split for the flusher, whoever pays it later (safety 4). */
-async function rememberSplit(sql: Sql, payment: NewPayment): Promise<void> {
-  if (!payment.legWords) return;
-  await sql.query(`insert into split (network, router, pay_to, leg_words) values ($1, $2, $3, $4) on conflict do nothing`, [
-    payment.network,
-    payment.router,
-    payment.payTo,
-    payment.legWords,
-  ]);
+function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof COLUMNS)[number], unknown> {
+  const superseded = decision.state === 'superseded' ? decision : null;
+  return {
+    tenant_id: payment.tenantId,
+    payment_id: payment.paymentId,
+    mode: payment.mode,
+    network: payment.network,
+    asset: payment.asset,
+    payer: payment.payer,
+    pay_to: payment.payTo,
+    nonce: payment.nonce,
+    valid_after: payment.validAfter.toString(),
+    valid_before: payment.validBefore.toString(),
+    signature: payment.signature,
+    lane: payment.lane,
+    x402_version: payment.x402Version,
+    host: payment.host,
+    slug: payment.slug,
+    resource: payment.resource,
+    resource_key: payment.resourceKey,
+    kind: payment.kind,
+    amount_micro: payment.amountMicro.toString(),
+    legs: legsToRows(payment.legs),
+    leg_words: payment.legWords,
+    router: payment.router,
+    binding: payment.binding,
+    agent: payment.agent,
+    key_id: payment.keyId,
+    state: decision.state,
+    successor_id: superseded?.successorId ?? null,
+    repeats_licence: superseded?.repeatsLicence ?? false,
+    unused_at_block: payment.unusedAtBlock?.toString() ?? null,
+    purpose: payment.purpose,
+    account_id: payment.accountId,
+    licence_offer_id: payment.licenceOfferId,
+  };
+}
+
+/** Remembers splits for the flusher, whoever pays them later (safety 4). */
+async function rememberSplits(sql: Sql, payments: readonly NewPayment[]): Promise<void> {
+  const splits = new Map(payments.filter((payment) => payment.legWords).map((payment) => [payment.payTo, payment]));
+  for (const payment of [...splits.values()].sort((a, b) => (a.payTo < b.payTo ? -1 : 1))) {
+    await sql.query(`insert into split (network, router, pay_to, leg_words) values ($1, $2, $3, $4) on conflict do nothing`, [
+      payment.network,
+      payment.router,
+      payment.payTo,
+      payment.legWords,
+    ]);
+  }
 }
 
 /** The payment a request key was first used with, within a day; remembers this one when there is none. */

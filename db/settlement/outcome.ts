@@ -140,9 +140,16 @@ async function decideHeld(sql: Sql, changes: readonly Change[], seen: ReadonlyMa
   const touched = new Map(seen);
   const settled = changes.filter((change) => change.effects.some((effect) => effect.type === 'supersedeHeld'));
   const failed = changes.filter((change) => change.effects.some((effect) => effect.type === 'releaseHeld'));
+  const rows = await listPurchases(
+    sql,
+    [...settled, ...failed].map((change) => change.payment),
+  );
   for (const change of [...settled, ...failed]) {
     const kind = settled.includes(change) ? 'supersedeHeld' : 'releaseHeld';
-    const siblings = await listPurchase(sql, change.payment, touched);
+    const { payment: own } = change;
+    const siblings = (rows.get(saleText(own)) ?? [])
+      .filter((row) => row.paymentId !== own.paymentId)
+      .map((row) => touched.get(row.paymentId) ?? row);
     const held = siblings.filter((sibling) => sibling.facts.state === 'held');
     const event: PaymentEvent = kind === 'supersedeHeld' ? { type: 'superseded' } : { type: 'released' };
     const next = kind === 'supersedeHeld' ? held : siblings.some((s) => isLeading(s.facts)) ? [] : held.slice(0, 1);
@@ -158,28 +165,31 @@ async function decideHeld(sql: Sql, changes: readonly Change[], seen: ReadonlyMa
   return result;
 }
 
-/** Undecided payments of the same purchase and amount, oldest first, with what this transaction already decided. */
-async function listPurchase(sql: Sql, payment: Payment, seen: ReadonlyMap<string, Payment>): Promise<Payment[]> {
+/** Undecided payments of the same purchases and amounts, oldest first, locked in key order. */
+async function listPurchases(sql: Sql, payments: readonly Payment[]): Promise<ReadonlyMap<string, readonly Payment[]>> {
+  const sales = [...new Map(payments.map((payment) => [saleText(payment), payment])).values()];
+  if (sales.length === 0) return new Map();
+  const column = <T>(read: (payment: Payment) => T): T[] => sales.map(read);
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `select * from payment
-      where tenant_id = $1 and payer = $2 and resource_key = $3 and kind = $4 and mode = $5 and amount_micro = $6
-        and state in ('accepted', 'held', 'broadcast', 'review') and payment_id <> $7
-      order by accepted_at, payment_id for update`,
+    `select payment.* from payment
+       join unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+            as sale (tenant_id, payer, resource_key, kind, mode, amount_micro)
+            using (tenant_id, payer, resource_key, kind, mode, amount_micro)
+      where state in ('accepted', 'held', 'broadcast', 'review')
+      order by payment.tenant_id, payment.payment_id for update of payment`,
     [
-      payment.tenantId,
-      payment.payer,
-      payment.resourceKey,
-      payment.kind,
-      payment.mode,
-      payment.amountMicro.toString(),
-      payment.paymentId,
+      ...[column((p) => p.tenantId), column((p) => p.payer), column((p) => p.resourceKey), column((p) => p.kind)],
+      ...[column((p) => p.mode), column((p) => p.amountMicro.toString())],
     ],
   );
-  const key = purchaseText(payment);
-  return rows
-    .map(paymentFromRow)
-    .map((row) => seen.get(row.paymentId) ?? row)
-    .filter((row) => purchaseText(row) === key);
+  const oldestFirst = (a: Payment, b: Payment): number =>
+    a.acceptedAt.getTime() - b.acceptedAt.getTime() || (a.paymentId < b.paymentId ? -1 : 1);
+  return Map.groupBy(rows.map(paymentFromRow).sort(oldestFirst), saleText);
+}
+
+/** One text for one purchase at one price. */
+function saleText(payment: Payment): string {
+  return `${purchaseText(payment)} ${payment.mode} ${payment.amountMicro}`;
 }
 
 /** Decides one held payment inside a transaction that holds its purchase's lock. */

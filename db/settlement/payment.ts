@@ -126,8 +126,8 @@ export interface PaymentRow {
 }
 
 /** The stored form of legs: amounts as text, since JSON numbers are not exact. */
-export function legsToJson(legs: readonly StoredLeg[]): string {
-  return JSON.stringify(legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() })));
+export function legsToRows(legs: readonly StoredLeg[]): readonly object[] {
+  return legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() }));
 }
 
 /** A payment from its row. */
@@ -230,20 +230,40 @@ export async function listBatchPayments(sql: Sql, batchId: string): Promise<Paym
 }
 
 /**
- * Fixes the licence of a payment if none is fixed yet, and returns the one that stands: the first caller's, for every
- * caller (compare and set, safety 13).
+ * Fixes the licences of payments where none is fixed yet, and returns the ones that stand, in the order given: the first caller's, for
+ * every caller (compare and set, safety 13). Rows are locked in key order.
  */
-export async function fixLicence(sql: Sql, ref: PaymentRef, licence: StoredLicence): Promise<StoredLicence> {
+export async function fixLicences(
+  sql: Sql,
+  entries: readonly { readonly ref: PaymentRef; readonly licence: StoredLicence }[],
+): Promise<readonly StoredLicence[]> {
+  const first = [...new Map(entries.toReversed().map((entry) => [entry.ref.paymentId, entry])).values()];
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `update payment set
-       licence_issued_at = case when licence_jti is null then $4 else licence_issued_at end,
-       licence_expires_at = case when licence_jti is null then $5 else licence_expires_at end,
-       licence_kid = case when licence_jti is null then $6 else licence_kid end,
-       licence_jti = coalesce(licence_jti, $3)
-     where tenant_id = $1 and payment_id = $2 returning *`,
-    [ref.tenantId, ref.paymentId, licence.jti, licence.issuedAtSeconds, licence.expiresAtSeconds, licence.kid],
+    `with fresh as (
+       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[], $6::text[])
+         as entry (tenant_id, payment_id, jti, issued_at, expires_at, kid)
+     ), held as (
+       select payment.tenant_id, payment.payment_id from payment join fresh using (tenant_id, payment_id)
+        order by payment.tenant_id, payment.payment_id for update of payment
+     )
+     update payment set
+       licence_issued_at = case when licence_jti is null then fresh.issued_at else licence_issued_at end,
+       licence_expires_at = case when licence_jti is null then fresh.expires_at else licence_expires_at end,
+       licence_kid = case when licence_jti is null then fresh.kid else licence_kid end,
+       licence_jti = coalesce(licence_jti, fresh.jti)
+     from fresh join held using (tenant_id, payment_id)
+     where payment.tenant_id = fresh.tenant_id and payment.payment_id = fresh.payment_id
+     returning payment.payment_id, licence_jti, licence_issued_at, licence_expires_at, licence_kid`,
+    [
+      ...[first.map(({ ref }) => ref.tenantId), first.map(({ ref }) => ref.paymentId), first.map(({ licence }) => licence.jti)],
+      ...[first.map(({ licence }) => licence.issuedAtSeconds), first.map(({ licence }) => licence.expiresAtSeconds)],
+      first.map(({ licence }) => licence.kid),
+    ],
   );
-  const fixed = rows[0] ? licenceFromRow(rows[0]) : null;
-  if (!fixed) throw new Error('a settled payment has no row');
-  return fixed;
+  const fixed = new Map(rows.map((row) => [row.payment_id, licenceFromRow(row)]));
+  return entries.map(({ ref }) => {
+    const licence = fixed.get(ref.paymentId);
+    if (!licence) throw new Error('a settled payment has no row');
+    return licence;
+  });
 }

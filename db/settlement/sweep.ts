@@ -54,7 +54,10 @@ export async function listFinalProvenBy(sql: Sql, network: string, txHashes: rea
 export async function touchChecked(sql: Sql, refs: readonly PaymentRef[]): Promise<void> {
   if (refs.length === 0) return;
   await sql.query(
-    `update payment set checked_at = now() from unnest($1::uuid[], $2::uuid[]) as seen (tenant_id, payment_id)
+    `with seen as (
+       select tenant_id, payment_id from payment join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id)
+         using (tenant_id, payment_id) order by tenant_id, payment_id for update of payment)
+     update payment set checked_at = now() from seen
       where payment.tenant_id = seen.tenant_id and payment.payment_id = seen.payment_id`,
     [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
   );

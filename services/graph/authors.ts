@@ -1,4 +1,5 @@
-import { listAuthorIds, sumCrossings } from '../../db/reports/earnings.ts';
+import { listAuthorIds } from '../../db/reports/authors.ts';
+import { sumCrossings } from '../../db/reports/earnings.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { ReadableWindow } from '../../domain/window.ts';

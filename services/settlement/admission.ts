@@ -1,7 +1,8 @@
 import type { Network } from '../../chain/network.ts';
-import { readAdmission } from '../../db/settlement/admission.ts';
+import { raiseAlert } from '../../db/settlement/admission.ts';
 import { hasFlusher } from '../../db/settlement/facilitator.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { findAdmission } from './intake.ts';
 import type { SettleDeps, SettleRequest } from './settle.ts';
 import { BATCH_LIMIT } from './starter.ts';
 
@@ -11,10 +12,10 @@ const LONGEST_EXPECTED_WAIT_MS = 10_000;
 
 /**
  * Lets a payment in, or refuses before its row exists: too long a queue, a blocked recipient, the tenant's gas budget
- * spent, a payer whose items keep failing. Each is a 503 that counts nothing (safety 10, 18, 19).
+ * spent (the operator is told, safety 19), a payer whose items keep failing. Each is a 503 that counts nothing (safety 10, 18, 19).
  */
 export async function admit(deps: SettleDeps, request: SettleRequest, network: Network): Promise<void> {
-  const facts = await readAdmission(deps.database, {
+  const facts = await findAdmission(deps.database, {
     tenantId: request.tenantId,
     network: network.id,
     payer: request.payment.authorization.from,
@@ -32,13 +33,14 @@ export async function admit(deps: SettleDeps, request: SettleRequest, network: N
   }
   const budget = deps.settings.gasBudgetWeiPerDay;
   if (budget !== null && facts.gasWeiToday >= budget) {
+    await raiseAlert(deps.database, 'gas_budget_spent', `the daily gas budget of ${budget} wei`, request.tenantId);
     throw new ServiceError('gas_budget_spent', "the site's gas budget of today is spent", { retryAfterSeconds: 3600 });
   }
   if (facts.strikes >= STRIKE_LIMIT) {
     throw new ServiceError('overloaded', 'too many payments of this payer failed on chain; wait', { retryAfterSeconds: 3600 });
   }
   const batchesAhead = facts.openBatches + facts.waiting / BATCH_LIMIT;
-  const waitMs = (batchesAhead / deps.settings.inFlightLimit) * network.blockTimeMs;
+  const waitMs = (batchesAhead / (facts.inFlightLimit || deps.settings.inFlightLimit)) * network.blockTimeMs;
   if (waitMs > LONGEST_EXPECTED_WAIT_MS) {
     throw new ServiceError('overloaded', 'more payments wait than can be settled soon; nothing was charged', {
       retryAfterSeconds: 10,

@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import type { LicenceRecord } from '../../db/licences/licences.ts';
 import { findBoughtLicence } from '../../db/licences/licences.ts';
 import type { Payment, StoredLicence } from '../../db/settlement/payment.ts';
-import { findPayment, fixLicence } from '../../db/settlement/payment.ts';
+import { findPayment } from '../../db/settlement/payment.ts';
 import { listAttempts } from '../../db/settlement/relayer.ts';
 import { accessEndSeconds } from '../../domain/accessToken.ts';
 import type { FailureReason } from '../../domain/errors.ts';
@@ -14,6 +14,7 @@ import { settlementRefKind } from '../../domain/webhook/event.ts';
 import type { LicenceSigner } from '../licences/mint.ts';
 import { mintReReadLicence } from '../licences/mint.ts';
 import { mintAccessToken } from '../licences/mintAccess.ts';
+import { fixLicence } from './intake.ts';
 import type { SettleReceipt } from './outcome.ts';
 import { encodeSettlementResponse, PaymentError } from './outcome.ts';
 
@@ -67,7 +68,7 @@ async function answerSuperseded(deps: AnswerDeps, payment: Payment): Promise<Set
 /** A receipt: `holder` keeps the licence, `paid` is what moved for it. */
 async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, chargedMicro: bigint): Promise<SettleReceipt> {
   const bought = paid.purpose === 'licence' ? await findBoughtLicence(deps.database, paid) : null;
-  const licence = holder.licence ?? (await fixLicence(deps.database, holder, freshLicence(deps, bought)));
+  const licence = holder.licence ?? (await fixLicence(deps.database, { ref: holder, licence: freshLicence(deps, bought) }));
   if (deps.now() >= licence.expiresAtSeconds * 1000) {
     throw refused(deps, holder, 'authorization_invalid', 'already used: this payment was settled and its licence has ended');
   }

@@ -5,7 +5,7 @@ import type { Rpc } from '../../chain/rpc.ts';
 import { isDatabaseOutage } from '../../db/database.ts';
 import { findCoveringPurchase } from '../../db/licences/licences.ts';
 import type { NewPayment } from '../../db/settlement/intake.ts';
-import { findByAuthorization, insertPayment, rememberRequestKey } from '../../db/settlement/intake.ts';
+import { rememberRequestKey } from '../../db/settlement/intake.ts';
 import type { Payment, PaymentRef, StoredLeg } from '../../db/settlement/payment.ts';
 import { checkTerms } from '../../domain/authorization.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -18,6 +18,7 @@ import type { AnswerDeps } from './answer.ts';
 import { answerPayment, pendingError } from './answer.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
+import { findKnown, store } from './intake.ts';
 import { settleMock } from './mock.ts';
 import { lookAtNonce } from './nonceLook.ts';
 import type { SettleReceipt } from './outcome.ts';
@@ -64,7 +65,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   const signature = await checkSignature(rpc, network, request.payment);
   if (!signature.ok) throw await refuse(deps, request, network, signature);
   await checkRequestKeys(deps, request, network);
-  const known = await atIntake(() => findByAuthorization(deps.database, claimOf(request, network)));
+  const known = await atIntake(() => findKnown(deps.database, claimOf(request, network)));
   if (known) return answerKnown(deps, request, network, known);
   if (refusal) throw await refuse(deps, request, network, refusal);
   await atIntake(() => admit(deps, request, network));
@@ -112,7 +113,7 @@ function claimOf(request: SettleRequest, network: Network) {
 
 /** True when the authorization is one we hold: its time may be over, its stored answer still counts. */
 async function isKnownPayment(deps: SettleDeps, request: SettleRequest, network: Network): Promise<boolean> {
-  return (await atIntake(() => findByAuthorization(deps.database, claimOf(request, network)))) !== null;
+  return (await atIntake(() => findKnown(deps.database, claimOf(request, network)))) !== null;
 }
 
 /** Outages before the payment row exists are 503, nothing counted (safety 15). */
@@ -194,11 +195,13 @@ async function insert(deps: SettleDeps, request: SettleRequest, network: Network
   const payment = newPayment(deps, request, network, seen);
   const now = { ms: deps.now(), licenceLifeSeconds: deps.licenceLifeSeconds };
   const { purchase } = request;
-  return insertPayment(deps.database, payment, async (siblings, sql) =>
-    purchase
-      ? guardLicence(payment, siblings, await findCoveringPurchase(sql, purchase.offerId))
-      : guardPurchase(payment, siblings, now),
-  );
+  return store(deps.database, {
+    payment,
+    guard: async (siblings, sql) =>
+      purchase
+        ? guardLicence(payment, siblings, await findCoveringPurchase(sql, purchase.offerId))
+        : guardPurchase(payment, siblings, now),
+  });
 }
 
 function newPayment(deps: SettleDeps, request: SettleRequest, network: Network, seen: Seen): NewPayment {
@@ -293,7 +296,7 @@ async function decisionOf(deps: SettleDeps, payment: Payment): Promise<SettleRec
 }
 
 async function latest(deps: SettleDeps, payment: Payment): Promise<Payment> {
-  return findByAuthorization(deps.database, payment)
+  return findKnown(deps.database, payment)
     .then((row) => row ?? payment)
     .catch(() => payment);
 }

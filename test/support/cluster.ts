@@ -125,7 +125,7 @@ export async function startTestCluster(
           deps: { relayersOf: () => [{ address: running.relayer }] },
         }),
       stop: async () => {
-        rpc.close();
+        await rpc.close();
         await stop();
       },
     };

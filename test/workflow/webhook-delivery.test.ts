@@ -232,7 +232,11 @@ test('after ten failures in a row an endpoint cools, and its waiting deliveries 
 
 test('a delivery whose workflow is missing gets one again', async () => {
   const { receiver, tenantId, endpointId, log } = await subscribe();
-  const [deliveryId] = await insertWaiting(database, tenantId, endpointId, 1, { retrying: true, attempts: 1, body: '{"frozen":true}' });
+  const [deliveryId] = await insertWaiting(database, tenantId, endpointId, 1, {
+    retrying: true,
+    attempts: 1,
+    body: '{"frozen":true}',
+  });
   await worker.stop();
   worker = await startWebhookWorker({ ...options, limits: { ...LIMITS, orphanMs: 1 } });
   await receiver.until(1);

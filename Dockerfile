@@ -1,0 +1,36 @@
+# Two images: `service` (API, worker, migrations, bin/admin: the command decides) and `temporal` (the server, built as
+# `npm run cluster` builds it, with the tool that sets up its schema). docker-compose.yml builds both.
+
+FROM node:24.21-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --no-audit --no-fund
+
+FROM node:24.21-bookworm-slim AS service
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8402 METRICS_HOST=0.0.0.0 METRICS_PORT=9464
+WORKDIR /app
+COPY --from=packages /app/node_modules ./node_modules
+COPY . .
+USER node
+EXPOSE 8402 9464
+# Alive, not ready: whoever sends calls asks /readyz. The worker serves nothing but its metrics.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT}/metrics`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+STOPSIGNAL SIGTERM
+CMD ["node", "bin/api.ts"]
+
+FROM golang:1.25-bookworm AS temporal-build
+ARG TEMPORAL_VERSION=1.29.1
+RUN CGO_ENABLED=0 go install "go.temporal.io/server/cmd/server@v${TEMPORAL_VERSION}" \
+  && CGO_ENABLED=0 go install "go.temporal.io/server/cmd/tools/sql@v${TEMPORAL_VERSION}"
+
+FROM debian:bookworm-slim AS temporal
+RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates netcat-openbsd \
+  && rm -rf /var/lib/apt/lists/* && useradd --system --no-create-home temporal
+COPY --from=temporal-build /go/bin/server /usr/local/bin/temporal-server
+COPY --from=temporal-build /go/bin/sql /usr/local/bin/temporal-sql-tool
+COPY deploy/temporal /etc/temporal
+USER temporal
+EXPOSE 7233
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=5 CMD ["nc", "-z", "127.0.0.1", "7233"]
+CMD ["sh", "/etc/temporal/start.sh"]

@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { publisherHash } from '../services/keys.ts';
+import type { HandlerDeps } from './route.ts';
+
+/** The bearer credential of a request; null when there is none of that form (RFC 6750 §2.1). */
+export function bearerOf({ headers }: IncomingMessage): string | null {
+  return /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(headers.authorization ?? '')?.[1] ?? null;
+}
+
+/**
+ * Reads what the publisher key of a request is looked up by; null when it bears none that could have been issued. A connection
+ * keeps to one key as a rule, so the last one of each is remembered as long as it is open.
+ */
+export function createKeyReader(
+  deps: Pick<HandlerDeps, 'pepper' | 'testKeysEnabled'>,
+): (request: IncomingMessage) => Buffer | null {
+  const last = new WeakMap<Socket, { readonly authorization: string | undefined; readonly keyHash: Buffer | null }>();
+  return (request) => {
+    const { authorization } = request.headers;
+    const known = last.get(request.socket);
+    if (known && known.authorization === authorization) return known.keyHash;
+    const token = bearerOf(request);
+    const keyHash = token === null ? null : publisherHash(deps.pepper, token, deps.testKeysEnabled);
+    last.set(request.socket, { authorization, keyHash });
+    return keyHash;
+  };
+}

@@ -1,0 +1,170 @@
+import { Connection } from '@temporalio/client';
+import { Command, InvalidArgumentError } from 'commander';
+import { publicHalf } from '../../adapters/jws.ts';
+import { createLog } from '../../adapters/log.ts';
+import type { Database } from '../../db/database.ts';
+import { listAlerts, resolveAlerts } from '../../db/operations.ts';
+import { listSigningKeys } from '../../db/signingKeys.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { TemporalFacts } from '../../services/operations/doctor.ts';
+import { examineSystem } from '../../services/operations/doctor.ts';
+import { recoverNetwork } from '../../services/operations/recover.ts';
+import { addRelayer, rebroadcastPayment, reportRelayers, retireRelayer, voidNonce } from '../../services/operations/relayers.ts';
+import type { SettlementDeps } from '../../services/settlement/deps.ts';
+import { flushSplits } from '../../services/settlement/flush.ts';
+import type { readAdminConfig } from '../config.ts';
+import { createSettlementDeps } from '../settlement.ts';
+import { TASK_QUEUE } from '../taskQueue.ts';
+import { parseId, parseWallet } from './options.ts';
+
+type AdminConfig = ReturnType<typeof readAdminConfig>;
+type Opened = { readonly database: Database; readonly config: AdminConfig };
+
+interface Surroundings {
+  readonly open: () => Promise<Opened>;
+  readonly print: (value: unknown) => void;
+}
+
+const DAY_SECONDS = 86_400;
+
+/** Commands that keep the service going: examine, recover, relayer keys, alerts. They print JSON; bigints as text. */
+export function operationCommands({ open, print }: Surroundings): Command[] {
+  const show = (value: unknown): void =>
+    print(JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one))));
+  const doctor = new Command('doctor')
+    .description('Looks at every part and says what to do; exit code 1 when something failed, 0 otherwise.')
+    .action(async () => {
+      const opened = await open();
+      const findings = await withSettlement(opened, (settlement) =>
+        examineSystem({ settlement, temporal: temporalOf(opened.config), licenceKeys: licenceKeysOf(opened) }),
+      );
+      show({ ok: findings.every(({ state }) => state !== 'fail'), findings });
+      if (findings.some(({ state }) => state === 'fail')) process.exitCode = 1;
+    });
+  const recover = new Command('recover')
+    .description(
+      "After a restore: adopts the chain's nonces, reads the chain, lists money that no row explains. Decides nothing.",
+    )
+    .action(async () => {
+      await withSettlement(await open(), async (settlement) => {
+        const networks = [];
+        for (const network of settlement.networks.ids) networks.push(await recoverNetwork(settlement, network));
+        show({ networks });
+      });
+    });
+  return [doctor, recover, relayerCommands(open, show), alertCommands(open, show)];
+}
+
+/** Commands of one payment or network that need the chain. */
+export function addChainCommands(payment: Command, { open, print }: Surroundings): void {
+  payment
+    .command('rebroadcast <paymentId>')
+    .description("Sends the stored bytes of the payment's batch once more: the same bytes.")
+    .action(async (paymentId: string) => {
+      await withSettlement(await open(), async (settlement) => {
+        print({ paymentId, done: await rebroadcastPayment(settlement, parseId(paymentId)) });
+      });
+    });
+  payment
+    .command('flush <network>')
+    .description('Pays out what lies at splits of a network now; the sweeper does the same by itself.')
+    .action(async (network: string) => {
+      await withSettlement(await open(), async (settlement) => {
+        print({ network, flushes: await flushSplits(settlement, settlement.networks.get(network).id) });
+      });
+    });
+}
+
+function relayerCommands(open: Surroundings['open'], show: (value: unknown) => void): Command {
+  const relayer = new Command('relayer').description('Keys that pay gas; private keys come from RELAYER_PRIVATE_KEYS only.');
+  relayer
+    .command('list')
+    .description('Balance, nonces and batches of every key.')
+    .action(async () => {
+      await withSettlement(await open(), async (settlement) => show({ relayers: await reportRelayers(settlement) }));
+    });
+  relayer
+    .command('add <network> <address>')
+    .description('Lets a key take batches; its private key must be set here and at the workers.')
+    .action(async (network: string, address: string) => {
+      await withSettlement(await open(), (settlement) => addRelayer(settlement, network, parseWallet(address)));
+      show({ network, address, state: 'takes batches' });
+    });
+  relayer
+    .command('retire <network> <address>')
+    .description('No new batches for a key; keep its private key until unfinishedBatches is 0.')
+    .action(async (network: string, address: string) => {
+      show(await withSettlement(await open(), (settlement) => retireRelayer(settlement, network, parseWallet(address))));
+    });
+  relayer
+    .command('void-nonce <network> <address> <nonce>')
+    .description('Fills a nonce that blocks a lane with a transfer of nothing; decides no payment.')
+    .action(async (network: string, address: string, text: string) => {
+      const nonce = parseNonce(text);
+      const done = await withSettlement(await open(), (settlement) =>
+        voidNonce(settlement, network, parseWallet(address), nonce),
+      );
+      show({ network, address, nonce, done });
+    });
+  return relayer;
+}
+
+function alertCommands(open: Surroundings['open'], show: (value: unknown) => void): Command {
+  const alert = new Command('alert').description('What the service told its operator.');
+  alert
+    .command('list')
+    .description('Open alerts by kind, with an example.')
+    .action(async () => show({ alerts: await listAlerts((await open()).database) }));
+  alert
+    .command('resolve <kind>')
+    .description('Marks the open alerts of a kind as dealt with.')
+    .action(async (kind: string) => show({ kind, resolved: await resolveAlerts((await open()).database, kind) }));
+  return alert;
+}
+
+/** Runs a command with settlement's parts, and closes their connections to the chain. */
+async function withSettlement<T>({ database, config }: Opened, work: (settlement: SettlementDeps) => Promise<T>): Promise<T> {
+  const { networks } = config;
+  if (networks === undefined) throw new ServiceError('invalid_parameter', 'NETWORKS must be set for this command');
+  const settlement = createSettlementDeps({ ...config, networks }, database, createLog({ level: 'silent', name: 'admin' }));
+  try {
+    return await work(settlement);
+  } finally {
+    for (const network of settlement.networks.ids) await settlement.rpcOf(network).close();
+  }
+}
+
+function temporalOf({
+  temporalAddress: address,
+  temporalNamespace: namespace,
+}: AdminConfig): (() => Promise<TemporalFacts>) | null {
+  if (address === undefined) return null;
+  return async () => {
+    const connection = await Connection.connect({ address, connectTimeout: '3s' });
+    try {
+      const { workflowService } = connection;
+      const { serverVersion } = await workflowService.getSystemInfo({});
+      const described = await workflowService.describeNamespace({ namespace }).catch(() => null);
+      const queue = { namespace, taskQueue: { name: TASK_QUEUE }, taskQueueType: 1 };
+      const pollers = described ? ((await workflowService.describeTaskQueue(queue)).pollers ?? []).length : 0;
+      const seconds = described?.config?.workflowExecutionRetentionTtl?.seconds;
+      return { version: serverVersion ?? '', retentionDays: described ? Number(seconds ?? 0) / DAY_SECONDS : null, pollers };
+    } finally {
+      await connection.close();
+    }
+  };
+}
+
+function licenceKeysOf({ database, config }: Opened) {
+  const { licenceKeys } = config;
+  if (licenceKeys === undefined) return null;
+  return async () => ({
+    private: (await Promise.all(licenceKeys.map(publicHalf))).map(({ kid }) => kid),
+    published: (await listSigningKeys(database)).filter(({ isRetired }) => !isRetired).map(({ kid }) => kid),
+  });
+}
+
+function parseNonce(text: string): bigint {
+  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('A whole number from 0.');
+  return BigInt(text);
+}

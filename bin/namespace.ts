@@ -1,0 +1,6 @@
+import { ensureNamespace } from '../sandbox/parts/temporal-namespace.ts';
+import { readNamespaceConfig } from './config.ts';
+
+/** Makes the Temporal namespace with 30 days of retention, then ends; safe to run at every deployment. */
+const { temporalAddress, temporalNamespace } = readNamespaceConfig();
+await ensureNamespace(temporalAddress, temporalNamespace);

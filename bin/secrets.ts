@@ -1,0 +1,45 @@
+/**
+ * `node bin/secrets.ts <folder>`: writes the secret files docker-compose.yml reads, random ones. The folder is its owner's alone;
+ * the files in it can be read by whatever user a container runs as. A file that is there stays as it is, so a second run adds only
+ * what is missing. What cannot be made up, it says.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { routerAddress } from '../chain/split.ts';
+import { createServiceSecrets } from '../sandbox/secrets.ts';
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) {
+  process.stderr.write('usage: node bin/secrets.ts <folder>\n');
+  process.exit(2);
+}
+mkdirSync(folder, { recursive: true, mode: 0o700 });
+
+/** The text of a file, written at the first call. */
+function secret(name: string, make: () => string): string {
+  const file = join(folder as string, name);
+  if (!existsSync(file)) writeFileSync(file, make(), { mode: 0o644, flag: 'wx' });
+  return readFileSync(file, 'utf8').trim();
+}
+
+const NETWORK = 'eip155:8453';
+const password = (): string => randomBytes(24).toString('base64url');
+const made = createServiceSecrets();
+secret('postgres_password', password);
+secret('temporal_database_password', password);
+const owner = secret('database_owner_password', password);
+const app = secret('database_app_password', password);
+secret('database_owner_url', () => `postgres://svc_owner:${owner}@postgres:5432/svc`);
+secret('database_url', () => `postgres://svc_app:${app}@postgres:5432/svc`);
+secret('quote_token_secrets', () => made.quoteTokenSecret);
+secret('api_key_pepper', () => made.apiKeyPepper);
+secret('secrets_key', () => made.secretsKey);
+secret('licence_keys', () => JSON.stringify({ keys: [made.licenceKey] }));
+secret('relayer_private_keys', () => JSON.stringify({ [NETWORK]: [made.relayerPrivateKey] }));
+secret('networks', () => JSON.stringify([{ id: NETWORK, rpcUrls: ['https://mainnet.base.org'], router: routerAddress }]));
+process.stdout.write(
+  `The secrets are in ${folder}; keep a copy apart from the database's backups.\n` +
+    `Now put RPC addresses of your own into ${join(folder, 'networks')}, two providers at least, and send gas money to the relayer\n` +
+    'whose key is in relayer_private_keys (`node bin/admin.ts doctor` shows its address and balance).\n',
+);

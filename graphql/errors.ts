@@ -1,0 +1,71 @@
+import { GraphQLError } from 'graphql';
+import type { ErrorKind } from '../domain/errors.ts';
+import { isServiceError } from '../domain/errors.ts';
+
+/** The code of every kind of error at this door (decisions §4, GraphQL). */
+const CODE_BY_KIND = {
+  invalid: 'BAD_USER_INPUT',
+  unauthenticated: 'UNAUTHENTICATED',
+  payment: 'PAYMENT',
+  forbidden: 'FORBIDDEN',
+  plan: 'PLAN_GATE',
+  missing: 'NOT_FOUND',
+  conflict: 'CONFLICT',
+  throttled: 'THROTTLED',
+  defect: 'INTERNAL',
+  unavailable: 'UNAVAILABLE',
+} as const satisfies Record<ErrorKind, string>;
+
+/** What Postgres says when a statement took too long, and of a value it cannot take. */
+const STATEMENT_TIMEOUT = '57014';
+const BAD_VALUE = /^22/;
+
+/** The extensions of an expected error: its code, the service's own code, and what a client can do. */
+export function extensionsOf(error: unknown): Record<string, unknown> | null {
+  if (!isServiceError(error) || error.kind === 'defect') return null;
+  const { retryAfterSeconds, parameter } = error.details;
+  return {
+    code: CODE_BY_KIND[error.kind],
+    reason: error.code,
+    ...(error.kind === 'plan' ? { upgrade: true } : {}),
+    ...(parameter === undefined ? {} : { parameter }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  };
+}
+
+/**
+ * What a client gets to see of an error: documents that are wrong say what is wrong, expected errors their code and sentence,
+ * anything else that something went wrong on our side. Never a stack, never SQL.
+ */
+export function publicError(error: unknown): GraphQLError {
+  const place = error instanceof GraphQLError ? error : null;
+  const cause = place === null ? error : (place.originalError ?? null);
+  if (place !== null && (cause === null || cause instanceof GraphQLError)) return place.extensions['code'] ? place : written(place);
+  const extensions = extensionsOf(cause);
+  if (extensions && isServiceError(cause)) return said(cause.message, extensions, place);
+  const state = String((cause as { code?: unknown } | null)?.code ?? '');
+  if (state === STATEMENT_TIMEOUT) {
+    const sentence = 'this takes too long; ask for a shorter window or fewer rows';
+    return said(sentence, { code: 'TIMEOUT', reason: 'statement_timeout' }, place);
+  }
+  if (BAD_VALUE.test(state)) return said('a value is not of the form it must have', { code: 'BAD_USER_INPUT' }, place);
+  return said('something went wrong on our side', { code: 'INTERNAL', reason: 'internal' }, place);
+}
+
+/** True when the error is nothing a client could expect, so that an operator should read of it. */
+export function isDefect(error: unknown): boolean {
+  return publicError(error).extensions['code'] === 'INTERNAL';
+}
+
+/** An error of the document itself: syntax, validation, limits, variables. */
+function written(error: GraphQLError): GraphQLError {
+  return said(error.message, { code: 'BAD_USER_INPUT' }, error);
+}
+
+function said(message: string, extensions: Record<string, unknown>, place: GraphQLError | null): GraphQLError {
+  return new GraphQLError(message, {
+    ...(place === null ? {} : { nodes: place.nodes ?? null, source: place.source ?? null, path: place.path ?? null }),
+    ...(place?.positions && !place.nodes ? { positions: place.positions } : {}),
+    extensions,
+  });
+}

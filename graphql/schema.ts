@@ -1,0 +1,24 @@
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import { builder } from './builder.ts';
+import './scalars.ts';
+import './types/tenant.ts';
+import './types/hosts.ts';
+import './types/earnings.ts';
+import './types/crossings.ts';
+import './types/authors.ts';
+import './types/reconciliation.ts';
+import './types/audit.ts';
+import './types/observations.ts';
+import './types/payments.ts';
+import './types/licences.ts';
+import './types/webhooks.ts';
+import './types/account.ts';
+import './mutations/index.ts';
+
+/** The schema of the GraphQL door. */
+export const schema = builder.toSchema();
+
+/** The schema as it is committed (`schema.graphql`). */
+export function describeSchema(): string {
+  return `${printSchema(lexicographicSortSchema(schema))}\n`;
+}

@@ -1,0 +1,165 @@
+import type { ShownRule } from '../../services/anomalies/rules.ts';
+import { listRules } from '../../services/anomalies/rules.ts';
+import type { AuditLogEntry, PublisherKey } from '../../services/graph/lists.ts';
+import { auditLog, publisherKeys } from '../../services/graph/lists.ts';
+import { pageOf } from '../../services/graph/pages.ts';
+import type { AuthorMember } from '../../services/members.ts';
+import { listMembers } from '../../services/members.ts';
+import { builder } from '../builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { TimeOrder } from '../enums.ts';
+import { filterText } from '../inputs.ts';
+import { AnomalyMetricName, AnomalyRange, KeyScope } from '../mutations/enums.ts';
+import { Tenant } from '../site.ts';
+import { WindowInput, windowOf } from '../windows.ts';
+
+const RuleType = builder.objectRef<ShownRule>('AnomalyRule').implement({
+  description: 'A rule that tells when a figure of the site goes out of bounds.',
+  fields: (t) => ({
+    ruleId: t.exposeID('ruleId', { description: 'Its id.' }),
+    metric: t.field({ type: AnomalyMetricName, description: 'What it watches.', resolve: ({ metric }) => metric }),
+    range: t.field({ type: AnomalyRange, description: 'Over which time.', resolve: ({ rangeKey }) => rangeKey }),
+    threshold: t.exposeFloat('threshold', { description: 'From where on it is out of bounds.' }),
+    host: t.exposeString('host', { nullable: true, description: 'On which host; null: all.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'True while it is looked at.' }),
+    phase: t.exposeString('phase', { description: 'armed, breached, or throttled.' }),
+    firedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it told last.',
+      resolve: ({ firedAtMs }) => firedAtMs,
+    }),
+  }),
+});
+
+const KeyType = builder.objectRef<PublisherKey>('PublisherKey').implement({
+  description: 'A publisher key. The key itself was shown once and is not kept.',
+  fields: (t) => ({
+    keyId: t.exposeID('keyId', { description: 'Names it; no secret.' }),
+    name: t.exposeString('name', { description: 'What it is for.' }),
+    prefix: t.exposeString('prefix', { description: 'How it begins.' }),
+    last4: t.exposeString('last4', { description: 'Its last four characters.' }),
+    scopes: t.field({ type: [KeyScope], description: 'What it may do.', resolve: ({ scopes }) => scopes as 'tenant.read'[] }),
+    createdAt: t.field({ type: 'EpochMs', description: 'When it was minted.', resolve: ({ createdAtMs }) => createdAtMs }),
+    expiresAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it ends.',
+      resolve: ({ expiresAtMs }) => expiresAtMs,
+    }),
+    revokedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was revoked.',
+      resolve: ({ revokedAtMs }) => revokedAtMs,
+    }),
+  }),
+});
+
+const MemberType = builder.objectRef<AuthorMember>('Member').implement({
+  description: 'An author on the roster.',
+  fields: (t) => ({
+    authorId: t.exposeID('authorId', { description: 'The author’s id.' }),
+    email: t.exposeString('email', { description: 'Where the invitation went.' }),
+    userId: t.exposeString('userId', { nullable: true, description: 'The user who accepted.' }),
+    accepted: t.exposeBoolean('accepted', { description: 'True when the invitation was accepted.' }),
+    inviteToken: t.exposeString('inviteToken', {
+      nullable: true,
+      description: 'The open invitation; null when there is none, and for keys an error.',
+      authScopes: { owner: true },
+    }),
+  }),
+});
+
+const AuditLogType = builder.objectRef<AuditLogEntry>('AuditLogEntry').implement({
+  description: 'One change an owner made.',
+  fields: (t) => ({
+    entryId: t.exposeID('entryId', { description: 'Its id.' }),
+    at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ atMs }) => atMs }),
+    actorId: t.exposeString('actorId', { description: 'Who.' }),
+    actorVia: t.exposeString('actorVia', { description: 'How they signed in: oidc, token, or operator.' }),
+    action: t.exposeString('action', { description: 'What they did, for example `key.mint`.' }),
+    target: t.exposeString('target', { nullable: true, description: 'To what; null: the site.' }),
+    before: t.exposeString('before', { nullable: true, description: 'JSON text of what it was; null: nothing.' }),
+    after: t.exposeString('after', { nullable: true, description: 'JSON text of what it is; null: nothing.' }),
+  }),
+});
+
+const AuditLogFilter = builder.inputType('AuditLogFilter', {
+  description: 'Which changes; everything given must hold.',
+  fields: (t) => ({
+    window: t.field({ type: WindowInput, description: 'When.' }),
+    action: t.string({ description: 'This action.', validate: filterText }),
+    actorId: t.string({ description: 'By this user.', validate: filterText }),
+    target: t.string({ description: 'To this.', validate: filterText }),
+  }),
+});
+
+const RuleConnection = connectionOf(RuleType, 'AnomalyRule', 'anomaly rules, the oldest first');
+const KeyConnection = connectionOf(KeyType, 'PublisherKey', 'keys');
+const MemberConnection = connectionOf(MemberType, 'Member', 'authors on the roster');
+const AuditLogConnection = connectionOf(AuditLogType, 'AuditLogEntry', 'changes');
+
+builder.objectFields(Tenant, (t) => ({
+  anomalyRules: t.field({
+    type: RuleConnection,
+    nullable: true,
+    description: 'Rules that tell when a figure goes out of bounds. Scope audit.read.',
+    authScopes: { reads: 'audit.read' },
+    complexity: listCost,
+    args: pageArgs,
+    resolve: async (site, page, { deps }) => {
+      const request = pageRequest(page, 'OLDEST');
+      const rules = await listRules({ database: deps.reading }, site.tenantId, deps.clock());
+      return connect(pageOf(rules, ({ ruleId }) => ruleId, request), request);
+    },
+  }),
+  keys: t.field({
+    type: KeyConnection,
+    nullable: true,
+    description: 'Keys of the site, never the secret. For owners.',
+    authScopes: { owner: true },
+    complexity: listCost,
+    args: {
+      ...pageArgs,
+      active: t.arg.boolean({ description: 'True: those that are neither revoked nor expired.' }),
+      orderBy: t.arg({ type: TimeOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
+    },
+    resolve: async (site, { active, orderBy, ...page }, { deps }) => {
+      const request = pageRequest(page, orderBy ?? 'NEWEST');
+      const which = active ? { activeAtMs: deps.clock() } : {};
+      return connect(await publisherKeys.page(deps, site.tenantId, which, request), request);
+    },
+  }),
+  members: t.field({
+    type: MemberConnection,
+    nullable: true,
+    description: 'The author roster. Scope member.read.',
+    authScopes: { reads: 'member.read' },
+    complexity: listCost,
+    args: pageArgs,
+    resolve: async (site, page, { deps }) => {
+      const request = pageRequest(page, 'OLDEST');
+      const { authors } = await listMembers({ ...deps, database: deps.reading }, site.tenantId);
+      return connect(pageOf(authors, ({ authorId }) => authorId, request), request);
+    },
+  }),
+  auditLog: t.field({
+    type: AuditLogConnection,
+    nullable: true,
+    description: 'Who changed what, and what it was before. For owners.',
+    authScopes: { owner: true },
+    complexity: listCost,
+    args: {
+      ...pageArgs,
+      filter: t.arg({ type: AuditLogFilter, description: 'Which ones.' }),
+      orderBy: t.arg({ type: TimeOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
+    },
+    resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
+      const { window, ...rest } = filter ?? {};
+      const request = pageRequest(page, orderBy ?? 'NEWEST');
+      const which = { ...rest, ...(window ? { window: windowOf(site, window, deps.clock()) } : {}) };
+      return connect(await auditLog.page(deps, site.tenantId, which, request), request);
+    },
+  }),
+}));

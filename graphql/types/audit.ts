@@ -1,0 +1,204 @@
+import { FAILURE_REASONS } from '../../domain/errors.ts';
+import type { AgentTotals } from '../../services/graph/agents.ts';
+import { readAgents } from '../../services/graph/agents.ts';
+import { pageOf } from '../../services/graph/pages.ts';
+import type { AgentRow, Audit, AuditGroupRow, AuditTotals } from '../../services/reports/audit.ts';
+import { readAudit } from '../../services/reports/audit.ts';
+import { shownWallet } from '../../services/reports/wallet.ts';
+import { builder } from '../builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { AgentOrder, AuditGroupBy, AuditOrder, CrossingKind, FailureReason, Verdict } from '../enums.ts';
+import { filterText, lower } from '../inputs.ts';
+import { Tenant } from '../site.ts';
+import { askedWindow, Report, WindowInput } from '../windows.ts';
+import { REPORT_COST } from './earnings.ts';
+
+const FailureCount = builder
+  .objectRef<{ readonly reason: (typeof FAILURE_REASONS)[number]; readonly count: number }>('FailureCount')
+  .implement({
+    description: 'How many payments failed for a reason.',
+    fields: (t) => ({
+      reason: t.field({ type: FailureReason, description: 'Why.', resolve: ({ reason }) => reason }),
+      count: t.exposeInt('count', { description: 'How many.' }),
+    }),
+  });
+
+const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement({
+  description: 'Net sums of observations.',
+  fields: (t) => ({
+    observations: t.exposeInt('observations', { description: 'Requests.' }),
+    agentHits: t.exposeInt('agentHits', { description: 'Requests classified as agents.' }),
+    denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
+    paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
+    servedFree: t.exposeInt('servedFree', { description: 'Requests that were served free.' }),
+    paymentFailed: t.exposeInt('paymentFailed', { description: 'Payments that failed.' }),
+    verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
+    masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),
+    missedMicro: t.field({
+      type: 'Micro',
+      description: 'What denied and blocked requests would have paid.',
+      resolve: ({ missedMicro }) => missedMicro,
+    }),
+    failedMicro: t.field({ type: 'Micro', description: 'What failed payments would have paid.', resolve: ({ failedMicro }) => failedMicro }),
+    earnedMicro: t.field({ type: 'Micro', description: 'What paid requests paid.', resolve: ({ earnedMicro }) => earnedMicro }),
+    failedByReason: t.field({
+      type: [FailureCount],
+      description: 'Failed payments by reason; every reason is listed.',
+      resolve: ({ failedByReason }) => FAILURE_REASONS.map((reason) => ({ reason, count: failedByReason[reason] })),
+    }),
+  }),
+});
+
+const AuditGroup = builder.objectRef<AuditGroupRow>('AuditGroup').implement({
+  description: 'One group of the audit.',
+  fields: (t) => ({
+    key: t.string({
+      description: 'What the group is of: a host, slug, wallet, kind, agent label or verdict; empty where there is none.',
+      resolve: ({ key }) => shownWallet(key),
+    }),
+    authorId: t.exposeString('authorId', { nullable: true, description: 'The author’s id, where one is known.' }),
+    hits: t.exposeInt('hits', { description: 'Requests.' }),
+    denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
+    paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
+    missedMicro: t.field({ type: 'Micro', description: 'What was missed.', resolve: ({ missedMicro }) => missedMicro }),
+    earnedMicro: t.field({ type: 'Micro', description: 'What was earned.', resolve: ({ earnedMicro }) => earnedMicro }),
+  }),
+});
+
+const AuditAgent = builder.objectRef<AgentRow>('AuditAgent').implement({
+  description: 'One agent among the requests that were classified as agents.',
+  fields: (t) => ({
+    agent: t.exposeString('agent', { description: 'Its label.' }),
+    hits: t.exposeInt('hits', { description: 'Requests.' }),
+    denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
+    paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
+    verified: t.exposeBoolean('verified', { description: 'True when one of its signatures verified.' }),
+  }),
+});
+
+const AuditGroupConnection = connectionOf(AuditGroup, 'AuditGroup', 'groups');
+const AuditAgentConnection = connectionOf(AuditAgent, 'AuditAgent', 'agents, the busiest first');
+
+const GROUP_MEASURES = {
+  HITS: ({ hits }: AuditGroupRow) => BigInt(hits),
+  DENIED: ({ denied }: AuditGroupRow) => BigInt(denied),
+  PAID: ({ paid }: AuditGroupRow) => BigInt(paid),
+  MISSED: ({ missedMicro }: AuditGroupRow) => missedMicro,
+  EARNED: ({ earnedMicro }: AuditGroupRow) => earnedMicro,
+};
+
+function inOrder(rows: readonly AuditGroupRow[], orderBy: keyof typeof GROUP_MEASURES): AuditGroupRow[] {
+  const measure = GROUP_MEASURES[orderBy];
+  return rows.toSorted((a, b) => {
+    const [x, y] = [measure(a), measure(b)];
+    return x === y ? (a.key < b.key ? -1 : 1) : x > y ? -1 : 1;
+  });
+}
+
+const AuditType = builder.objectRef<Audit>('Audit').implement({
+  description: 'What was observed on a site in a window. Every filter applies to every part.',
+  interfaces: [Report],
+  fields: (t) => ({
+    totals: t.field({ type: AuditTotalsType, description: 'The whole window.', resolve: ({ totals }) => totals }),
+    previous: t.field({
+      type: AuditTotalsType,
+      nullable: true,
+      description: 'The window of the same length right before; null unless `compare` is true.',
+      resolve: ({ previous }) => previous,
+    }),
+    truncated: t.boolean({
+      description: 'True when there are more groups or agents than the busiest 1,000.',
+      resolve: ({ isCut }) => isCut,
+    }),
+    breakdown: t.field({
+      type: AuditGroupConnection,
+      nullable: true,
+      description: 'The window by `groupBy`; null unless that is given.',
+      complexity: listCost,
+      args: {
+        ...pageArgs,
+        orderBy: t.arg({ type: AuditOrder, defaultValue: 'HITS', description: 'In which order.' }),
+      },
+      resolve: ({ breakdown }, { orderBy, ...page }) => {
+        const order = orderBy ?? 'HITS';
+        const request = pageRequest(page, order);
+        return breakdown && connect(pageOf(inOrder(breakdown, order), ({ key }) => key, request), request);
+      },
+    }),
+    byAgent: t.field({
+      type: AuditAgentConnection,
+      description: 'Requests classified as agents, the busiest first.',
+      complexity: listCost,
+      args: pageArgs,
+      resolve: ({ byAgent }, page) => {
+        const request = pageRequest(page, 'HITS');
+        return connect(pageOf(byAgent, ({ agent }) => agent, request), request);
+      },
+    }),
+  }),
+});
+
+const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
+  description: 'What one agent did in a window, by its label.',
+  fields: (t) => ({
+    agent: t.exposeString('agent', { description: 'Its label: a verified host, a known crawler, or other.' }),
+    hits: t.exposeInt('hits', { description: 'Requests.' }),
+    paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
+    denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
+    paymentFailed: t.exposeInt('paymentFailed', { description: 'Payments that failed.' }),
+    servedFree: t.exposeInt('servedFree', { description: 'Requests that were served free.' }),
+    verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
+    masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),
+    earnedMicro: t.field({ type: 'Micro', description: 'What it paid.', resolve: ({ earnedMicro }) => earnedMicro }),
+    missedMicro: t.field({ type: 'Micro', description: 'What it would have paid.', resolve: ({ missedMicro }) => missedMicro }),
+    failedMicro: t.field({ type: 'Micro', description: 'What its failed payments would have paid.', resolve: ({ failedMicro }) => failedMicro }),
+  }),
+});
+
+const AgentConnection = connectionOf(AgentType, 'Agent', 'agents');
+
+builder.objectFields(Tenant, (t) => ({
+  audit: t.field({
+    type: AuditType,
+    nullable: true,
+    description: 'What was observed in a window: missed, failed and earned. Scope audit.read.',
+    authScopes: { reads: 'audit.read' },
+    complexity: REPORT_COST,
+    args: {
+      window: t.arg({ type: WindowInput, description: 'When.' }),
+      compare: t.arg.boolean({ description: 'True: also the window of the same length right before.' }),
+      groupBy: t.arg({ type: AuditGroupBy, description: 'What `breakdown` is by.' }),
+      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
+      verdict: t.arg({ type: Verdict, description: 'With this verdict alone.' }),
+      agent: t.arg.string({ description: 'A label, or the exact name an agent gave.', validate: filterText }),
+    },
+    resolve: (site, { window, compare, groupBy, host, kind, verdict, agent }, { deps }) =>
+      readAudit({ database: deps.reading, clock: deps.clock }, site, {
+        ...askedWindow(window, deps.clock()),
+        ...{ compare: compare ?? false, groupBy: groupBy ?? null, host: lower(host), kind: kind ?? null },
+        ...{ verdict: verdict ?? null, agent: agent ?? null, cursorMs: null, limit: 1 },
+      }),
+  }),
+  agents: t.field({
+    type: AgentConnection,
+    nullable: true,
+    description: 'Every agent of a window with what it paid, missed and failed. Scope audit.read.',
+    authScopes: { reads: 'audit.read' },
+    complexity: (args) => ({ ...listCost(args), field: REPORT_COST }),
+    args: {
+      ...pageArgs,
+      window: t.arg({ type: WindowInput, description: 'When.' }),
+      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
+      orderBy: t.arg({ type: AgentOrder, defaultValue: 'EARNED', description: 'In which order.' }),
+    },
+    resolve: async (site, { window, host, kind, orderBy, ...page }, { deps }) => {
+      const order = orderBy ?? 'EARNED';
+      const request = pageRequest(page, order);
+      const asked = { ...askedWindow(window, deps.clock()), host: lower(host), kind: kind ?? null };
+      const { agents } = await readAgents(deps, site, asked, order);
+      return connect(pageOf(agents, ({ agent }) => agent, request), request);
+    },
+  }),
+}));

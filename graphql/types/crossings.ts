@@ -1,0 +1,166 @@
+import type { Crossing, Leg } from '../../services/graph/lists.ts';
+import { crossings, legs, payments } from '../../services/graph/lists.ts';
+import { shownWallet } from '../../services/reports/wallet.ts';
+import { builder } from '../builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { AmountOrder, CrossingKind, LegRole } from '../enums.ts';
+import { filterHex, filterText, lower, rowId } from '../inputs.ts';
+import { eachBy, groupsBy, keyIn } from '../loading.ts';
+import { Tenant } from '../site.ts';
+import { WindowInput, windowOf } from '../windows.ts';
+import { PaymentType } from './payments.ts';
+
+/** A crossing. */
+export const CrossingType = builder.objectRef<Crossing>('Crossing');
+/** A leg. */
+export const LegType = builder.objectRef<Leg>('Leg');
+
+CrossingType.implement({
+  description: 'One settled read or citation in the ledger. Rows never change; a correction is a row of its own with a negative amount.',
+  fields: (t) => ({
+    crossingId: t.exposeID('crossingId', { description: 'Its id; `eventId` of reconciliation in the API.' }),
+    sequence: t.exposeInt('sequence', { description: '0, or an odd number for a correction of the crossing before it.' }),
+    host: t.exposeString('host', { description: 'The host it was on.' }),
+    slug: t.exposeString('slug', { description: 'The page.' }),
+    kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
+    micro: t.field({ type: 'Micro', description: 'What was paid.', resolve: ({ micro }) => micro }),
+    payer: t.string({ description: 'The address that signed the payment.', resolve: ({ payer }) => shownWallet(payer) }),
+    agent: t.exposeString('agent', { description: 'The agent’s label, as in the audit.' }),
+    at: t.field({ type: 'EpochMs', description: 'When the payment was taken.', resolve: ({ atMs }) => atMs }),
+    recordedAt: t.field({ type: 'EpochMs', description: 'When the row was written.', resolve: ({ recordedAtMs }) => recordedAtMs }),
+    legs: t.loadableList({
+      type: LegType,
+      description: 'Who got what of it, in the order of the split.',
+      complexity: 1,
+      load: groupsBy(legs, 'crossing'),
+      resolve: (crossing) => keyIn(crossing, crossing.crossingId),
+    }),
+    payment: t.loadable({
+      type: PaymentType,
+      nullable: true,
+      description: 'The payment it was settled by.',
+      complexity: 1,
+      load: eachBy(payments, 'id'),
+      resolve: (crossing) => keyIn(crossing, crossing.paymentId),
+    }),
+  }),
+});
+
+LegType.implement({
+  description: 'One author’s share of one crossing: a line of a statement.',
+  fields: (t) => ({
+    toAddress: t.string({ description: 'The wallet that is paid.', resolve: ({ toAddress }) => shownWallet(toAddress) }),
+    micro: t.field({ type: 'Micro', description: 'Its amount; negative in a correction.', resolve: ({ micro }) => micro }),
+    role: t.field({ type: LegRole, description: 'Whose it is.', resolve: ({ role }) => role }),
+    authorId: t.exposeString('authorId', { nullable: true, description: 'The author’s id, where the credits named one.' }),
+    share: t.exposeFloat('share', { description: 'The author’s part of the price, 0 … 1.' }),
+    host: t.exposeString('host', { description: 'The host it was on.' }),
+    slug: t.exposeString('slug', { description: 'The page.' }),
+    kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
+    at: t.field({ type: 'EpochMs', description: 'When the payment was taken.', resolve: ({ atMs }) => atMs }),
+    crossing: t.loadable({
+      type: CrossingType,
+      nullable: true,
+      description: 'The crossing it is a share of.',
+      complexity: 1,
+      load: eachBy(crossings, 'id'),
+      resolve: (leg) => keyIn(leg, leg.crossingId),
+    }),
+  }),
+});
+
+const CrossingFilter = builder.inputType('CrossingFilter', {
+  description: 'Which crossings; everything given must hold.',
+  fields: (t) => ({
+    window: t.field({ type: WindowInput, description: 'When.' }),
+    host: t.string({ description: 'On this host.', validate: filterText }),
+    slug: t.string({ description: 'Of this page.', validate: filterText }),
+    kind: t.field({ type: CrossingKind, description: 'Reads or citations alone.' }),
+    agent: t.string({ description: 'By the agent with this label.', validate: filterText }),
+    author: t.string({ description: 'That paid this wallet.', validate: filterHex }),
+    payer: t.string({ description: 'Paid by this address.', validate: filterHex }),
+    minMicro: t.field({ type: 'Micro', description: 'Of at least this amount.' }),
+    maxMicro: t.field({ type: 'Micro', description: 'Of at most this amount.' }),
+    includeCorrected: t.boolean({ description: 'Also corrections and what they took back; otherwise what stands.' }),
+  }),
+});
+
+const LegFilter = builder.inputType('LegFilter', {
+  description: 'Which legs; everything given must hold.',
+  fields: (t) => ({
+    window: t.field({ type: WindowInput, description: 'When.' }),
+    host: t.string({ description: 'On this host.', validate: filterText }),
+    slug: t.string({ description: 'Of this page.', validate: filterText }),
+    kind: t.field({ type: CrossingKind, description: 'Of reads or citations alone.' }),
+    author: t.string({ description: 'To this wallet.', validate: filterHex }),
+    authorId: t.string({ description: 'Of the author with this id.', validate: filterText }),
+    includePlatform: t.boolean({ description: 'Also platform legs; otherwise those of authors.' }),
+    minMicro: t.field({ type: 'Micro', description: 'Of at least this amount.' }),
+    maxMicro: t.field({ type: 'Micro', description: 'Of at most this amount.' }),
+    includeCorrected: t.boolean({ description: 'Also corrections and what they took back; otherwise what stands.' }),
+  }),
+});
+
+const CrossingConnection = connectionOf(CrossingType, 'Crossing', 'crossings');
+/** A page of legs. */
+export const LegConnection = connectionOf(LegType, 'Leg', 'legs');
+
+builder.objectFields(Tenant, (t) => ({
+  crossings: t.field({
+    type: CrossingConnection,
+    nullable: true,
+    description: 'Settled reads and citations. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: listCost,
+    args: {
+      ...pageArgs,
+      filter: t.arg({ type: CrossingFilter, description: 'Which ones.' }),
+      orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
+    },
+    resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
+      const { window, author, payer, includeCorrected, ...rest } = filter ?? {};
+      const request = pageRequest(page, orderBy ?? 'NEWEST');
+      const which = {
+        ...rest,
+        ...{ author: lower(author), payer: lower(payer), includeCorrected: includeCorrected ?? false },
+        window: windowOf(site, window, deps.clock()),
+      };
+      return connect(await crossings.page(deps, site.tenantId, which, request), request);
+    },
+  }),
+  crossing: t.field({
+    type: CrossingType,
+    nullable: true,
+    description: 'One crossing by its id; null when the site has none of that id. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: 2,
+    args: { crossingId: t.arg.id({ required: true, description: 'Its id.' }) },
+    resolve: (site, { crossingId }, { deps }) => {
+      const id = rowId(crossingId);
+      const window = windowOf(site, null, deps.clock());
+      return id === null ? null : crossings.find(deps, site.tenantId, { id, window, includeCorrected: true });
+    },
+  }),
+  legs: t.field({
+    type: LegConnection,
+    nullable: true,
+    description: 'Authors’ shares, line by line. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: listCost,
+    args: {
+      ...pageArgs,
+      filter: t.arg({ type: LegFilter, description: 'Which ones.' }),
+      orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
+    },
+    resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
+      const { window, author, includePlatform, includeCorrected, ...rest } = filter ?? {};
+      const request = pageRequest(page, orderBy ?? 'NEWEST');
+      const which = {
+        ...rest,
+        ...{ author: lower(author), includePlatform: includePlatform ?? false, includeCorrected: includeCorrected ?? false },
+        window: windowOf(site, window, deps.clock()),
+      };
+      return connect(await legs.page(deps, site.tenantId, which, request), request);
+    },
+  }),
+}));

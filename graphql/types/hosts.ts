@@ -1,0 +1,154 @@
+import type { ChallengeView } from '../../domain/hostChallenge.ts';
+import type { EnforcementStatus } from '../../domain/enforcementStatus.ts';
+import { enforcementStatus } from '../../services/enforcement.ts';
+import type { Host } from '../../services/graph/lists.ts';
+import { hosts } from '../../services/graph/lists.ts';
+import { listHosts } from '../../services/hosts/challenges.ts';
+import { builder } from '../builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { filterText, lower } from '../inputs.ts';
+import { keyIn, loadBySite } from '../loading.ts';
+import { ProofMethod } from '../mutations/enums.ts';
+import { Tenant } from '../site.ts';
+
+const PresentedPart = builder.objectRef<{ readonly name: string; readonly value: string }>('ProofPart').implement({
+  description: 'One part of what proves a host.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'What it is, for example `url` or `recordName`.' }),
+    value: t.exposeString('value', { description: 'What to put there.' }),
+  }),
+});
+
+const ChallengeType = builder.objectRef<ChallengeView>('HostChallenge').implement({
+  description: 'The task that proves a host.',
+  fields: (t) => ({
+    method: t.field({ type: ProofMethod, description: 'How it is proven.', resolve: ({ method }) => method }),
+    token: t.exposeString('token', { description: 'What must be found at the host.' }),
+    present: t.field({
+      type: [PresentedPart],
+      description: 'Where to put it, part by part.',
+      resolve: ({ present }) => Object.entries(present).map(([name, value]) => ({ name, value: String(value) })),
+    }),
+    capability: t.exposeString('capability', { description: 'What the site lets its owner install.' }),
+    codeArtifact: t.exposeString('codeArtifact', { nullable: true, description: 'What of ours fits the site.' }),
+  }),
+});
+
+const Track = builder.objectRef<{ readonly name: string; readonly state: string }>('EnforcementTrack').implement({
+  description: 'One way a host is held.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'fleet, in_app, ownership, or key.' }),
+    state: t.exposeString('state', { description: 'ok, missing, or stale.' }),
+  }),
+});
+
+const EnforcementType = builder.objectRef<EnforcementStatus>('EnforcementStatus').implement({
+  description: 'Who enforces on a host, from what was heard and seen of it.',
+  fields: (t) => ({
+    mode: t.exposeString('mode', { description: 'fleet, in_app, idle, conflict, or unverified.' }),
+    confidence: t.exposeString('confidence', { description: 'high, medium, or low.' }),
+    basedOn: t.exposeStringList('basedOn', { description: 'What the verdict rests on.' }),
+    nextAction: t.exposeString('nextAction', { description: 'What somebody should do.' }),
+    attention: t.exposeBoolean('attention', { description: 'True when somebody should look.' }),
+    recordToFix: t.exposeString('recordToFix', { nullable: true, description: 'The DNS name to change, where DNS is wrong.' }),
+    lastCheckedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was looked at last.',
+      resolve: ({ lastCheckedAtMs }) => lastCheckedAtMs,
+    }),
+    tracks: t.field({
+      type: [Track],
+      description: 'Each way it is held.',
+      resolve: ({ tracks }) => Object.entries(tracks).map(([name, state]) => ({ name, state })),
+    }),
+  }),
+});
+
+/** A host of a site. */
+export const HostType = builder.objectRef<Host>('Host').implement({
+  description: 'A host of the site, proven or on its way there.',
+  fields: (t) => ({
+    host: t.exposeString('host', { description: 'The hostname.' }),
+    verifiedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'Since when it is proven; null until then, and after it lapsed.',
+      resolve: ({ verifiedAtMs }) => verifiedAtMs,
+    }),
+    routingVerifiedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was seen to lead to our fleet.',
+      resolve: ({ routingVerifiedAtMs }) => routingVerifiedAtMs,
+    }),
+    checkedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was checked last.',
+      resolve: ({ checkedAtMs }) => checkedAtMs,
+    }),
+    nextCheckAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it is checked next.',
+      resolve: ({ nextCheckAtMs }) => nextCheckAtMs,
+    }),
+    failingSince: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'Since when rechecks of a proven host fail.',
+      resolve: ({ failingSinceMs }) => failingSinceMs,
+    }),
+    lastReason: t.exposeString('lastReason', { nullable: true, description: 'Why the last check proved nothing.' }),
+    challenge: t.loadable({
+      type: ChallengeType,
+      nullable: true,
+      description: 'The task that proves it; null when none was opened. Scope domain.manage.',
+      authScopes: { reads: 'domain.manage' },
+      complexity: 1,
+      load: (keys: string[], { deps }) =>
+        loadBySite(keys, async (tenantId, names) => {
+          const views = await listHosts({ ...deps, database: deps.reading }, tenantId);
+          const byHost = new Map(views.map((view) => [view.host, view]));
+          return names.map((name) => byHost.get(name) ?? null);
+        }),
+      resolve: (host) => (host.hasChallenge ? keyIn(host, host.host) : null),
+    }),
+    enforcement: t.loadable({
+      type: EnforcementType,
+      nullable: true,
+      description: 'Who enforces on it.',
+      complexity: 1,
+      load: (keys: string[], { deps }) =>
+        loadBySite(keys, async (tenantId, names) => {
+          const found = await enforcementStatus({ ...deps, database: deps.reading }, tenantId);
+          const byHost = new Map(found.hosts.map((status) => [status.host, status]));
+          return names.map((name) => byHost.get(name) ?? null);
+        }),
+      resolve: (host) => keyIn(host, host.host),
+    }),
+  }),
+});
+
+const HostConnection = connectionOf(HostType, 'Host', 'hosts, by name');
+
+builder.objectField(Tenant, 'hosts', (t) =>
+  t.field({
+    type: HostConnection,
+    nullable: true,
+    description: 'Hosts of the site and hosts it has begun to prove. Scope tenant.read.',
+    authScopes: { reads: 'tenant.read' },
+    complexity: listCost,
+    args: {
+      ...pageArgs,
+      host: t.arg.string({ description: 'This one alone.', validate: filterText }),
+      verified: t.arg.boolean({ description: 'Proven ones alone, or the others.' }),
+    },
+    resolve: async (site, { host, verified, ...page }, { deps }) => {
+      const request = pageRequest(page, 'NAME');
+      const which = { host: lower(host), verified: verified ?? null };
+      return connect(await hosts.page(deps, site.tenantId, which, request), request);
+    },
+  }),
+);

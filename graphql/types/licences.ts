@@ -1,0 +1,107 @@
+import type { SoldLicence } from '../../services/graph/lists.ts';
+import { payments, soldLicences } from '../../services/graph/lists.ts';
+import { shownWallet } from '../../services/reports/wallet.ts';
+import { builder } from '../builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { AmountOrder, CrossingKind } from '../enums.ts';
+import { filterId, filterText, rowId } from '../inputs.ts';
+import { eachBy, keyIn } from '../loading.ts';
+import { Tenant } from '../site.ts';
+import { WindowInput, windowOf } from '../windows.ts';
+import { PaymentType } from './payments.ts';
+
+/** A licence a site sold. */
+export const SoldLicenceType = builder.objectRef<SoldLicence>('SoldLicence');
+
+SoldLicenceType.implement({
+  description: 'A licence the site sold over a scope of pages for a period.',
+  fields: (t) => ({
+    jti: t.exposeID('jti', { description: 'Its id, `jti` of the API.' }),
+    accountId: t.exposeID('accountId', { description: 'The buyer account it belongs to.' }),
+    host: t.exposeString('host', { description: 'The host it is for.' }),
+    patterns: t.exposeStringList('patterns', { description: 'The scope as it was asked for.' }),
+    terms: t.exposeStringList('terms', { description: 'What the pages may be used for.' }),
+    kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
+    pages: t.exposeInt('pages', { description: 'How many pages it grants.' }),
+    from: t.field({ type: 'EpochMs', description: 'When it begins.', resolve: ({ fromMs }) => fromMs }),
+    until: t.field({ type: 'EpochMs', description: 'When it ends.', resolve: ({ untilMs }) => untilMs }),
+    micro: t.field({ type: 'Micro', description: 'Its price.', resolve: ({ micro }) => micro }),
+    holder: t.string({
+      nullable: true,
+      description: 'The key that must prove itself, where the buyer asked for that.',
+      resolve: ({ holder }) => (holder === null ? null : shownWallet(holder)),
+    }),
+    boughtAt: t.field({ type: 'EpochMs', description: 'When it was bought.', resolve: ({ boughtAtMs }) => boughtAtMs }),
+    revokedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was revoked.',
+      resolve: ({ revokedAtMs }) => revokedAtMs,
+    }),
+    revokedReason: t.exposeString('revokedReason', {
+      nullable: true,
+      description: 'Why: revoked, or payment_reverted when the chain took its payment back.',
+    }),
+    payment: t.loadable({
+      type: PaymentType,
+      nullable: true,
+      description: 'The payment that bought it.',
+      complexity: 1,
+      load: eachBy(payments, 'id'),
+      resolve: (licence) => keyIn(licence, licence.paymentId),
+    }),
+  }),
+});
+
+const SoldLicenceFilter = builder.inputType('SoldLicenceFilter', {
+  description: 'Which licences; everything given must hold.',
+  fields: (t) => ({
+    window: t.field({ type: WindowInput, description: 'When they were bought.' }),
+    inForce: t.boolean({ description: 'True: those in force now and not revoked.' }),
+    host: t.string({ description: 'For this host.', validate: filterText }),
+    kind: t.field({ type: CrossingKind, description: 'For reads or citations alone.' }),
+    accountId: t.id({ description: 'Of this buyer account.' }),
+    minMicro: t.field({ type: 'Micro', description: 'Of at least this price.' }),
+    maxMicro: t.field({ type: 'Micro', description: 'Of at most this price.' }),
+  }),
+});
+
+const SoldLicenceConnection = connectionOf(SoldLicenceType, 'SoldLicence', 'licences');
+
+builder.objectFields(Tenant, (t) => ({
+  licencesSold: t.field({
+    type: SoldLicenceConnection,
+    nullable: true,
+    description: 'Licences the site sold. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: listCost,
+    args: {
+      ...pageArgs,
+      filter: t.arg({ type: SoldLicenceFilter, description: 'Which ones.' }),
+      orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
+    },
+    resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
+      const { window, inForce, accountId, ...rest } = filter ?? {};
+      const request = pageRequest(page, orderBy ?? 'NEWEST');
+      const nowMs = deps.clock();
+      const which = {
+        ...rest,
+        ...{ accountId: filterId(accountId, 'accountId'), window: windowOf(site, window, nowMs) },
+        ...(inForce ? { inForceAtMs: nowMs } : {}),
+      };
+      return connect(await soldLicences.page(deps, site.tenantId, which, request), request);
+    },
+  }),
+  licenceSold: t.field({
+    type: SoldLicenceType,
+    nullable: true,
+    description: 'One licence by its id; null when the site sold none of that id. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: 2,
+    args: { jti: t.arg.id({ required: true, description: 'Its id.' }) },
+    resolve: (site, { jti }, { deps }) => {
+      const id = rowId(jti);
+      return id === null ? null : soldLicences.find(deps, site.tenantId, { id, window: windowOf(site, null, deps.clock()) });
+    },
+  }),
+}));

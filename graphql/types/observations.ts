@@ -1,0 +1,87 @@
+import type { Observation } from '../../services/graph/lists.ts';
+import { observations } from '../../services/graph/lists.ts';
+import { builder } from '../builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { Classification, CrossingKind, TimeOrder, Verdict } from '../enums.ts';
+import { filterText } from '../inputs.ts';
+import { Tenant } from '../site.ts';
+import { WindowInput, windowOf } from '../windows.ts';
+
+/** An observation. */
+export const ObservationType = builder.objectRef<Observation>('Observation');
+
+type VerdictName = 'served-free' | 'agent-reread' | 'denied' | 'blocked' | 'paid' | 'payment-failed' | 'unservable';
+
+/** Nothing is observed later than minutes from now; days to come need not be opened. */
+const AHEAD_MS = 86_400_000;
+
+ObservationType.implement({
+  description: 'One reported or derived verdict about a request.',
+  fields: (t) => ({
+    observationId: t.exposeID('observationId', { description: 'Its id.' }),
+    host: t.exposeString('host', { description: 'The host that was asked.' }),
+    slug: t.exposeString('slug', { description: 'The page.' }),
+    kind: t.field({ type: CrossingKind, nullable: true, description: 'Read or citation.', resolve: ({ kind }) => kind }),
+    verdict: t.field({
+      type: Verdict,
+      description: 'What became of the request.',
+      resolve: ({ verdict }) => verdict as VerdictName,
+    }),
+    classifiedAs: t.field({
+      type: Classification,
+      description: 'Whom the gate took the reader for.',
+      resolve: ({ classifiedAs }) => classifiedAs,
+    }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why a payment failed.' }),
+    agent: t.exposeString('agent', { description: 'The agent’s label: a verified host, a known crawler, or other.' }),
+    agentUa: t.exposeString('agentUa', { nullable: true, description: 'The User-Agent.' }),
+    classifyReason: t.exposeString('classifyReason', { nullable: true, description: 'Why the gate took it for that.' }),
+    verified: t.exposeBoolean('verified', { nullable: true, description: 'True when a signature of the agent verified.' }),
+    verifiedAgent: t.exposeString('verifiedAgent', { nullable: true, description: 'Whose signature it was.' }),
+    sigInvalid: t.exposeBoolean('sigInvalid', { nullable: true, description: 'True when a signature was presented and failed.' }),
+    micro: t.field({ type: 'Micro', nullable: true, description: 'The price asked.', resolve: ({ micro }) => micro }),
+    at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ atMs }) => atMs }),
+  }),
+});
+
+const ObservationFilter = builder.inputType('ObservationFilter', {
+  description: 'Which observations; everything given must hold.',
+  fields: (t) => ({
+    window: t.field({ type: WindowInput, description: 'When.' }),
+    verdicts: t.field({ type: [Verdict], description: 'With one of these verdicts.' }),
+    classifiedAs: t.field({ type: Classification, description: 'Of people or agents alone.' }),
+    host: t.string({ description: 'On this host.', validate: filterText }),
+    slug: t.string({ description: 'Of this page.', validate: filterText }),
+    kind: t.field({ type: CrossingKind, description: 'Of reads or citations alone.' }),
+    agent: t.string({ description: 'Of the agent with this label.', validate: filterText }),
+    verified: t.boolean({ description: 'With, or without, a signature that verified.' }),
+    reason: t.string({ description: 'Failed for this reason.', validate: filterText }),
+    minMicro: t.field({ type: 'Micro', description: 'Of at least this price.' }),
+    maxMicro: t.field({ type: 'Micro', description: 'Of at most this price.' }),
+  }),
+});
+
+const ObservationConnection = connectionOf(ObservationType, 'Observation', 'observations');
+
+builder.objectField(Tenant, 'observations', (t) =>
+  t.field({
+    type: ObservationConnection,
+    nullable: true,
+    description: 'What was observed, row by row; those that stand. Scope audit.read.',
+    authScopes: { reads: 'audit.read' },
+    complexity: listCost,
+    args: {
+      ...pageArgs,
+      filter: t.arg({ type: ObservationFilter, description: 'Which ones.' }),
+      orderBy: t.arg({ type: TimeOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
+    },
+    resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
+      const { window, ...rest } = filter ?? {};
+      const request = pageRequest(page, orderBy ?? 'NEWEST');
+      const nowMs = deps.clock();
+      const readable = windowOf(site, window, nowMs);
+      const which = { ...rest, window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS } };
+      return connect(await observations.page(deps, site.tenantId, which, request), request);
+    },
+  }),
+);

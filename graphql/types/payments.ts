@@ -1,0 +1,209 @@
+import type { Batch, Payment } from '../../services/graph/lists.ts';
+import { batchesOf, crossings, observations, payments, soldLicences } from '../../services/graph/lists.ts';
+import { shownWallet } from '../../services/reports/wallet.ts';
+import { builder } from '../builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { AmountOrder, CrossingKind, FailureReason, PaymentMode, PaymentPurpose, PaymentState } from '../enums.ts';
+import { filterHex, filterText, lower, rowId } from '../inputs.ts';
+import { eachBy, groupsBy, keyIn, loadBySite } from '../loading.ts';
+import { Tenant } from '../site.ts';
+import { WindowInput, windowOf } from '../windows.ts';
+import { CrossingType } from './crossings.ts';
+import { SoldLicenceType } from './licences.ts';
+import { ObservationType } from './observations.ts';
+
+/** A payment. */
+export const PaymentType = builder.objectRef<Payment>('Payment');
+
+const Evidence = builder.objectRef<Payment & { readonly txHash: string }>('Evidence').implement({
+  description: 'What the chain shows for a payment: the transfer that moved its money.',
+  fields: (t) => ({
+    network: t.exposeString('network', { description: 'The chain (CAIP-2).' }),
+    txHash: t.exposeString('txHash', { description: 'The transaction.' }),
+    logPosition: t.exposeInt('logPosition', { nullable: true, description: 'The transfer’s place among its transaction’s logs.' }),
+    blockNumber: t.string({
+      nullable: true,
+      description: 'The block.',
+      resolve: ({ blockNumber }) => blockNumber?.toString() ?? null,
+    }),
+    blockTime: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'The time of the block.',
+      resolve: ({ blockTimeMs }) => blockTimeMs,
+    }),
+    finalAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the block was seen to be final; null until then.',
+      resolve: ({ finalAtMs }) => finalAtMs,
+    }),
+  }),
+});
+
+const BatchType = builder.objectRef<Batch>('SettlementBatch').implement({
+  description: 'What a payment went out in: one workflow, one nonce of the relayer, up to a hundred payments.',
+  fields: (t) => ({
+    batchId: t.exposeID('batchId', { description: 'Its id.' }),
+    network: t.exposeString('network', { description: 'The chain (CAIP-2).' }),
+    relayer: t.string({ description: 'The address that pays its gas.', resolve: ({ relayer }) => shownWallet(relayer) }),
+    nonce: t.string({ description: 'The relayer’s nonce.', resolve: ({ nonce }) => nonce.toString() }),
+    state: t.exposeString('state', { description: 'open, mined, or safe.' }),
+    txHashes: t.exposeStringList('txHashes', { description: 'Every transaction signed for it, the first attempt first.' }),
+    workflowId: t.exposeString('workflowId', { nullable: true, description: 'The Temporal workflow that sends it.' }),
+    workflowUrl: t.string({
+      nullable: true,
+      description: 'Where to read that workflow; null where no Temporal UI is configured.',
+      resolve: ({ workflowId }, _args, { deps }) =>
+        workflowId === null || deps.temporalUi === null
+          ? null
+          : `${deps.temporalUi.url}/namespaces/${deps.temporalUi.namespace}/workflows/${encodeURIComponent(workflowId)}`,
+    }),
+    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
+    closedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When its transaction was mined.',
+      resolve: ({ closedAtMs }) => closedAtMs,
+    }),
+  }),
+});
+
+PaymentType.implement({
+  description: 'One authorization the service was asked to settle, its state and its evidence. Signatures are not shown.',
+  fields: (t) => ({
+    paymentId: t.exposeID('paymentId', { description: 'Its id.' }),
+    state: t.field({ type: PaymentState, description: 'Where it stands.', resolve: ({ state }) => state }),
+    mode: t.field({ type: PaymentMode, description: 'Live or mock.', resolve: ({ mode }) => mode }),
+    purpose: t.field({ type: PaymentPurpose, description: 'What it buys.', resolve: ({ purpose }) => purpose }),
+    settler: t.exposeString('settler', { description: 'Who sends it: relayer, facilitator, or mock.' }),
+    host: t.exposeString('host', { description: 'The host of what it buys.' }),
+    slug: t.exposeString('slug', { description: 'The page.' }),
+    resource: t.exposeString('resource', { description: 'The full URL of what it buys.' }),
+    kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
+    micro: t.field({ type: 'Micro', description: 'Its amount.', resolve: ({ micro }) => micro }),
+    network: t.exposeString('network', { description: 'The chain (CAIP-2).' }),
+    asset: t.string({ description: 'The token.', resolve: ({ asset }) => shownWallet(asset) }),
+    payer: t.string({ description: 'Who signed it.', resolve: ({ payer }) => shownWallet(payer) }),
+    payTo: t.string({ description: 'Who must receive it: a wallet or a legs split.', resolve: ({ payTo }) => shownWallet(payTo) }),
+    nonce: t.exposeString('nonce', { description: 'The authorization’s nonce; spent once, for good.' }),
+    validAfter: t.exposeString('validAfter', { description: 'Seconds since 1970 after which it may be sent.' }),
+    validBefore: t.exposeString('validBefore', { description: 'Seconds since 1970 before which it must be mined.' }),
+    lane: t.exposeString('lane', { description: 'plain, or contract for payers that are contracts.' }),
+    x402Version: t.exposeInt('x402Version', { description: 'The version of x402 it was written in.' }),
+    agentUa: t.exposeString('agentUa', { nullable: true, description: 'The User-Agent it came with.' }),
+    attempts: t.exposeInt('attempts', { description: 'How often it was put into a batch.' }),
+    reason: t.field({ type: FailureReason, nullable: true, description: 'Why it failed.', resolve: ({ reason }) => reason }),
+    rawReason: t.exposeString('rawReason', { nullable: true, description: 'The reason in the words of x402 or of the chain.' }),
+    sentence: t.exposeString('sentence', { nullable: true, description: 'The reason as the payer was told.' }),
+    acceptedAt: t.field({ type: 'EpochMs', description: 'When it was stored.', resolve: ({ acceptedAtMs }) => acceptedAtMs }),
+    decidedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was settled or failed.',
+      resolve: ({ decidedAtMs }) => decidedAtMs,
+    }),
+    evidence: t.field({
+      type: Evidence,
+      nullable: true,
+      description: 'What the chain shows; null until it does, and for mock payments.',
+      resolve: (payment) => (payment.txHash === null ? null : { ...payment, txHash: payment.txHash }),
+    }),
+    batch: t.loadable({
+      type: BatchType,
+      nullable: true,
+      description: 'What it went out in; null before that, and for one that another party sent.',
+      complexity: 1,
+      load: (keys: string[], { deps }) => loadBySite(keys, (tenantId, ids) => batchesOf(deps, tenantId, ids)),
+      resolve: (payment) => (payment.batchId === null ? null : keyIn(payment, payment.batchId)),
+    }),
+    successor: t.loadable({
+      type: PaymentType,
+      nullable: true,
+      description: 'The payment whose receipt answers for this superseded one.',
+      complexity: 1,
+      load: eachBy(payments, 'id'),
+      resolve: (payment) => (payment.successorId === null ? null : keyIn(payment, payment.successorId)),
+    }),
+    crossings: t.loadableList({
+      type: CrossingType,
+      description: 'What it wrote into the ledger, corrections included.',
+      complexity: 1,
+      load: groupsBy(crossings, 'payment'),
+      resolve: (payment) => keyIn(payment, payment.paymentId),
+    }),
+    observations: t.loadableList({
+      type: ObservationType,
+      nullable: true,
+      description: 'What was observed of it. Scope audit.read.',
+      authScopes: { reads: 'audit.read' },
+      complexity: 1,
+      load: groupsBy(observations, 'payment'),
+      resolve: (payment) => keyIn(payment, payment.paymentId),
+    }),
+    licence: t.loadable({
+      type: SoldLicenceType,
+      nullable: true,
+      description: 'The licence it bought.',
+      complexity: 1,
+      load: eachBy(soldLicences, 'payment'),
+      resolve: (payment) => (payment.purpose === 'licence' ? keyIn(payment, payment.paymentId) : null),
+    }),
+  }),
+});
+
+const PaymentFilter = builder.inputType('PaymentFilter', {
+  description: 'Which payments; everything given must hold.',
+  fields: (t) => ({
+    window: t.field({ type: WindowInput, description: 'When they were stored.' }),
+    states: t.field({ type: [PaymentState], description: 'In one of these states.' }),
+    reason: t.field({ type: FailureReason, description: 'Failed for this reason.' }),
+    host: t.string({ description: 'For this host.', validate: filterText }),
+    slug: t.string({ description: 'For this page.', validate: filterText }),
+    kind: t.field({ type: CrossingKind, description: 'For reads or citations alone.' }),
+    purpose: t.field({ type: PaymentPurpose, description: 'For pages or licences alone.' }),
+    mode: t.field({ type: PaymentMode, description: 'Live or mock alone.' }),
+    payer: t.string({ description: 'Signed by this address.', validate: filterHex }),
+    txHash: t.string({ description: 'Settled by this transaction.', validate: filterHex }),
+    minMicro: t.field({ type: 'Micro', description: 'Of at least this amount.' }),
+    maxMicro: t.field({ type: 'Micro', description: 'Of at most this amount.' }),
+  }),
+});
+
+const PaymentConnection = connectionOf(PaymentType, 'Payment', 'payments');
+
+builder.objectFields(Tenant, (t) => ({
+  payments: t.field({
+    type: PaymentConnection,
+    nullable: true,
+    description: 'Payments with their state and evidence. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: listCost,
+    args: {
+      ...pageArgs,
+      filter: t.arg({ type: PaymentFilter, description: 'Which ones.' }),
+      orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
+    },
+    resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
+      const { window, payer, txHash, ...rest } = filter ?? {};
+      const request = pageRequest(page, orderBy ?? 'NEWEST');
+      const which = {
+        ...rest,
+        ...{ payer: lower(payer), txHash: lower(txHash), window: windowOf(site, window, deps.clock()) },
+      };
+      return connect(await payments.page(deps, site.tenantId, which, request), request);
+    },
+  }),
+  payment: t.field({
+    type: PaymentType,
+    nullable: true,
+    description: 'One payment by its id; null when the site has none of that id. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: 2,
+    args: { paymentId: t.arg.id({ required: true, description: 'Its id.' }) },
+    resolve: (site, { paymentId }, { deps }) => {
+      const id = rowId(paymentId);
+      return id === null ? null : payments.find(deps, site.tenantId, { id, window: windowOf(site, null, deps.clock()) });
+    },
+  }),
+}));

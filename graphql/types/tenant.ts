@@ -1,0 +1,129 @@
+import { ServiceError } from '../../domain/errors.ts';
+import { describeTenant } from '../../services/tenantSelf.ts';
+import { ownedTenant } from '../access.ts';
+import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import { KeyScope } from '../mutations/enums.ts';
+import type { Site } from '../site.ts';
+import { siteOf, Tenant } from '../site.ts';
+
+const TENANT_READ = { authScopes: { reads: 'tenant.read' }, nullable: true } as const;
+
+Tenant.implement({
+  description: 'A site: its hosts, prices, earnings, observations, and everything else of it. Each part says which scope a key needs.',
+  fields: (t) => ({
+    tenantId: t.exposeID('tenantId', { description: 'Its id.' }),
+    status: t.string({ ...TENANT_READ, description: 'pending, active, suspended, or closed. Scope tenant.read.', resolve: ({ self }) => self.status }),
+    plan: t.string({ ...TENANT_READ, description: 'Its plan; null: free. Scope tenant.read.', resolve: ({ self }) => self.plan }),
+    defaultHost: t.string({
+      ...TENANT_READ,
+      description: 'Its first proven host. Scope tenant.read.',
+      resolve: ({ hosts }) => hosts[0] ?? null,
+    }),
+    priceUsdc: t.string({
+      ...TENANT_READ,
+      description: 'What a read costs where its credits say nothing else, in USDC. Scope tenant.read.',
+      resolve: ({ self }) => self.priceUsdc,
+    }),
+    citationMultiplier: t.string({
+      ...TENANT_READ,
+      description: 'How many times a read a citation costs. Scope tenant.read.',
+      resolve: ({ self }) => self.citationMultiplier,
+    }),
+    articlePrefixes: t.field({
+      ...TENANT_READ,
+      type: ['String'],
+      description: 'Where its articles are; null: everywhere. Scope tenant.read.',
+      resolve: ({ self }) => self.articlePrefixes,
+    }),
+    freeSlugs: t.field({
+      ...TENANT_READ,
+      type: ['String'],
+      description: 'Pages that cost nothing. Scope tenant.read.',
+      resolve: ({ self }) => self.creditsFreeSlugs,
+    }),
+    creditsApiUrl: t.string({
+      ...TENANT_READ,
+      description: 'Where authors of pages are asked for. Scope tenant.read.',
+      resolve: ({ self }) => self.creditsApiUrl,
+    }),
+    creditsInline: t.string({
+      ...TENANT_READ,
+      description: 'JSON text of the authors of pages it keeps here. Scope tenant.read.',
+      resolve: ({ self }) => (self.creditsInline === null ? null : JSON.stringify(self.creditsInline)),
+    }),
+    originUrl: t.string({ ...TENANT_READ, description: 'Its origin server. Scope tenant.read.', resolve: ({ self }) => self.originUrl }),
+    licenseIssuer: t.string({
+      ...TENANT_READ,
+      description: 'Who its licences say issued them; null: this service. Scope tenant.read.',
+      resolve: ({ self }) => self.licenseIssuer,
+    }),
+    ownerUserId: t.string({ ...TENANT_READ, description: 'Its owner. Scope tenant.read.', resolve: ({ self }) => self.ownerUserId }),
+    createdAt: t.field({
+      ...TENANT_READ,
+      type: 'EpochMs',
+      description: 'When it was made. Scope tenant.read.',
+      resolve: ({ self }) => self.createdAt.getTime(),
+    }),
+    updatedAt: t.field({
+      ...TENANT_READ,
+      type: 'EpochMs',
+      description: 'When it was changed last. Scope tenant.read.',
+      resolve: ({ self }) => self.updatedAt.getTime(),
+    }),
+  }),
+});
+
+const Viewer = builder.objectRef<GraphqlContext>('Viewer').implement({
+  description: 'Who asks.',
+  fields: (t) => ({
+    isOwner: t.boolean({ description: 'True for an owner, false for a key.', resolve: ({ owner }) => owner !== null }),
+    userId: t.string({ nullable: true, description: 'The owner’s id.', resolve: ({ owner }) => owner?.userId ?? null }),
+    keyId: t.id({ nullable: true, description: 'The key’s id.', resolve: ({ key }) => key?.keyId ?? null }),
+    scopes: t.field({
+      type: [KeyScope],
+      nullable: true,
+      description: 'What the key may do.',
+      resolve: ({ key }) => key?.scopes ?? null,
+    }),
+    tenantIds: t.idList({
+      description: 'Sites the caller may ask about.',
+      resolve: ({ owner, key }) => owner?.tenantIds ?? (key ? [key.tenantId] : []),
+    }),
+  }),
+});
+
+builder.queryType({
+  description: 'Everything a publisher may see of its sites. Keys read what their scopes allow, owners everything.',
+  fields: (t) => ({
+    viewer: t.field({
+      type: Viewer,
+      description: 'Who asks, and which sites they may ask about.',
+      resolve: (_root, _args, context) => context,
+    }),
+    tenant: t.field({
+      type: Tenant,
+      nullable: true,
+      description: 'A site of the caller; null for any other.',
+      complexity: 1,
+      args: {
+        tenantId: t.arg.id({ description: 'Which one; needed by owners of several.' }),
+      },
+      resolve: (_root, { tenantId }, context) => findSite(context, tenantId ?? null),
+    }),
+  }),
+});
+
+/** The site of a key, or one of an owner's; null for a site that is not the caller's. */
+async function findSite(context: GraphqlContext, asked: string | null): Promise<Site | null> {
+  const tenantId = siteIdOf(context, asked);
+  if (tenantId === null) return null;
+  return siteOf(await describeTenant({ database: context.deps.reading }, tenantId));
+}
+
+function siteIdOf({ key, owner }: GraphqlContext, asked: string | null): string | null {
+  if (key) return asked === null || asked.toLowerCase() === key.tenantId ? key.tenantId : null;
+  if (!owner) throw new ServiceError('missing_credential', 'an API key or an owner’s token is needed');
+  if (asked !== null && !owner.tenantIds.includes(asked.toLowerCase())) return null;
+  return ownedTenant(owner, asked);
+}

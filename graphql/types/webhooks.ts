@@ -1,0 +1,224 @@
+import type { Attempt, Delivery, Endpoint, WebhookEvent } from '../../services/graph/lists.ts';
+import { attempts, deliveries, endpoints, webhookEvents } from '../../services/graph/lists.ts';
+import { builder } from '../builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { DeliveryState, TimeOrder } from '../enums.ts';
+import { filterId, filterText, lower, rowId } from '../inputs.ts';
+import { eachBy, groupsBy, keyIn } from '../loading.ts';
+import { EndpointChannel, EndpointProfile, EventTypeName } from '../mutations/enums.ts';
+import { Tenant } from '../site.ts';
+import { WindowInput, windowOf } from '../windows.ts';
+
+/** A webhook endpoint. */
+export const EndpointType = builder.objectRef<Endpoint>('WebhookEndpoint');
+const EventObject = builder.objectRef<WebhookEvent>('WebhookEvent');
+const DeliveryType = builder.objectRef<Delivery>('Delivery');
+
+const AttemptType = builder.objectRef<Attempt>('DeliveryAttempt').implement({
+  description: 'One try of a delivery.',
+  fields: (t) => ({
+    attempt: t.exposeInt('attempt', { description: 'The how manieth.' }),
+    startedAt: t.field({ type: 'EpochMs', description: 'When it began.', resolve: ({ startedAtMs }) => startedAtMs }),
+    durationMs: t.exposeInt('durationMs', { description: 'How long it took, in milliseconds.' }),
+    status: t.exposeInt('status', { nullable: true, description: 'The HTTP status the receiver answered.' }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why it failed; null: delivered.' }),
+    responseStart: t.exposeString('responseStart', { description: 'The beginning of what the receiver answered.' }),
+  }),
+});
+
+DeliveryType.implement({
+  description: 'One event for one endpoint.',
+  fields: (t) => ({
+    deliveryId: t.exposeID('deliveryId', { description: 'Its id, as the receiver sees it.' }),
+    state: t.field({ type: DeliveryState, description: 'Where it stands.', resolve: ({ state }) => state }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why it failed, or why the last attempt did.' }),
+    redelivery: t.exposeInt('redelivery', { description: '0: made with the event; else the how manieth asked for.' }),
+    attemptCount: t.exposeInt('attemptCount', { description: 'How often it was tried.' }),
+    dueAt: t.field({ type: 'EpochMs', description: 'When it is, or was, due.', resolve: ({ dueAtMs }) => dueAtMs }),
+    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
+    decidedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was delivered or given up.',
+      resolve: ({ decidedAtMs }) => decidedAtMs,
+    }),
+    event: t.loadable({
+      type: EventObject,
+      nullable: true,
+      description: 'The event.',
+      complexity: 1,
+      load: eachBy(webhookEvents, 'id'),
+      resolve: (delivery) => keyIn(delivery, delivery.eventId),
+    }),
+    endpoint: t.loadable({
+      type: EndpointType,
+      nullable: true,
+      description: 'The endpoint, deleted or not.',
+      complexity: 1,
+      load: eachBy(endpoints, 'id'),
+      resolve: (delivery) => keyIn(delivery, delivery.endpointId),
+    }),
+    attempts: t.loadableList({
+      type: AttemptType,
+      description: 'Every try, the first one first; 100 at most.',
+      complexity: 1,
+      load: groupsBy(attempts, 'delivery'),
+      resolve: (delivery) => keyIn(delivery, delivery.deliveryId),
+    }),
+  }),
+});
+
+EventObject.implement({
+  description: 'Something that happened, as endpoints are told of it; one id always carries the same data.',
+  fields: (t) => ({
+    eventId: t.exposeID('eventId', { description: 'Its id.' }),
+    type: t.field({ type: EventTypeName, description: 'What happened.', resolve: ({ type }) => type }),
+    host: t.exposeString('host', { nullable: true, description: 'On which host; null: the site.' }),
+    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
+    detailed: t.exposeString('detailed', { description: 'The JSON text of its data with every leg.' }),
+    summary: t.exposeString('summary', { description: 'The JSON text of its data with sums alone.' }),
+    deliveries: t.loadableList({
+      type: DeliveryType,
+      description: 'To whom it goes; 100 at most.',
+      complexity: 1,
+      load: groupsBy(deliveries, 'event'),
+      resolve: (event) => keyIn(event, event.eventId),
+    }),
+  }),
+});
+
+EndpointType.implement({
+  description: 'A receiver of events. Its secret is never shown again.',
+  fields: (t) => ({
+    endpointId: t.exposeID('endpointId', { description: 'Its id.' }),
+    origin: t.string({
+      description: 'Scheme and host of its URL.',
+      resolve: ({ url }) => new URL(url).origin,
+    }),
+    url: t.exposeString('url', {
+      nullable: true,
+      description: 'Its whole URL, which for a chat is a secret: for owners alone.',
+      authScopes: { owner: true },
+    }),
+    channel: t.field({ type: EndpointChannel, description: 'What it takes.', resolve: ({ channel }) => channel as 'raw' }),
+    profile: t.field({ type: EndpointProfile, description: 'How much it is told.', resolve: ({ profile }) => profile as 'detailed' }),
+    eventTypes: t.field({
+      type: [EventTypeName],
+      description: 'What it is told of.',
+      resolve: ({ eventTypes }) => eventTypes as 'settlement.completed'[],
+    }),
+    hostFilter: t.field({
+      type: ['String'],
+      nullable: true,
+      description: 'Of which hosts; null: all.',
+      resolve: ({ hostFilter }) => hostFilter,
+    }),
+    description: t.exposeString('description', { description: 'What its owner wrote of it.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'True while it is sent to.' }),
+    disabledReason: t.exposeString('disabledReason', { nullable: true, description: 'Why not: owner, gone, or failing.' }),
+    failuresInRow: t.exposeInt('failuresInRow', { description: 'Failed attempts since the last success.' }),
+    failingSince: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'Since when every attempt failed.',
+      resolve: ({ failingSinceMs }) => failingSinceMs,
+    }),
+    cooledUntil: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'Until when it is left alone.',
+      resolve: ({ cooledUntilMs }) => cooledUntilMs,
+    }),
+    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
+  }),
+});
+
+const EventFilter = builder.inputType('WebhookEventFilter', {
+  description: 'Which events; everything given must hold.',
+  fields: (t) => ({
+    window: t.field({ type: WindowInput, description: 'When they were made.' }),
+    type: t.field({ type: EventTypeName, description: 'Of this type.' }),
+    host: t.string({ description: 'On this host.', validate: filterText }),
+  }),
+});
+
+const DeliveryFilter = builder.inputType('DeliveryFilter', {
+  description: 'Which deliveries; everything given must hold.',
+  fields: (t) => ({
+    window: t.field({ type: WindowInput, description: 'When they were made.' }),
+    states: t.field({ type: [DeliveryState], description: 'In one of these states.' }),
+    endpointId: t.id({ description: 'To this endpoint.' }),
+    eventId: t.id({ description: 'Of this event.', validate: filterText }),
+  }),
+});
+
+const EndpointConnection = connectionOf(EndpointType, 'WebhookEndpoint', 'webhook endpoints, the oldest first');
+const EventConnection = connectionOf(EventObject, 'WebhookEvent', 'events');
+const DeliveryConnection = connectionOf(DeliveryType, 'Delivery', 'deliveries');
+
+builder.objectFields(Tenant, (t) => ({
+  webhookEndpoints: t.field({
+    type: EndpointConnection,
+    nullable: true,
+    description: 'Receivers of events. Scope tenant.read.',
+    authScopes: { reads: 'tenant.read' },
+    complexity: listCost,
+    args: { ...pageArgs, endpointId: t.arg.id({ description: 'This one alone.' }) },
+    resolve: async (site, { endpointId, ...page }, { deps }) => {
+      const request = pageRequest(page, 'OLDEST');
+      const id = filterId(endpointId, 'endpointId');
+      return connect(await endpoints.page(deps, site.tenantId, id === null ? {} : { id }, request), request);
+    },
+  }),
+  webhookEvents: t.field({
+    type: EventConnection,
+    nullable: true,
+    description: 'What endpoints were told. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: listCost,
+    args: {
+      ...pageArgs,
+      filter: t.arg({ type: EventFilter, description: 'Which ones.' }),
+      orderBy: t.arg({ type: TimeOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
+    },
+    resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
+      const { window, host, type } = filter ?? {};
+      const request = pageRequest(page, orderBy ?? 'NEWEST');
+      const which = { host: lower(host), type: type ?? null, window: windowOf(site, window, deps.clock()) };
+      return connect(await webhookEvents.page(deps, site.tenantId, which, request), request);
+    },
+  }),
+  deliveries: t.field({
+    type: DeliveryConnection,
+    nullable: true,
+    description: 'Events on their way to endpoints, with every try. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: listCost,
+    args: {
+      ...pageArgs,
+      filter: t.arg({ type: DeliveryFilter, description: 'Which ones.' }),
+      orderBy: t.arg({ type: TimeOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
+    },
+    resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
+      const { window, states, endpointId, eventId } = filter ?? {};
+      const request = pageRequest(page, orderBy ?? 'NEWEST');
+      const which = {
+        ...{ states: states ?? null, eventId: eventId ?? null, endpointId: filterId(endpointId, 'filter.endpointId') },
+        window: windowOf(site, window, deps.clock()),
+      };
+      return connect(await deliveries.page(deps, site.tenantId, which, request), request);
+    },
+  }),
+  webhookEndpoint: t.field({
+    type: EndpointType,
+    nullable: true,
+    description: 'One receiver by its id; null when the site has none of that id. Scope tenant.read.',
+    authScopes: { reads: 'tenant.read' },
+    complexity: 2,
+    args: { endpointId: t.arg.id({ required: true, description: 'Its id.' }) },
+    resolve: (site, { endpointId }, { deps }) => {
+      const id = rowId(endpointId);
+      return id === null ? null : endpoints.find(deps, site.tenantId, { id });
+    },
+  }),
+}));

@@ -1,0 +1,81 @@
+/** How a gathered call runs. */
+export interface GatherOptions<Item> {
+  /** Most items of one run. */
+  readonly limit: number;
+  /** Runs at the same time. */
+  readonly lanes: number;
+  /** Items with the same text never share a run. */
+  readonly apart?: (item: Item) => string;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Queue<Item, Result> {
+  readonly waiting: Waiting<Item, Result>[];
+  running: number;
+}
+
+/**
+ * Group commit for any call (DESIGN §4): an idle one runs at once, those that arrive while runs are on their way share the next one.
+ * A run begins after everything it answers was asked, so that its reads are never older than the call. `run` answers in the order
+ * of its items. When a run of several throws something else than an outage, each runs alone: one poison item hurts no other.
+ */
+export function gathered<Place extends object, Item, Result>(
+  run: (place: Place, items: readonly Item[]) => Promise<readonly Result[]>,
+  options: GatherOptions<Item> & { readonly isOutage: (error: unknown) => boolean },
+): (place: Place, item: Item) => Promise<Result> {
+  const queues = new WeakMap<Place, Queue<Item, Result>>();
+  const pump = (place: Place, queue: Queue<Item, Result>): void => {
+    while (queue.running < options.lanes && queue.waiting.length > 0) {
+      queue.running += 1;
+      void answer(place, take(queue.waiting, options)).finally(() => {
+        queue.running -= 1;
+        pump(place, queue);
+      });
+    }
+  };
+  const answer = async (place: Place, entries: readonly Waiting<Item, Result>[]): Promise<void> => {
+    try {
+      const results = await run(
+        place,
+        entries.map(({ item }) => item),
+      );
+      for (const [index, entry] of entries.entries()) entry.resolve(results[index] as Result);
+    } catch (error) {
+      if (entries.length === 1 || options.isOutage(error)) for (const entry of entries) entry.reject(error);
+      else for (const entry of entries) await answer(place, [entry]);
+    }
+  };
+  return (place, item) =>
+    new Promise((resolve, reject) => {
+      const queue = queues.get(place) ?? { waiting: [], running: 0 };
+      queues.set(place, queue);
+      queue.waiting.push({ item, resolve, reject });
+      pump(place, queue);
+    });
+}
+
+/** Takes the first items that may run together out of the list. */
+function take<Item, Result>(
+  waiting: Waiting<Item, Result>[],
+  { limit, apart }: GatherOptions<Item>,
+): readonly Waiting<Item, Result>[] {
+  if (!apart) return waiting.splice(0, limit);
+  const taken: Waiting<Item, Result>[] = [];
+  const seen = new Set<string>();
+  for (let at = 0; at < waiting.length && taken.length < limit; ) {
+    const entry = waiting[at] as Waiting<Item, Result>;
+    const text = apart(entry.item);
+    if (seen.has(text)) at += 1;
+    else {
+      seen.add(text);
+      taken.push(entry);
+      waiting.splice(at, 1);
+    }
+  }
+  return taken;
+}

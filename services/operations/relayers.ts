@@ -1,0 +1,95 @@
+import { chooseFees } from '../../chain/fees.ts';
+import { baseFeeOf, gasBalance, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
+import type { RelayerFacts } from '../../db/operations.ts';
+import { findBatchAt, findBatchOfPayment, listRelayers, pauseRelayer } from '../../db/operations.ts';
+import { ensureRelayer } from '../../db/settlement/relayer.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
+import { chainOf } from '../settlement/deps.ts';
+import { sendBatch, voidHeldBatch } from '../settlement/lane.ts';
+
+/** A relayer key with what the chain says of it. */
+export interface RelayerReport extends RelayerFacts {
+  readonly balanceWei: bigint;
+  readonly minedNonce: number;
+  readonly pendingNonce: number;
+  /** True when this process holds the private key. */
+  readonly hasKey: boolean;
+}
+
+/** Every relayer key. Throws chain_unavailable. */
+export async function reportRelayers(deps: SettlementDeps): Promise<RelayerReport[]> {
+  const known = (await listRelayers(deps.database)).filter(({ network }) => deps.networks.ids.includes(network));
+  return Promise.all(
+    known.map(async (facts) => {
+      const rpc = deps.rpcOf(facts.network);
+      const address = facts.address as `0x${string}`;
+      const [balanceWei, minedNonce, pendingNonce] = await Promise.all([
+        gasBalance(rpc, address),
+        transactionCount(rpc, address, 'latest'),
+        transactionCount(rpc, address, 'pending'),
+      ]);
+      const hasKey = deps.relayersOf(facts.network).some((key) => key.address === facts.address);
+      return { ...facts, balanceWei, minedNonce, pendingNonce, hasKey };
+    }),
+  );
+}
+
+/** Gives a key its row, at the chain's nonce, and lets it take batches. Throws invalid_parameter without its private key. */
+export async function addRelayer(deps: SettlementDeps, network: string, address: string): Promise<void> {
+  const key = keyOf(deps, network, address);
+  const count = await transactionCount(deps.rpcOf(network), key.address, 'latest');
+  await ensureRelayer(deps.database, { network, address: key.address }, BigInt(count), deps.settings.inFlightLimit);
+  await pauseRelayer(deps.database, network, key.address, null);
+}
+
+/**
+ * Takes a key out of use: no new batches from now on. What it sent is watched on, and its private key must stay with the workers
+ * until `unfinishedBatches` is 0. Throws not_found.
+ */
+export async function retireRelayer(deps: SettlementDeps, network: string, address: string): Promise<RelayerFacts> {
+  const isIt = (one: RelayerFacts): boolean => one.network === network && one.address.toLowerCase() === address.toLowerCase();
+  const stored = (await listRelayers(deps.database)).find(isIt);
+  if (!stored) throw new ServiceError('not_found', 'there is no such relayer key');
+  await pauseRelayer(deps.database, network, stored.address, 'retired');
+  return { ...stored, pausedReason: 'retired' };
+}
+
+/**
+ * Fills a nonce of a lane with a transfer of nothing to itself. A batch that holds it gets the transfer as another attempt: its
+ * payments go back only when that is mined, so nothing is decided here (safety 8). Throws conflict when the nonce is mined.
+ */
+export async function voidNonce(deps: SettlementDeps, network: string, address: string, nonce: bigint): Promise<string> {
+  const key = keyOf(deps, network, address);
+  const { network: chain, rpc } = chainOf(deps, network);
+  if (nonce < BigInt(await transactionCount(rpc, key.address, 'latest'))) {
+    throw new ServiceError('conflict', 'this nonce is mined; there is nothing to void');
+  }
+  const batchId = await findBatchAt(deps.database, network, key.address, nonce);
+  if (batchId !== null) {
+    await voidHeldBatch(deps, chain, rpc, batchId);
+    return `batch ${batchId} is voided; its payments go out again when the transfer is mined`;
+  }
+  const fees = chooseFees(chain, await baseFeeOf(rpc));
+  const signed = await signSelfTransfer(key.privateKey, { chainId: chain.chainId, nonce: Number(nonce), fees });
+  const outcome = await sendRaw(rpc, signed.raw);
+  return `transaction ${signed.hash}: ${outcome.kind}`;
+}
+
+/** Sends the stored bytes of a payment's batch once more, the same bytes (safety 7). Throws not_found. */
+export async function rebroadcastPayment(deps: SettlementDeps, paymentId: string): Promise<string> {
+  const found = await findBatchOfPayment(deps.database, paymentId);
+  if (!found) throw new ServiceError('not_found', 'there is no such payment');
+  if (found.batchId === null) return 'nothing of it was signed yet: it waits for a batch, or for nothing';
+  const { network, rpc } = chainOf(deps, found.network);
+  await sendBatch(deps, network, rpc, found.batchId);
+  return `the bytes of batch ${found.batchId} went out again`;
+}
+
+function keyOf(deps: SettlementDeps, network: string, address: string): RelayerKey {
+  const key = deps.relayersOf(network).find((one) => one.address.toLowerCase() === address.toLowerCase());
+  if (key) return key;
+  throw new ServiceError('invalid_parameter', 'RELAYER_PRIVATE_KEYS holds no key of this address for this network', {
+    parameter: 'address',
+  });
+}

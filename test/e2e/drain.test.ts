@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { askQuote, payFor, sell } from '../support/buying.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+
+let service: TestService;
+let site: TestSite;
+beforeAll(async () => {
+  service = await startTestService({ worker: false, environment: { DRAIN_NOTICE_MS: '1500' } });
+  site = await service.site();
+}, 120_000);
+afterAll(() => service.stop(), 60_000);
+
+test('after SIGTERM the API says it is not ready, then takes no more calls, and still answers the payment on its way', {
+  timeout: 90_000,
+}, async () => {
+  const [api] = service.apis;
+  if (!api) throw new Error('no API runs');
+  const quote = await askQuote(api.url, site.key, 'solo');
+  const payment = await payFor(await service.payer(100_000n), quote);
+  const answered = sell(api.url, site.key, quote, payment);
+  await expect.poll(async () => (await service.database.query("select 1 from payment where state = 'accepted'")).length).toBe(1);
+
+  process.kill(api.process.pid, 'SIGTERM');
+  await expect.poll(async () => (await fetch(`${api.url}/readyz`)).status, { interval: 50 }).toBe(503);
+  expect(await (await fetch(`${api.url}/readyz`)).json()).toMatchObject({
+    ok: false,
+    checks: { process: 'failed', database: 'ok' },
+  });
+  expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
+  await expect
+    .poll(
+      () =>
+        fetch(`${api.url}/healthz`).then(
+          () => 'answers',
+          () => 'refuses',
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe('refuses');
+  await service.startWorker();
+  const answer = await answered;
+  expect(answer.status).toBe(200);
+  expect(answer.body.settlementRef).toMatch(/^0x[0-9a-f]{64}$/);
+  expect((await api.process.exited).code).toBe(0);
+});

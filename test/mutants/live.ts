@@ -1,0 +1,317 @@
+import type { Mutant } from './mutant.ts';
+
+const evidence = 'test/fault/evidence.test.ts';
+const lane = 'test/fault/lane.test.ts';
+const node = 'test/fault/node.test.ts';
+const refusal = 'test/fault/refusal.test.ts';
+const reorg = 'test/fault/reorg.test.ts';
+const limits = 'test/fault/limits.test.ts';
+const sqlSimulation = {
+  file: 'test/integration/simulation-sql.test.ts',
+  name: 'two hundred seeded schedules keep every invariant on the ledger of a real Postgres',
+};
+
+/** Bugs in what meets Postgres and the chain: their tests run on real ones. */
+export const LIVE_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'gas-without-groups',
+    rule: 9,
+    bug: 'the gas limit counts authorizations and forgets what paying the authors of each group costs',
+    edits: [{ file: 'chain/gas.ts', search: 'sum += gas;\n', replace: 'sum += group.authGas;\n' }],
+    test: { file: 'test/contract/gas-budget.test.ts', name: 'a hundred payments for one article of fifty new authors run within' },
+  },
+  {
+    id: 'one-transfer-many-payments',
+    rule: 1,
+    bug: 'a payment is proven by any transfer of its payer in the transaction, and a transfer may be claimed twice',
+    edits: [
+      {
+        file: 'chain/evidence.ts',
+        search: 'const next = token[at + 1];',
+        replace: 'const next = token.find((one) => readTransfer(one, place)?.to === REAL) ?? token[at + 1];',
+      },
+      {
+        file: 'chain/evidence.ts',
+        search: '  const authorizations: AuthorizationEvidence[] = [];\n  const unpaired: NonceEvidence[] = [];\n',
+        replace:
+          '  const authorizations: AuthorizationEvidence[] = [];\n  const unpaired: NonceEvidence[] = [];\n' +
+          '  const seen = token.flatMap((one) => readTransfer(one, place) ?? []).map((one) => one.to);\n' +
+          '  const REAL = seen.find((to, at) => at === 2);\n',
+      },
+      {
+        file: 'db/settlement/outcome.ts',
+        search: 'filter((id) => !got.has(id))',
+        replace: 'filter(() => false)',
+      },
+    ],
+    test: { file: evidence, name: 'one transfer proves one payment' },
+  },
+  {
+    id: 'foreign-calldata-accepted',
+    rule: 2,
+    bug: 'a nonce that was used before our row is taken in, and its old transfer proves it',
+    edits: [{ file: 'services/settlement/settle.ts', search: 'if (!look.used || ', replace: 'if (look || ' }],
+    test: { file: evidence, name: 'calldata of a sale made elsewhere before it was shown to us buys nothing' },
+  },
+  {
+    id: 'item-failed-is-failed',
+    rule: 3,
+    bug: 'ItemFailed of our batch fails the payment, without a look for the log of its authorization',
+    edits: [
+      {
+        file: 'services/settlement/confirm.ts',
+        search: "if (!outcome || outcome.kind === 'nonce_used') continue;",
+        replace:
+          "if (!outcome) continue;\n    if (outcome.kind === 'nonce_used') {\n" +
+          "      occurrences.push(itemFailed(payment, batch, 'authorization_invalid', 'used', 'used'));\n      continue;\n    }",
+      },
+      {
+        file: 'services/settlement/confirm.ts',
+        search: "if (judged === 'none') unexplained.push(payment);",
+        replace: "if (judged) unexplained.push(payment);",
+      },
+      {
+        file: 'services/settlement/confirm.ts',
+        search: "else if (judged !== 'wait') occurrences.push(countForeign(deps, judged.occurrence));",
+        replace: '',
+      },
+    ],
+    test: { file: node, name: 'a payment that a stranger submits between our send and our block is settled by his hash' },
+  },
+  {
+    id: 'timeout-is-failed',
+    rule: 3,
+    bug: 'no receipt in time fails the batch',
+    edits: [
+      {
+        file: 'services/settlement/confirm.ts',
+        search: '    await raiseFees(deps, network, rpc, batch);',
+        replace:
+          "    await applyEvents(deps.database, open.map((payment) => itemFailed(payment, batch, 'settlement_failed', 'late', 'late')));",
+      },
+    ],
+    test: { file: lane, name: 'stuck fees are raised to what the block asks in one step' },
+  },
+  {
+    id: 'no-claim-cas',
+    rule: 7,
+    bug: 'whatever was proposed is claimed, in a batch already or not',
+    edits: [
+      {
+        file: 'services/settlement/send.ts',
+        search: "return mode === 'live' && facts.state === 'accepted' && facts.batchId === null;",
+        replace: "return mode === 'live' && (facts.state === 'accepted' || facts.state === 'broadcast');",
+      },
+      {
+        file: 'db/settlement/claim.ts',
+        search: "row.facts.state === 'accepted' && row.facts.batchId === null",
+        replace: "(row.facts.state === 'accepted' || row.facts.state === 'broadcast')",
+      },
+      {
+        file: 'db/settlement/claim.ts',
+        search: "decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast'",
+        replace: "facts && decide && batchId !== ''",
+      },
+      {
+        file: 'db/settlement/claim.ts',
+        search: "and payment.state = 'accepted' and payment.batch_id is null\n",
+        replace: '\n',
+      },
+    ],
+    test: { file: lane, name: 'four processes that claim the same payments at once take one nonce for each' },
+  },
+  {
+    id: 'signed-again-on-retry',
+    rule: 7,
+    bug: 'a first activity that runs again does not look for the bytes it stored',
+    edits: [{ file: 'services/settlement/send.ts', search: '  if (earlier) {', replace: "  if (earlier?.batchId === '') {" }],
+    test: { file: lane, name: 'a sign activity that is run again, and again at the same time' },
+  },
+  {
+    id: 'new-nonce-on-retry',
+    rule: 8,
+    bug: 'a replacement takes the next nonce instead of the one it replaces',
+    edits: [{ file: 'chain/replacement.ts', search: 'nonce: transaction.nonce ?? 0,', replace: 'nonce: (transaction.nonce ?? 0) + 1,' }],
+    test: { file: lane, name: 'stuck fees are raised to what the block asks in one step' },
+  },
+  {
+    id: 'guard-without-lock',
+    rule: 14,
+    bug: 'the open purchase is looked for without its lock',
+    edits: [{ file: 'db/settlement/intake.ts', search: '    await lockPurchases(sql, [payment]);\n', replace: '' }],
+    test: { file: refusal, name: 'two processes asked for the same page by one payer at once charge once' },
+  },
+  {
+    id: 'released-into-flight',
+    rule: 14,
+    bug: 'a failure releases what is held although another of the same purchase is on its way',
+    edits: [
+      {
+        file: 'db/settlement/outcome.ts',
+        search: 'siblings.some((s) => isLeading(s.facts)) ? [] : held.slice(0, 1)',
+        replace: 'held.slice(0, 1)',
+      },
+      {
+        file: 'db/settlement/held.ts',
+        search: 'released.length > 0 || same.some((payment) => isLeading(payment.facts))',
+        replace: 'released.length > 0',
+      },
+      { file: 'db/settlement/held.ts', search: "and leader.state in ('accepted', 'broadcast', 'review'))", replace: 'and false)' },
+    ],
+    test: sqlSimulation,
+  },
+  {
+    id: 'held-sent-though-twin-settled',
+    rule: 14,
+    bug: 'in one round a failure releases what a success of the same purchase would supersede',
+    edits: [
+      {
+        file: 'db/settlement/outcome.ts',
+        search: 'for (const change of [...settled, ...failed]) {',
+        replace: 'for (const change of [...failed, ...settled]) {',
+      },
+    ],
+    test: { file: evidence, name: 'when one purchase fails and its twin settles in the same round' },
+  },
+  {
+    id: 'claim-outlives-its-block',
+    rule: 1,
+    bug: 'a transfer that a reorganisation took stays claimed',
+    edits: [{ file: 'db/settlement/outcome.ts', search: '  if (released.length > 0) {', replace: '  if (released.length > 1_000) {' }],
+    test: sqlSimulation,
+  },
+  {
+    id: 'decided-from-a-stale-row',
+    rule: 7,
+    bug: 'decisions write crossings for payments whose row is not locked and not read again',
+    edits: [
+      {
+        file: 'db/settlement/outcome.ts',
+        search: 'const { next, effects } = decide(payment.facts, occurrence.event);',
+        replace:
+          "const { next, effects } = decide({ ...payment.facts, recorded: payment.facts.recorded && payment.facts.state === 'settled' }, occurrence.event);",
+      },
+    ],
+    test: sqlSimulation,
+  },
+  {
+    id: 'poison-fails-the-batch',
+    rule: 11,
+    bug: 'one payment that cannot be written keeps its whole batch from being recorded',
+    edits: [{ file: 'db/settlement/outcome.ts', search: '    if (occurrences.length === 1) {', replace: '    if (occurrences.length >= 1) {' }],
+    test: { file: limits, name: 'one payment that the ledger refuses keeps no other of its batch from being recorded' },
+  },
+  {
+    id: 'reorg-ignored',
+    rule: 5,
+    bug: 'evidence once seen is never read again',
+    edits: [
+      {
+        file: 'services/settlement/watch.ts',
+        search: 'if (!receipt || !now) occurrences.push(...(await afterReorg(deps, network, rpc, payment)));',
+        replace: 'if (!receipt || !now) return;',
+      },
+    ],
+    test: { file: reorg, name: 'a reorg in which the payer cancels takes the sale back' },
+  },
+  {
+    id: 'signature-after-stored-answer',
+    rule: 12,
+    bug: 'whoever names a settled nonce gets its licence, whatever he signed',
+    edits: [
+      {
+        file: 'services/settlement/settle.ts',
+        search: '  const signature = await checkSignature(rpc, network, request.payment);\n',
+        replace:
+          '  const early = await findByAuthorization(deps.database, claimOf(request, network));\n' +
+          '  if (early) return answerKnown(deps, request, network, early);\n' +
+          '  const signature = await checkSignature(rpc, network, request.payment);\n',
+      },
+    ],
+    test: { file: limits, name: 'a settled payment shown with another signature gets no licence' },
+  },
+  {
+    id: 'replay-after-licence',
+    rule: 12,
+    bug: 'a stored success is repeated for ever',
+    edits: [
+      {
+        file: 'services/settlement/settle.ts',
+        search: 'if (isSettled(known.facts.state) && licence && deps.now() >= licence.expiresAtSeconds * 1000) {',
+        replace: 'if (licence && deps.now() < 0) {',
+      },
+      {
+        file: 'services/settlement/answer.ts',
+        search: 'if (deps.now() >= licence.expiresAtSeconds * 1000) {',
+        replace: 'if (deps.now() < 0) {',
+      },
+    ],
+    test: { file: refusal, name: 'a settled payload shown again after its licence has ended is refused' },
+  },
+  {
+    id: 'licence-before-settled',
+    rule: 13,
+    bug: 'a payment that is taken in is answered with its licence',
+    edits: [
+      {
+        file: 'services/settlement/answer.ts',
+        search: 'if (isSettled(payment.facts.state)) return receiptOf(',
+        replace: "if (isSettled(payment.facts.state) || payment.facts.state === 'accepted') return receiptOf(",
+      },
+    ],
+    test: { file: refusal, name: 'a node that falls silent after the row leaves it pending and undecided' },
+  },
+  {
+    id: 'legs-not-compared',
+    rule: 4,
+    bug: 'the legs that a site says it sold with are not compared with the quote',
+    edits: [{ file: 'services/verify.ts', search: 'if (sameLegs(request.legs, terms.legs)) return terms;', replace: 'if (sameLegs) return terms;' }],
+    test: { file: 'test/integration/api-verify.test.ts', name: 'legs in another order and merged are the same' },
+  },
+  {
+    id: 'blocked-author-not-refused',
+    rule: 18,
+    bug: 'an author whom the token refuses is found out on chain, at our cost',
+    edits: [
+      {
+        file: 'services/settlement/examine.ts',
+        search: 'else if (payeeFailures.has(payment.payTo)) occurrences.push(payeeBlocked(payment));',
+        replace: '',
+      },
+    ],
+    test: { file: refusal, name: 'one author of three whom the token refuses is found before anything is sent' },
+  },
+  {
+    id: 'old-router-mixed-in',
+    rule: 4,
+    bug: 'payments to splits of an older router go through the new one, which knows nothing of them',
+    edits: [
+      {
+        file: 'services/settlement/send.ts',
+        search: '{ ...network, router: chosen[0]?.router ?? network.router },',
+        replace: 'network,',
+      },
+    ],
+    test: { file: limits, name: 'a payment to a split of an older router goes through that router' },
+  },
+  {
+    id: 'no-back-pressure',
+    rule: 10,
+    bug: 'payments are taken in however many wait',
+    edits: [{ file: 'services/settlement/admission.ts', search: 'if (waitMs > LONGEST_EXPECTED_WAIT_MS) {', replace: 'if (waitMs < 0) {' }],
+    test: { file: limits, name: 'when more wait than can be sent in ten seconds, the next is refused' },
+  },
+  {
+    id: 'no-gas-budget',
+    rule: 19,
+    bug: 'a site may use as much gas as it likes',
+    edits: [
+      {
+        file: 'services/settlement/admission.ts',
+        search: 'if (budget !== null && facts.gasWeiToday >= budget) {',
+        replace: 'if (budget !== null && facts.gasWeiToday < 0n) {',
+      },
+    ],
+    test: { file: limits, name: 'a site that has used its gas of the day is refused' },
+  },
+];

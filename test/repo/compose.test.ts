@@ -1,0 +1,211 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { listKnownNames } from '../../bin/check/env-names.ts';
+import { readApiConfig, readMigrateConfig, readNamespaceConfig, readWorkerConfig } from '../../bin/config.ts';
+import { REPLICAS } from '../../sandbox/cluster/replicas.ts';
+import { TEMPORAL_SERVER_VERSION } from '../../sandbox/parts/temporal-binary.ts';
+import { RETENTION_DAYS } from '../../sandbox/parts/temporal-namespace.ts';
+
+interface ServiceEntry {
+  readonly image: string;
+  readonly build?: { readonly target: string };
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
+  readonly deploy?: { readonly replicas: number };
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+}
+interface Compose {
+  readonly services: Readonly<Record<string, ServiceEntry>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const text = read('docker-compose.yml');
+const { services, secrets } = parse(text, { merge: true }) as Compose;
+const dockerfile = read('Dockerfile');
+const serverConfig = read('deploy/temporal/server.yaml');
+const entries = Object.entries(services);
+const ONE_SHOTS = ['temporal-schema', 'migrations', 'namespace'];
+
+const folder = mkdtempSync(join(tmpdir(), 'compose-secrets-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs bin/secrets.ts as the header of docker-compose.yml says. */
+function makeSecrets(): string {
+  return execFileSync(process.execPath, [join(ROOT, 'bin/secrets.ts'), folder], { encoding: 'utf8' });
+}
+
+/** The environment of a service as its container sees it, secrets read from the files `bin/secrets.ts` makes. */
+function environmentOf(name: string): Record<string, string> {
+  const { environment = {} } = services[name] as ServiceEntry;
+  return Object.fromEntries(
+    Object.entries(environment).map(([variable, value]) => [
+      variable,
+      value.replace('/run/secrets', folder).replace(/^\$\{PUBLIC_BASE_URL:.*$/, 'https://service.example'),
+    ]),
+  );
+}
+
+describe('docker-compose.yml', () => {
+  test('starts the processes the cluster profile starts, as many of each', () => {
+    expect(Object.keys(services).sort()).toEqual(
+      ['api', 'migrations', 'namespace', 'postgres', 'proxy', 'temporal', 'temporal-schema', 'temporal-ui', 'worker'].sort(),
+    );
+    expect({ api: services['api']?.deploy?.replicas, worker: services['worker']?.deploy?.replicas }).toEqual(REPLICAS);
+  });
+
+  test('gives our processes only variables that the configuration knows', () => {
+    const known = new Set(listKnownNames());
+    for (const name of ['api', 'worker', 'migrations', 'namespace']) {
+      const unknown = Object.keys(services[name]?.environment ?? {}).filter((variable) => !known.has(variable));
+      expect([name, unknown]).toEqual([name, []]);
+    }
+  });
+
+  test('gives Temporal only variables that its configuration and scripts read', () => {
+    const readers = serverConfig + read('deploy/temporal/start.sh') + read('deploy/temporal/schema.sh');
+    for (const name of ['temporal', 'temporal-schema']) {
+      const unread = Object.keys(services[name]?.environment ?? {}).filter((variable) => !readers.includes(variable));
+      expect([name, unread]).toEqual([name, []]);
+    }
+  });
+
+  test('each process can read its configuration from the made secrets, in production', () => {
+    expect(makeSecrets()).toContain(folder);
+    expect(readApiConfig(environmentOf('api'))).toMatchObject({ environment: 'production', port: 8402, listenHost: '0.0.0.0' });
+    expect(readWorkerConfig(environmentOf('worker'))).toMatchObject({ environment: 'production', metricsPort: 9464 });
+    expect(readMigrateConfig(environmentOf('migrations')).databaseOwnerUrl).toMatch(/^postgres:\/\/svc_owner:[^@]{32}@postgres:/);
+    expect(readNamespaceConfig(environmentOf('namespace')).temporalAddress).toBe('temporal:7233');
+  });
+
+  test('the API holds no key that pays gas; the worker none that signs licences or hashes credentials', () => {
+    expect(services['api']?.secrets).not.toContain('relayer_private_keys');
+    for (const name of ['licence_keys', 'api_key_pepper', 'quote_token_secrets'])
+      expect(services['worker']?.secrets).not.toContain(name);
+    for (const name of ['api', 'worker']) expect(services[name]?.secrets).not.toContain('database_owner_url');
+  });
+
+  test('every secret a process names is given to it, comes from a file, and is made by bin/secrets.ts', () => {
+    for (const [name, { environment = {}, secrets: given = [] }] of entries) {
+      const wanted = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(\w+)$/.exec(String(value))?.[1] ?? []);
+      expect([name, wanted.filter((secret) => !given.includes(secret))]).toEqual([name, []]);
+      expect([name, given.filter((secret) => secrets[secret] === undefined)]).toEqual([name, []]);
+    }
+    makeSecrets();
+    const files = Object.values(secrets).map(({ file }) => file.replace('./deploy/secrets/', ''));
+    expect(readdirSync(folder).sort()).toEqual(files.sort());
+  });
+
+  test('making secrets again changes none, and nobody else can enter their folder', () => {
+    makeSecrets();
+    const before = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+    makeSecrets();
+    expect(readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'))).toEqual(before);
+    expect(new Set(before).size).toBe(before.length);
+    expect(statSync(folder).mode & 0o077).toBe(0);
+    expect(read('.gitignore')).toContain('deploy/secrets/');
+  });
+
+  test('holds no password: none in a value, none in an address, none by default', () => {
+    const literals = entries.flatMap(([name, { environment = {} }]) =>
+      Object.entries(environment)
+        .filter(([variable]) => /PASSWORD|SECRET|PEPPER|KEY|TOKEN/.test(variable) && !variable.endsWith('_FILE'))
+        .map(([variable]) => `${name}: ${variable}`),
+    );
+    expect(literals).toEqual([]);
+    for (const file of [
+      'docker-compose.yml',
+      'Dockerfile',
+      'deploy/temporal/server.yaml',
+      'deploy/postgres/init.sh',
+      'deploy/haproxy.cfg',
+    ]) {
+      expect([file, read(file).match(/:\/\/[^\s/:@'"]+:[^\s/@'"]+@|password[=:]\s*['"]?\w{3,}/gi)]).toEqual([file, null]);
+    }
+  });
+
+  test('every process that stays is watched, and what it needs is up before it', () => {
+    for (const [name, { healthcheck, depends_on: needs = {} }] of entries) {
+      const isOneShot = ONE_SHOTS.includes(name);
+      expect([name, isOneShot ? healthcheck?.disable : (healthcheck?.test?.length ?? 0) > 1]).toEqual([name, true]);
+      for (const [other, { condition }] of Object.entries(needs)) {
+        const expected = ONE_SHOTS.includes(other) ? 'service_completed_successfully' : 'service_healthy';
+        expect([name, other, condition]).toEqual([name, other, expected]);
+      }
+    }
+    expect(Object.keys(services['api']?.depends_on ?? {}).sort()).toEqual(['migrations', 'namespace']);
+    expect(Object.keys(services['worker']?.depends_on ?? {}).sort()).toEqual(['migrations', 'namespace']);
+  });
+
+  test('opens two ports, both on this machine only unless told otherwise', () => {
+    const ports = entries.flatMap(([name, { ports: open = [] }]) => open.map((port) => `${name} ${port}`));
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as compose writes variables
+    expect(ports).toEqual(['temporal-ui 127.0.0.1:8233:8080', 'proxy ${PROXY_BIND:-127.0.0.1}:8402:8080']);
+  });
+
+  test('every file it and the Dockerfile name is there, and every script it runs', () => {
+    const mounted = entries.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0] as string));
+    const run = entries.flatMap(([, { command = [] }]) => command.filter((word) => word.startsWith('bin/')));
+    for (const file of [...mounted.filter((path) => path.startsWith('./')), ...run])
+      expect([file, existsSync(join(ROOT, file))]).toEqual([file, true]);
+  });
+});
+
+describe('Temporal in containers and in the cluster profile', () => {
+  test('is built from the same version, on the same plugin, with one configuration file', () => {
+    expect(dockerfile).toContain(`ARG TEMPORAL_VERSION=${TEMPORAL_SERVER_VERSION}`);
+    expect([...serverConfig.matchAll(/pluginName: (\w+)/g)].map(([, plugin]) => plugin)).toEqual([
+      'postgres12_pgx',
+      'postgres12_pgx',
+    ]);
+    expect(read('deploy/temporal/schema.sh')).toContain('SQL_PLUGIN=postgres12_pgx');
+    expect(dockerfile).toContain('COPY deploy/temporal /etc/temporal');
+    expect(read('sandbox/parts/temporal-server.ts')).toContain("'../../deploy/temporal'");
+  });
+
+  test('runs with 512 history shards for money, and keeps closed workflows 30 days', () => {
+    expect(services['temporal']?.environment?.['TEMPORAL_HISTORY_SHARDS']).toBe('512');
+    expect(RETENTION_DAYS).toBeGreaterThanOrEqual(30);
+    expect(services['namespace']?.command).toEqual(['node', 'bin/namespace.ts']);
+  });
+});
+
+describe('the Dockerfile', () => {
+  const stages = dockerfile.split(/^FROM /m).slice(1);
+  test('runs a Node that runs TypeScript, without development packages, as an ordinary user, and says how it is', () => {
+    const service = stages.find((stage) => stage.includes(' AS service'));
+    expect(service).toMatch(/^node:24\.\d+-/);
+    expect(service).toMatch(/^USER node$/m);
+    expect(service).toMatch(/^HEALTHCHECK /m);
+    expect(stages.find((stage) => stage.includes(' AS packages'))).toContain('npm ci --omit=dev');
+    const temporal = stages.find((stage) => stage.includes(' AS temporal\n'));
+    expect(temporal).toMatch(/^USER temporal$/m);
+    expect(temporal).toMatch(/^HEALTHCHECK /m);
+  });
+
+  test('every target docker-compose.yml builds is there', () => {
+    const targets = [...dockerfile.matchAll(/ AS ([\w-]+)$/gm)].map(([, name]) => name);
+    expect(entries.map(([, { build }]) => build?.target).filter((target) => target && !targets.includes(target))).toEqual([]);
+  });
+
+  test('lets only what the service runs with into the image', () => {
+    const lines = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'));
+    expect(lines[0]).toBe('*');
+    const allowed = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    expect(allowed.filter((path) => /^(test|bench|docs|\.|examples|node_modules)/.test(path) && path !== '.npmrc')).toEqual([]);
+    expect(allowed.filter((path) => !existsSync(join(ROOT, path)) && path !== 'schema.graphql')).toEqual([]);
+    expect(lines).toContain('deploy/secrets');
+  });
+});

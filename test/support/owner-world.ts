@@ -1,0 +1,119 @@
+/** Two sites of two owners with one of everything an owner can change, and the GraphQL document's mutations to change it with. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { graphql } from 'graphql';
+import { createOutbound } from '../../adapters/outbound.ts';
+import { createSecretBox } from '../../adapters/secretBox.ts';
+import type { Database } from '../../db/database.ts';
+import type { GraphqlContext, GraphqlDeps } from '../../graphql/context.ts';
+import { schema } from '../../graphql/schema.ts';
+import { createRule } from '../../services/anomalies/rules.ts';
+import { findKey, mintKey } from '../../services/keys.ts';
+import { importPages } from '../../services/licences/offering.ts';
+import { inviteMember } from '../../services/members.ts';
+import { authenticateOwner } from '../../services/owners/authenticate.ts';
+import { createOwnerToken } from '../../services/tenants.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
+import { startTestApi, WALLETS } from './api.ts';
+
+/** A site with one of everything. */
+export interface OwnedWorld {
+  readonly tenantId: string;
+  readonly host: string;
+  readonly key: string;
+  readonly keyId: string;
+  readonly ownerToken: string;
+  readonly endpointId: string;
+  readonly deliveryId: string;
+  readonly ruleId: string;
+  readonly jti: string;
+}
+
+/** The answer of one mutation: its result, or the errors. */
+export interface MutationAnswer {
+  // biome-ignore lint/suspicious/noExplicitAny: results of many shapes
+  readonly result: any;
+  readonly errors: readonly { readonly message: string; readonly code: unknown }[];
+}
+
+/** Starts the deps of the door on a database of its own. */
+export async function startOwnerWorld() {
+  const outbound = createOutbound({ allowLoopback: true });
+  const hosts = {
+    caps: { perHour: 30, perHost: 50, gapMs: 0 },
+    times: (await import('../../domain/hostChallengeSchedule.ts')).HOST_TIMES,
+    ownHosts: ['svc.example'],
+    workflows: { opened: async () => undefined, check: async () => ({ verified: false, reason: 'timeout' }) as const },
+  };
+  const api = await startTestApi({ hosts });
+  const { database, pepper } = api.deps;
+  const secretBox = createSecretBox(randomBytes(32));
+  const deps: GraphqlDeps = { ...api.deps, outbound, secretBox, reading: database, oidc: null, temporalUi: null };
+
+  const contextOf = async (bearer: string): Promise<GraphqlContext> => {
+    const isKey = bearer.startsWith('svc_live_');
+    const key = isKey ? await findKey(deps, bearer) : null;
+    const owner = isKey ? null : await authenticateOwner(deps, bearer);
+    return { deps, requestId: randomUUID(), key, owner };
+  };
+  const mutate = async (bearer: string, name: string, input: object, fields = ''): Promise<MutationAnswer> => {
+    const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
+    const payload = fields === '' ? '' : `... on ${title}Payload { ${fields} }`;
+    const source = `mutation ($input: ${title}Input!) { it: ${name}(input: $input) { __typename ${payload} ... on Refusal { code message } } }`;
+    const answer = await graphql({ schema, source, variableValues: { input }, contextValue: await contextOf(bearer) });
+    const errors = (answer.errors ?? []).map(({ message, originalError, extensions }) => ({
+      message,
+      code: (originalError as { code?: unknown } | undefined)?.code ?? extensions['code'],
+    }));
+    return { result: (answer.data?.['it'] ?? null) as MutationAnswer['result'], errors };
+  };
+  const world = async (): Promise<OwnedWorld> => {
+    const { tenantId, host, key } = await api.site();
+    const { token: ownerToken } = await createOwnerToken({ database, pepper }, { tenantId, userId: `owner-of-${tenantId}` });
+    const { keyId } = await mintKey({ database, pepper }, { tenantId, name: 'spare', scopes: ['tenant.read'] });
+    const { endpointId } = await createEndpoint({ database, secretBox, outbound }, tenantId, { url: 'https://hooks.example.com/in' });
+    const { deliveryId } = await pingEndpoint({ database }, tenantId, endpointId);
+    const rule = { metric: 'denied', rangeKey: '1h', threshold: 10 } as const;
+    const { ruleId } = await createRule({ database }, tenantId, rule);
+    await inviteMember({ database, pepper, clock: Date.now }, { tenantId, authorId: 'ann', email: 'ann@example.com' });
+    const credits = { contributors: [{ authorId: 'ann', wallet: WALLETS[0] }] };
+    await importPages({ database }, { tenantId, pages: [{ slug: 'old', path: '/articles/old', credits }] });
+    return { tenantId, host, key, keyId, ownerToken, endpointId, deliveryId, ruleId, jti: await sellLicence(database, tenantId, host) };
+  };
+  const stop = async (): Promise<void> => {
+    await outbound.close();
+    await api.stop();
+  };
+  return { api, deps, database, mutate, world, stop };
+}
+
+/** Rows of a licence that was sold and paid for; how that happens is tested elsewhere. */
+async function sellLicence(database: Database, tenantId: string, host: string): Promise<string> {
+  const [accountId, offerId, paymentId] = [randomUUID(), randomUUID(), randomUUID()];
+  const wallet = WALLETS[0] as string;
+  const legs = JSON.stringify([{ toAddress: wallet, amountMicro: '1000', role: 'author' }]);
+  const terms = ['eip155:84532', wallet, wallet, legs];
+  await database.transaction(async (sql) => {
+    await sql.query('insert into buyer_account (account_id) values ($1)', [accountId]);
+    await sql.query(
+      `insert into licence_offer (offer_id, tenant_id, account_id, request_hash, host, patterns, terms, kind, period_from, period_until,
+         price_micro, pages, legs, pay_to, network, asset, router, expires_at)
+       values ($1, $2, $3, 'hash', $4, '{/articles/*}', '{ai-input}', 'read', now(), now() + interval '1 day', 1000, '[]', $8, $7, $5, $6, $6,
+         now() + interval '1 hour')`,
+      [offerId, tenantId, accountId, host, ...terms],
+    );
+    await sql.query(
+      `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature, x402_version,
+         host, slug, resource, resource_key, kind, purpose, amount_micro, legs, router, binding, account_id, licence_offer_id, state, tx_hash)
+       values ($1, $2, $4, $5, $5, $6, $2, 0, 0, '0x', 2, $3, '', '', '', 'read', 'licence', 1000, $7, $5, '', $8, $9, 'settled', '0x01')`,
+      [tenantId, paymentId, host, ...terms, accountId, offerId],
+    );
+    await sql.query(
+      `insert into licence (tenant_id, jti, account_id, payment_id, offer_id, host, patterns, terms, kind, period_from, period_until,
+         price_micro, legs, bought_at)
+       values ($1, $2, $3, $2, $4, $5, '{/articles/*}', '{ai-input}', 'read', now(), now() + interval '1 day', 1000, $6, now())`,
+      [tenantId, paymentId, accountId, offerId, host, legs],
+    );
+  });
+  return paymentId;
+}
