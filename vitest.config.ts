@@ -4,6 +4,8 @@ const files = (...folders: string[]): string[] => folders.map((folder) => `test/
 
 /** Two projects, so that tests of pure rules and of contracts start neither a Postgres nor a Temporal. */
 export default defineConfig({
+  // One `graphql` for our code and for the packages it is used by, which Node gives its CommonJS build.
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     pool: 'forks',
     maxWorkers: 2,

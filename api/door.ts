@@ -163,7 +163,7 @@ async function sendStream(
 }
 
 /** The request's own id when it is a plain one, else a new one. */
-function requestIdOf(request: IncomingMessage): string {
+export function requestIdOf(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID();
 }

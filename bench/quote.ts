@@ -2,8 +2,8 @@ import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import { makeFigure } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
-import { requestRate, startBareServer } from './harness/http.ts';
-import { startBenchService } from './harness/service.ts';
+import { answerBytes, requestRate, startBareServer } from './harness/http.ts';
+import { sharedService } from './harness/service.ts';
 
 const HOST = 'quotes.example';
 const AUTHOR = `0x${'a'.repeat(40)}`;
@@ -13,56 +13,45 @@ export const quoteBench: Bench = {
   id: 'quote',
   title: 'Quotes',
   run: async ({ quick }) => {
-    const service = await startBenchService();
+    const service = await sharedService();
+    const { key } = await service.site({
+      hosts: [HOST],
+      pricing: {
+        priceUsdc: '0.001',
+        articlePrefixes: ['/articles/'],
+        creditsInline: { solo: { title: 'Alone', contributors: [{ authorId: 'ann', wallet: AUTHOR }] } },
+      },
+    });
+    const request: HttpRequest = {
+      method: 'GET',
+      path: `/_svc/quote?resource=${encodeURIComponent(`https://${HOST}/articles/solo`)}`,
+      headers: { authorization: `Bearer ${key}` },
+    };
+    const bytes = await answerBytes(service.baseUrl, request);
+    const bare = await startBareServer(bytes);
     try {
-      const { key } = await service.site({
-        hosts: [HOST],
-        pricing: {
-          priceUsdc: '0.001',
-          articlePrefixes: ['/articles/'],
-          creditsInline: { solo: { title: 'Alone', contributors: [{ authorId: 'ann', wallet: AUTHOR }] } },
+      const seconds = quick ? 1 : 5;
+      if (!quick) await requestRate(service.baseUrl, request, { seconds });
+      const rounds = await alternate({
+        rounds: quick ? 1 : 5,
+        sides: {
+          ours: () => requestRate(service.baseUrl, request, { seconds }),
+          reference: () => requestRate(bare.url, request, { seconds }),
         },
       });
-      const request: HttpRequest = {
-        method: 'GET',
-        path: `/_svc/quote?resource=${encodeURIComponent(`https://${HOST}/articles/solo`)}`,
-        headers: { authorization: `Bearer ${key}` },
-      };
-      const bytes = await bodyLength(service.baseUrl, request);
-      const bare = await startBareServer(bytes);
-      try {
-        const seconds = quick ? 1 : 5;
-        if (!quick) await requestRate(service.baseUrl, request, { seconds });
-        const rounds = await alternate({
-          rounds: quick ? 1 : 5,
-          sides: {
-            ours: () => requestRate(service.baseUrl, request, { seconds }),
-            reference: () => requestRate(bare.url, request, { seconds }),
-          },
-        });
-        const notes = `one author, body of ${bytes} bytes, 50 connections; the client has the second core`;
-        return [
-          makeFigure({
-            id: 'quote.rate',
-            what: 'GET /_svc/quote',
-            unit: 'req/s',
-            referenceName: 'bare node:http',
-            rounds,
-            target: { atLeast: 0.55 },
-            notes,
-          }),
-        ];
-      } finally {
-        await bare.stop();
-      }
+      return [
+        makeFigure({
+          id: 'quote.rate',
+          what: 'GET /_svc/quote',
+          unit: 'req/s',
+          referenceName: 'bare node:http',
+          rounds,
+          target: { atLeast: 0.55 },
+          notes: `one author, body of ${bytes} bytes, 50 connections; the client has the second core`,
+        }),
+      ];
     } finally {
-      await service.stop();
+      await bare.stop();
     }
   },
 };
-
-async function bodyLength(url: string, { path, headers }: HttpRequest): Promise<number> {
-  const response = await fetch(`${url}${path}`, { headers });
-  if (response.status !== 200) throw new Error(`the quote answers ${response.status}: ${await response.text()}`);
-  return (await response.arrayBuffer()).byteLength;
-}

@@ -56,7 +56,7 @@ export function createSettlementDeps(
       inFlightLimit: config.relayerInFlight,
       gasBudgetWeiPerDay: config.gasBudgetWeiPerDay ?? null,
       stuckAfterMs: STUCK_AFTER_MS,
-      groupByTenant: false,
+      groupByTenant: database.groupByTenant ?? false,
     },
     crashAt: crashAt(config.crashAt),
   };

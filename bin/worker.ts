@@ -44,7 +44,12 @@ async function main(): Promise<void> {
   Runtime.install({ shutdownSignals: [], logger: temporalLogger(log) });
   const telemetry = await openTelemetry(config, 'svc-worker', log);
   const { metrics, plugins } = telemetry;
-  const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize, applicationName: 'worker' });
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    applicationName: 'worker',
+    groupByTenant: config.groupCommitByTenant,
+  });
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
   const outbound = openOutbound(config);
   const settlement = withTelemetry(createSettlementDeps(config, database, log, outbound), telemetry);

@@ -21,6 +21,8 @@ export interface Transactional extends Sql {
 export interface Database extends Transactional {
   readonly orm: MikroORM;
   readonly pool: Pool;
+  /** True: group commits are made tenant by tenant, so that no statement touches two (safety 25). */
+  readonly groupByTenant?: boolean;
   /**
    * Runs `work` in one database transaction, READ COMMITTED unless said otherwise; commits when it returns, rolls back
    * when it throws. No network call belongs inside. Deadlocks and serialization failures are run again, four times.
@@ -38,6 +40,8 @@ export interface DatabaseOptions {
   readonly poolSize?: number;
   readonly statementTimeoutMs?: number;
   readonly applicationName?: string;
+  /** GROUP_COMMIT_BY_TENANT. */
+  readonly groupByTenant?: boolean;
 }
 
 const RETRIES = 4;
@@ -68,6 +72,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return {
     orm,
     pool,
+    groupByTenant: options.groupByTenant ?? false,
     query: (statement, values) => run(pool, statement, values),
     transaction: (work, isolation) => transact(pool, work, isolation),
     close: () => orm.close(true),

@@ -2,7 +2,6 @@ import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import DataloaderPlugin from '@pothos/plugin-dataloader';
 import ErrorsPlugin from '@pothos/plugin-errors';
-import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { Scope } from '../domain/access.ts';
@@ -22,8 +21,6 @@ export interface Types {
     /** Epoch milliseconds. */
     EpochMs: { Input: number; Output: number };
   };
-  /** Counts a list when it is asked to. */
-  Connection: { readonly count: () => Promise<number> };
   AuthScopes: {
     /** A key with this scope on a plan with API access, or an owner. */
     reads: Scope;
@@ -37,7 +34,7 @@ export interface Types {
  * refusal takes away that field alone. Fields cost nothing unless they say `complexity`; lists multiply by what they say.
  */
 export const builder = new SchemaBuilder<Types>({
-  plugins: [ErrorsPlugin, ComplexityPlugin, ScopeAuthPlugin, RelayPlugin, DataloaderPlugin, ValidationPlugin],
+  plugins: [ErrorsPlugin, ComplexityPlugin, ScopeAuthPlugin, DataloaderPlugin, ValidationPlugin],
   defaultFieldNullability: false,
   complexity: {
     defaultComplexity: 0,
@@ -56,16 +53,6 @@ export const builder = new SchemaBuilder<Types>({
       reads: (scope) => requireReader(context, scope),
       owner: () => requireOwner(context),
     }),
-  },
-  relay: {
-    cursorType: 'String',
-    nodeQueryOptions: false,
-    nodesQueryOptions: false,
-    pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
-    hasNextPageFieldOptions: { description: 'True when there is more after this page.' },
-    hasPreviousPageFieldOptions: { description: 'True when the page was asked for with `after`.' },
-    startCursorFieldOptions: { description: 'Cursor of the first row of the page.' },
-    endCursorFieldOptions: { description: 'Cursor of the last row: give it as `after` for the next page.' },
   },
   validation: {
     validationError: ({ issues }) => {

@@ -23,20 +23,46 @@ export interface Connected<Row> {
 const LIST_COST = 2;
 const COUNT_COST = 10;
 
-builder.globalConnectionField('totalCount', (t) =>
-  t.int({
-    description: `How many rows the whole list has, exactly. Counted only when asked for; costs ${COUNT_COST}.`,
-    complexity: COUNT_COST,
-    resolve: (connection) => connection.count(),
+const PageInfo = builder.objectRef<Connected<unknown>['pageInfo']>('PageInfo').implement({
+  description: 'Where a page stands in its list (Relay, Cursor Connections).',
+  fields: (t) => ({
+    hasNextPage: t.exposeBoolean('hasNextPage', { description: 'True when there is more after this page.' }),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage', { description: 'True when the page was asked for with `after`.' }),
+    startCursor: t.exposeString('startCursor', { nullable: true, description: 'Cursor of the first row of the page.' }),
+    endCursor: t.exposeString('endCursor', {
+      nullable: true,
+      description: 'Cursor of the last row of the page: give it as `after` for the next page.',
+    }),
   }),
-);
+});
 
-/** The connection type of a node type: rows as `nodes`, or as `edges` with a cursor each. */
+/** The connection type of a node type (Relay, Cursor Connections): rows as `nodes`, or as `edges` with a cursor each. */
 export function connectionOf<Row>(node: ObjectRef<SchemaTypes, Row>, name: string, what: string) {
-  return builder.connectionObject(
-    { type: node, name: `${name}Connection`, description: `A page of ${what}.` },
-    { name: `${name}Edge`, description: `One of ${what}, with its cursor.` },
-  );
+  const edge = builder.objectRef<{ readonly cursor: string; readonly node: Row }>(`${name}Edge`).implement({
+    description: `One of ${what}, with its cursor.`,
+    fields: (t) => ({
+      cursor: t.exposeString('cursor', { description: 'Its place in the list: give it as `after`.' }),
+      node: t.field({ type: node, description: 'The row.', complexity: 1, resolve: (row) => row.node as never }),
+    }),
+  });
+  return builder.objectRef<Connected<Row>>(`${name}Connection`).implement({
+    description: `A page of ${what}.`,
+    fields: (t) => ({
+      nodes: t.field({
+        type: [node],
+        description: 'The rows.',
+        complexity: 1,
+        resolve: ({ edges }) => edges.map((row) => row.node) as never,
+      }),
+      edges: t.field({ type: [edge], description: 'The rows with their cursors.', resolve: ({ edges }) => edges }),
+      pageInfo: t.field({ type: PageInfo, description: 'Where the page stands.', resolve: ({ pageInfo }) => pageInfo }),
+      totalCount: t.int({
+        description: `How many rows the whole list has, exactly. Counted only when asked for; costs ${COUNT_COST}.`,
+        complexity: COUNT_COST,
+        resolve: ({ count }) => count(),
+      }),
+    }),
+  });
 }
 
 /** Arguments of every list. */

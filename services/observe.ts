@@ -65,7 +65,8 @@ export function openObserver(options: {
       const taken = queue;
       queue = [];
       queuedRows = 0;
-      await writeAll(database, taken);
+      const groups = database.groupByTenant ? Map.groupBy(taken, ({ group }) => group.tenantId).values() : [taken];
+      for (const group of groups) await writeAll(database, group);
     }
   };
   const wake = (): void => {

@@ -48,7 +48,13 @@ export async function addDeliveries(
      insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket)
      select tenant_id, 'dlv_' || gen_random_uuid(), event_id, e, ('x' || right(e::text, 2))::bit(8)::integer
      from event join (select t, e from unnest($1::uuid[], $2::uuid[]) u (t, e)) u on t = tenant_id returning delivery_id as id`,
-    [endpoints.map(({ tenantId }) => tenantId), endpoints.map(({ endpointId }) => endpointId), count, endpoints.length, EVENT_DATA],
+    [
+      endpoints.map(({ tenantId }) => tenantId),
+      endpoints.map(({ endpointId }) => endpointId),
+      count,
+      endpoints.length,
+      EVENT_DATA,
+    ],
   );
   await database.query(`select pg_notify('${DELIVERY_CHANNEL}', '')`);
   return rows.map(({ id }) => id);

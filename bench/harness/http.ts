@@ -71,3 +71,10 @@ export async function requestTimes(url: string, request: HttpRequest, count: num
 export async function requestMedian(...given: Parameters<typeof requestTimes>): Promise<number> {
   return median(await requestTimes(...given));
 }
+
+/** The length of the body of one answer. Throws when it is not of `status`. */
+export async function answerBytes(url: string, { path, ...rest }: HttpRequest, status = 200): Promise<number> {
+  const response = await fetch(`${url}${path}`, rest);
+  if (response.status !== status) throw new Error(`${rest.method} ${path} answers ${response.status}: ${await response.text()}`);
+  return (await response.arrayBuffer()).byteLength;
+}

@@ -24,6 +24,7 @@ const TEMPLATE = 'bench_template';
 
 let postgres: Promise<Postgres> | null = null;
 let temporal: Promise<Temporal> | null = null;
+const stops: (() => Promise<void>)[] = [];
 
 /** A folder for files of this run, removed at its end. */
 export function benchFolder(): string {
@@ -63,8 +64,14 @@ export async function benchChain(
   }
 }
 
+/** Has `stop` called at the end of the run, before the parts are ended. */
+export function atEndOfRun(stop: () => Promise<void>): void {
+  stops.push(stop);
+}
+
 /** Ends what the run started and removes its folder; bench/run.ts calls it. Again: nothing. */
 export async function stopBenchParts(): Promise<void> {
+  await Promise.allSettled(stops.splice(0).map((stop) => stop()));
   const started = [postgres, temporal];
   postgres = null;
   temporal = null;

@@ -14,7 +14,7 @@ import { createServiceSecrets } from '../../sandbox/secrets.ts';
 import { mintKey } from '../../services/keys.ts';
 import type { TenantInput } from '../../services/tenants.ts';
 import { createTenant } from '../../services/tenants.ts';
-import { benchChain, benchDatabase, benchFolder, benchTemporal } from './parts.ts';
+import { atEndOfRun, benchChain, benchDatabase, benchFolder, benchTemporal } from './parts.ts';
 
 /** A running service. */
 export interface BenchService {
@@ -27,6 +27,8 @@ export interface BenchService {
   readonly workers: readonly ServiceProcess[];
   /** Of the first API. */
   readonly baseUrl: string;
+  /** Starts one more worker; the caller may stop it before the service. */
+  startWorker(): Promise<ServiceProcess>;
   /** A site with a key that has all scopes; plan studio unless told. */
   site(input: Pick<TenantInput, 'hosts' | 'pricing'> & Partial<TenantInput>): Promise<BenchSite>;
   stop(): Promise<void>;
@@ -37,6 +39,17 @@ export interface BenchSite {
   readonly tenantId: string;
   readonly host: string;
   readonly key: string;
+}
+
+let shared: Promise<BenchService> | null = null;
+
+/** The service that benches of the API share: one API, no worker; the run ends it. Each bench has its own site in it. */
+export function sharedService(): Promise<BenchService> {
+  shared ??= startBenchService().then((service) => {
+    atEndOfRun(service.stop);
+    return service;
+  });
+  return shared;
 }
 
 /** Starts one API and no worker unless told; `environment` changes variables of all processes. The caller stops it. */
@@ -62,6 +75,12 @@ export async function startBenchService(
   const logFile = (name: string): string => join(benchFolder(), `${name}-${randomUUID()}.log`);
   const apis: ApiProcess[] = [];
   const workers: ServiceProcess[] = [];
+  const startWorker = async (): Promise<ServiceProcess> => {
+    // A worker says at this level that it runs.
+    const worker = await startWorkerProcess({ environment: { ...environment, LOG_LEVEL: 'info' }, logFile: logFile('worker') });
+    workers.push(worker);
+    return worker;
+  };
   const stop = async (): Promise<void> => {
     await Promise.all([...apis, ...workers].map((one) => one.stop()));
     await Promise.all([database.close(), chain.stop()]);
@@ -72,15 +91,14 @@ export async function startBenchService(
       apis.push(await startApiProcess({ environment, logFile: logFile('api') }));
     }
     for (let count = 0; count < (options.workers ?? 0); count++) {
-      // A worker says at this level that it runs.
-      workers.push(await startWorkerProcess({ environment: { ...environment, LOG_LEVEL: 'info' }, logFile: logFile('worker') }));
+      await startWorker();
     }
   } catch (error) {
     await stop();
     throw error;
   }
   return {
-    ...{ database, urls, chain, temporal, secrets, apis, workers, stop },
+    ...{ database, urls, chain, temporal, secrets, apis, workers, startWorker, stop },
     baseUrl: apis[0]?.url ?? '',
     site: async (input) => {
       const { tenantId } = await createTenant({ database }, { plan: 'studio', ...input });

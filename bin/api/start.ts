@@ -17,6 +17,7 @@ import type { ApiConfig } from '../config.ts';
 import { createHostDoor, openOutbound } from '../hosts.ts';
 import { createSettlementDeps } from '../settlement.ts';
 import { openTelemetry, withTelemetry } from '../telemetry.ts';
+import { openGraphql } from './graphql.ts';
 import { openSettlement } from './settlement.ts';
 
 /** A running API process. */
@@ -58,7 +59,12 @@ async function open(
   const clock = Date.now;
   const telemetry = await openTelemetry(config, 'svc-api', log);
   closers.push(() => telemetry.close());
-  const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize, applicationName: 'svc api' });
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    applicationName: 'svc api',
+    groupByTenant: config.groupCommitByTenant,
+  });
   closers.push(() => database.close());
   const connection = await Connection.connect({ address: config.temporalAddress });
   closers.push(() => connection.close());
@@ -123,10 +129,10 @@ async function open(
   };
   const hosts = createHostDoor(config, client);
   const buyers = { rpc: rpcOf(network.id), licenceLifeSeconds: config.licenceLifeSeconds };
-  server.on(
-    'request',
-    telemetry.watchRequests(createApi({ ...deps, ...buyers, log, hosts, settle: settlement.settle, readiness })),
-  );
+  const graphql = await openGraphql(config, { ...deps, log, hosts, outbound });
+  closers.unshift(graphql.close); // closed after the drain
+  const rest = createApi({ ...deps, ...buyers, log, hosts, settle: settlement.settle, readiness });
+  server.on('request', telemetry.watchRequests(graphql.before(rest)));
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };

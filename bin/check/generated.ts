@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describeService } from '../../api/app.ts';
+import { describeSchema } from '../../graphql/schema.ts';
 import { renderEnvExample } from '../config/env-example.ts';
 import { ROOT } from './tool.ts';
 
@@ -12,6 +13,7 @@ interface GeneratedDocument {
 
 /** All of them. The contracts' artifacts have a command and a test of their own (`npm run contracts`). */
 const DOCUMENTS: readonly GeneratedDocument[] = [
+  { path: 'schema.graphql', render: describeSchema },
   { path: '.env.example', render: renderEnvExample },
   { path: 'openapi.json', render: () => `${JSON.stringify(describeService('/'), null, 2)}\n` },
 ];

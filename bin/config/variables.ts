@@ -137,6 +137,20 @@ const storage = {
     fallback: '10',
     schema: wholeNumber(1, 500),
   }),
+  groupCommitByTenant: withDefault({
+    name: 'GROUP_COMMIT_BY_TENANT',
+    about: 'true where Postgres is sharded by tenant (Citus): group commits then hold rows of one tenant each.',
+    example: 'false',
+    fallback: 'false',
+    schema: flag,
+  }),
+  databaseReadUrl: optional({
+    name: 'DATABASE_READ_URL',
+    about: 'A replica of Postgres that reports are read from; they may lag a little. Not set: DATABASE_URL.',
+    example: 'postgres://service@replica.example:5432/service',
+    fromFile: true,
+    schema: url('postgres', 'postgresql'),
+  }),
   temporalAddress: optional({
     name: 'TEMPORAL_ADDRESS',
     about: 'host:port of the Temporal frontend.',
@@ -236,6 +250,37 @@ const mail = {
     example: 'alerts@service.example',
     fallback: 'alerts@localhost',
     schema: text.regex(/^[^\s@<>,;]+@[^\s@<>,;]+$/, 'must be one e-mail address'),
+  }),
+};
+
+/** The GraphQL door. */
+const graphql = {
+  graphqlPoolSize: withDefault({
+    name: 'GRAPHQL_POOL_SIZE',
+    about: 'Connections to Postgres per API process that GraphQL reads through, besides those of everything else.',
+    example: '2',
+    fallback: '2',
+    schema: wholeNumber(1, 50),
+  }),
+  graphqlStatementTimeoutMs: withDefault({
+    name: 'GRAPHQL_STATEMENT_TIMEOUT_MS',
+    about: 'How long one statement of a GraphQL query may take, in milliseconds.',
+    example: '5000',
+    fallback: '5000',
+    schema: wholeNumber(100, 60_000),
+  }),
+  graphiql: optional({
+    name: 'GRAPHIQL',
+    about: 'Whether a browser gets the GraphiQL page at /_svc/graphql. Not set: everywhere but in production.',
+    example: 'true',
+    schema: flag,
+  }),
+  graphiqlToken: optional({
+    name: 'GRAPHIQL_TOKEN',
+    about: 'A credential that the GraphiQL page fills in, for sample data alone; refused in production.',
+    example: 'svc_owner_…',
+    fromFile: true,
+    schema: text,
   }),
 };
 
@@ -418,6 +463,7 @@ export const GROUPS = {
   'Chains, keys and secrets': keys,
   'How owners sign in': owners,
   'E-mail of alerts': mail,
+  'The GraphQL door': graphql,
   'Money, time and load': limits,
   'How hosts are proven': hosts,
   "Another's facilitator": facilitator,
@@ -432,6 +478,7 @@ export const VARIABLES = {
   ...keys,
   ...owners,
   ...mail,
+  ...graphql,
   ...limits,
   ...hosts,
   ...facilitator,

@@ -32,7 +32,9 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
        select network,
               (select count(*) from (select 1 from payment where payment.network = at_work.network and state = 'accepted'
                  and mode = 'live' limit 20000) few) as waiting,
-              (select count(*) from settlement_batch batch where batch.network = at_work.network and batch.state = 'open') as open
+              (select count(*) from settlement_batch batch where batch.network = at_work.network and batch.state = 'open') as open,
+              (select coalesce(sum(in_flight_limit), 0) from relayer where relayer.network = at_work.network
+                 and paused_reason is null) as lanes
          from (select distinct network from asked) at_work
      )
      select coalesce((select strikes from payer_strike strike where strike.network = asked.network and strike.payer = asked.payer

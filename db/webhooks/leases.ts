@@ -71,7 +71,7 @@ export async function leaseFirstAttempts(
      ), numbered as (
        select *, row_number() over (partition by tenant_id, endpoint_id order by slot) as place from free
      ), pair as (
-       select n.tenant_id, n.endpoint_id, n.slot, d.delivery_id, d.event_id from numbered n cross join lateral (
+       select n.bucket, n.tenant_id, n.endpoint_id, n.slot, d.delivery_id, d.event_id from numbered n cross join lateral (
          select delivery_id, event_id from delivery
          where bucket = n.bucket and tenant_id = n.tenant_id and endpoint_id = n.endpoint_id
            and state = 'pending' and not retrying and leased_until <= clock_timestamp()
@@ -83,7 +83,7 @@ export async function leaseFirstAttempts(
        from pair p
        join webhook_endpoint e on e.tenant_id = p.tenant_id and e.endpoint_id = p.endpoint_id
        join webhook_event ev on ev.tenant_id = p.tenant_id and ev.event_id = p.event_id
-       where d.tenant_id = p.tenant_id and d.delivery_id = p.delivery_id
+       where d.bucket = p.bucket and d.tenant_id = p.tenant_id and d.endpoint_id = p.endpoint_id and d.delivery_id = p.delivery_id
          and d.state = 'pending' and not d.retrying and d.leased_until <= clock_timestamp()
        returning d.*, p.slot
      ), slotted as (

@@ -11,7 +11,7 @@ const MAX_SLUG_CHARS = 2_048;
 interface ContributorInput {
   authorId: string;
   wallet?: string | null | undefined;
-  weight?: string | null | undefined;
+  weight?: number | null | undefined;
   members?: ContributorInput[] | null | undefined;
 }
 
@@ -26,7 +26,7 @@ const Contributor = builder.inputRef<ContributorInput>('ContributorInput').imple
   fields: (t) => ({
     authorId: t.string({ required: true, description: 'Who it is, as earnings and statements name the author.' }),
     wallet: t.string({ description: 'Where the share is paid to: 0x and 40 hexadecimal digits. Only without members.' }),
-    weight: t.string({ description: 'The share against the others, a positive decimal; left out: 1.' }),
+    weight: t.float({ description: 'The share against the others, positive; left out: 1.' }),
     members: t.field({
       type: [Contributor],
       description: 'Among whom a group shares, at most 8 levels deep. Only without a wallet.',
@@ -48,7 +48,7 @@ const contributor: z.ZodType<object, unknown> = z.lazy(() =>
     .object({
       authorId: line(200),
       wallet: z.string().nullish(),
-      weight: z.string().nullish(),
+      weight: z.number().nullish(),
       members: z.array(contributor).max(50, 'has more than 50 entries').nullish(),
     })
     .transform(withoutNulls),

@@ -85,7 +85,7 @@ describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : 
     await cluster.checkInvariants();
   });
 
-  test.for([
+  test.for<readonly [string, () => Promise<void>]>([
     ['with everything running', async () => undefined],
     [
       'while an API is killed',
@@ -111,7 +111,7 @@ describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : 
         await cluster.startTemporal();
       },
     ],
-  ] as const)(
+  ])(
     'settles one payment sent fifty times at once %s: once, with equal answers',
     { timeout: 120_000 },
     async ([, break_]) => {

@@ -96,10 +96,10 @@ const CASES: readonly Case[] = [
   {
     name: 'setPageCredits',
     action: 'credits.set_page',
-    input: () => ({ slug: 'new', credits: { title: 'New', contributors: [{ authorId: 'desk', members: [{ authorId: 'bob', wallet, weight: '2.5' }] }] } }),
+    input: () => ({ slug: 'new', credits: { title: 'New', contributors: [{ authorId: 'desk', members: [{ authorId: 'bob', wallet, weight: 2.5 }] }] } }),
     fields: 'version',
     before: { creditsInline: {} },
-    after: { creditsInline: { new: { title: 'New', contributors: [{ authorId: 'desk', members: [{ authorId: 'bob', wallet, weight: '2.5' }] }] } } },
+    after: { creditsInline: { new: { title: 'New', contributors: [{ authorId: 'desk', members: [{ authorId: 'bob', wallet, weight: 2.5 }] }] } } },
   },
   {
     name: 'removePageCredits',
@@ -424,7 +424,7 @@ const BAD: readonly (readonly [string, (world: OwnedWorld) => object, string])[]
   ['setCredits', () => ({ pages: [{ slug: 'a', credits }, { slug: 'a', credits }] }), 'InvalidInput'],
   ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [] } }), 'InvalidInput'],
   ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet: '0x0' }] } }), 'InvalidInput'],
-  ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet, weight: '-1' }] } }), 'InvalidInput'],
+  ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet, weight: -1 }] } }), 'InvalidInput'],
   ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet, members: [{ authorId: 'y', wallet }] }] } }), 'InvalidInput'],
   ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet: stage.deps.network.router }] } }), 'InvalidInput'],
   ['removePageCredits', () => ({ slug: 'never' }), 'NotFound'],

@@ -138,7 +138,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     id: 'guard-without-lock',
     rule: 14,
     bug: 'the open purchase is looked for without its lock',
-    edits: [{ file: 'db/settlement/intake.ts', search: '    await lockPurchases(sql, [payment]);\n', replace: '' }],
+    edits: [{ file: 'db/settlement/intake.ts', search: '    await lockPurchases(sql, payments);\n', replace: '' }],
     test: { file: refusal, name: 'two processes asked for the same page by one payer at once charge once' },
   },
   {

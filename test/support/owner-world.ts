@@ -4,6 +4,7 @@ import { graphql } from 'graphql';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
+import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
 import type { GraphqlContext, GraphqlDeps } from '../../graphql/context.ts';
 import { schema } from '../../graphql/schema.ts';
 import { createRule } from '../../services/anomalies/rules.ts';
@@ -41,7 +42,7 @@ export async function startOwnerWorld() {
   const outbound = createOutbound({ allowLoopback: true });
   const hosts = {
     caps: { perHour: 30, perHost: 50, gapMs: 0 },
-    times: (await import('../../domain/hostChallengeSchedule.ts')).HOST_TIMES,
+    times: HOST_TIMES,
     ownHosts: ['svc.example'],
     workflows: { opened: async () => undefined, check: async () => ({ verified: false, reason: 'timeout' }) as const },
   };
@@ -71,14 +72,26 @@ export async function startOwnerWorld() {
     const { tenantId, host, key } = await api.site();
     const { token: ownerToken } = await createOwnerToken({ database, pepper }, { tenantId, userId: `owner-of-${tenantId}` });
     const { keyId } = await mintKey({ database, pepper }, { tenantId, name: 'spare', scopes: ['tenant.read'] });
-    const { endpointId } = await createEndpoint({ database, secretBox, outbound }, tenantId, { url: 'https://hooks.example.com/in' });
+    const { endpointId } = await createEndpoint({ database, secretBox, outbound }, tenantId, {
+      url: 'https://hooks.example.com/in',
+    });
     const { deliveryId } = await pingEndpoint({ database }, tenantId, endpointId);
     const rule = { metric: 'denied', rangeKey: '1h', threshold: 10 } as const;
     const { ruleId } = await createRule({ database }, tenantId, rule);
     await inviteMember({ database, pepper, clock: Date.now }, { tenantId, authorId: 'ann', email: 'ann@example.com' });
     const credits = { contributors: [{ authorId: 'ann', wallet: WALLETS[0] }] };
     await importPages({ database }, { tenantId, pages: [{ slug: 'old', path: '/articles/old', credits }] });
-    return { tenantId, host, key, keyId, ownerToken, endpointId, deliveryId, ruleId, jti: await sellLicence(database, tenantId, host) };
+    return {
+      tenantId,
+      host,
+      key,
+      keyId,
+      ownerToken,
+      endpointId,
+      deliveryId,
+      ruleId,
+      jti: await sellLicence(database, tenantId, host),
+    };
   };
   const stop = async (): Promise<void> => {
     await outbound.close();
@@ -92,27 +105,28 @@ async function sellLicence(database: Database, tenantId: string, host: string): 
   const [accountId, offerId, paymentId] = [randomUUID(), randomUUID(), randomUUID()];
   const wallet = WALLETS[0] as string;
   const legs = JSON.stringify([{ toAddress: wallet, amountMicro: '1000', role: 'author' }]);
-  const terms = ['eip155:84532', wallet, wallet, legs];
+  const nonce = `0x${randomBytes(32).toString('hex')}`;
   await database.transaction(async (sql) => {
     await sql.query('insert into buyer_account (account_id) values ($1)', [accountId]);
     await sql.query(
       `insert into licence_offer (offer_id, tenant_id, account_id, request_hash, host, patterns, terms, kind, period_from, period_until,
          price_micro, pages, legs, pay_to, network, asset, router, expires_at)
-       values ($1, $2, $3, 'hash', $4, '{/articles/*}', '{ai-input}', 'read', now(), now() + interval '1 day', 1000, '[]', $8, $7, $5, $6, $6,
-         now() + interval '1 hour')`,
-      [offerId, tenantId, accountId, host, ...terms],
+       values ($1, $2, $3, 'hash', $4, '{/articles/*}', '{ai-input}', 'read', now(), now() + interval '1 day', 1000, '[]', $5, $6,
+         'eip155:84532', $6, $6, now() + interval '1 hour')`,
+      [offerId, tenantId, accountId, host, legs, wallet],
     );
     await sql.query(
       `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature, x402_version,
          host, slug, resource, resource_key, kind, purpose, amount_micro, legs, router, binding, account_id, licence_offer_id, state, tx_hash)
-       values ($1, $2, $4, $5, $5, $6, $2, 0, 0, '0x', 2, $3, '', '', '', 'read', 'licence', 1000, $7, $5, '', $8, $9, 'settled', '0x01')`,
-      [tenantId, paymentId, host, ...terms, accountId, offerId],
+       values ($1, $2, 'eip155:84532', $5, $5, $5, $6, 0, 0, '0x', 2, $3, '', '', '', 'read', 'licence', 1000, $4, $5, '', $7, $8,
+         'settled', '0x01')`,
+      [tenantId, paymentId, host, legs, wallet, nonce, accountId, offerId],
     );
     await sql.query(
       `insert into licence (tenant_id, jti, account_id, payment_id, offer_id, host, patterns, terms, kind, period_from, period_until,
          price_micro, legs, bought_at)
-       values ($1, $2, $3, $2, $4, $5, '{/articles/*}', '{ai-input}', 'read', now(), now() + interval '1 day', 1000, $6, now())`,
-      [tenantId, paymentId, accountId, offerId, host, legs],
+       values ($1, $2, $3, $4, $5, $6, '{/articles/*}', '{ai-input}', 'read', now(), now() + interval '1 day', 1000, $7, now())`,
+      [tenantId, paymentId, accountId, paymentId, offerId, host, legs],
     );
   });
   return paymentId;

@@ -1,0 +1,136 @@
+/** Questions an analyst asks, ready to play in GraphiQL; docs/graphql.md explains them and test/e2e/analyst.test.ts runs them. */
+export interface Example {
+  readonly name: string;
+  readonly question: string;
+  readonly query: string;
+}
+
+const list: Record<string, { question: string; query: string }> = {
+  earnedByAgent: {
+    question: 'Which agents earned us most in the last seven days?',
+    query: `query earnedByAgent {
+  tenant {
+    agents(window: { lastDays: 7 }, orderBy: EARNED, first: 10) {
+      nodes { agent earnedMicro paid hits }
+    }
+  }
+}`,
+  },
+  authorsWaiting: {
+    question: 'Which authors wait for money, and why?',
+    query: `query authorsWaiting {
+  tenant {
+    reconciliation {
+      outstanding { legs micro }
+      waiting(first: 20) {
+        nodes { wallet micro legs oldestAt reasons { reason legs micro } }
+      }
+    }
+  }
+}`,
+  },
+  pathsRefused: {
+    question: 'Which pages are refused most, and what did we miss there?',
+    query: `query pathsRefused {
+  tenant {
+    audit(window: { lastDays: 7 }, groupBy: SLUG) {
+      breakdown(orderBy: DENIED, first: 10) {
+        nodes { key denied hits missedMicro }
+      }
+    }
+  }
+}`,
+  },
+  weekAgainstWeek: {
+    question: 'What did we earn this week, compared with the week before?',
+    query: `query weekAgainstWeek {
+  tenant {
+    earnings(window: { lastDays: 7 }, compare: true) {
+      totals { grossMicro events reads citations authors }
+      previous { grossMicro events }
+    }
+  }
+}`,
+  },
+  bestPages: {
+    question: 'Which pages earn most?',
+    query: `query bestPages {
+  tenant {
+    earnings(window: { lastDays: 30 }, groupBy: SLUG) {
+      breakdown(first: 10) {
+        totalCount
+        nodes { key grossMicro reads citations }
+      }
+    }
+  }
+}`,
+  },
+  statements: {
+    question: 'What was each author paid, and for what?',
+    query: `query statements {
+  tenant {
+    statements(window: { lastDays: 30 }) {
+      totalMicro
+      statements(first: 5) {
+        nodes {
+          wallet authorId grossMicro
+          lines(first: 3) { nodes { slug kind micro share at } }
+        }
+      }
+    }
+  }
+}`,
+  },
+  failedPayments: {
+    question: 'Why do payments fail, and which were the last ones?',
+    query: `query failedPayments {
+  tenant {
+    audit(window: { lastDays: 7 }) { totals { paymentFailed failedMicro failedByReason { reason count } } }
+    payments(filter: { states: [FAILED], window: { lastDays: 7 } }, first: 10) {
+      nodes { paymentId reason sentence payer slug micro acceptedAt }
+    }
+  }
+}`,
+  },
+  paymentOnChain: {
+    question: 'Where is the money of the newest payments: state, transaction, workflow?',
+    query: `query paymentOnChain {
+  tenant {
+    payments(first: 5) {
+      nodes {
+        paymentId state micro
+        evidence { txHash blockNumber finalAt }
+        batch { workflowId workflowUrl state }
+        crossings { micro legs { toAddress micro role } }
+      }
+    }
+  }
+}`,
+  },
+  masqueraders: {
+    question: 'Who pretends to be somebody else?',
+    query: `query masqueraders {
+  tenant {
+    audit(window: { lastDays: 7 }) { totals { masqueradeAttempts verifiedHits agentHits } }
+    observations(filter: { classifiedAs: AGENT, verified: false, window: { lastDays: 7 } }, first: 10) {
+      nodes { agent agentUa sigInvalid verdict slug at }
+    }
+  }
+}`,
+  },
+  webhooksHealth: {
+    question: 'Do our webhooks arrive?',
+    query: `query webhooksHealth {
+  tenant {
+    webhookEndpoints { nodes { origin enabled failuresInRow disabledReason } }
+    deliveries(first: 5) {
+      totalCount
+      nodes { state reason event { type createdAt } attempts { status durationMs reason } }
+    }
+  }
+}`,
+  },
+};
+
+/** All of them, in the order of the documentation. */
+export const EXAMPLES: readonly Example[] = Object.entries(list).map(([name, example]) => ({ name, ...example }));

@@ -1,0 +1,170 @@
+/** Processes of the service ended, delayed and misled, with the chain as the judge. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeProtectedHeader } from 'jose';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createRpc } from '../../chain/rpc.ts';
+import { createServiceSecrets } from '../../sandbox/secrets.ts';
+import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
+import { blockable, wrongClock } from '../support/clusterFaults.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import { testNetwork } from '../support/payments.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+import { balancesOf } from '../support/shop.ts';
+
+const TEN_MINUTES_MS = 600_000;
+
+let service: TestService;
+let site: TestSite;
+beforeAll(async () => {
+  service = await startTestService({ environment: { SETTLE_WAIT_MS: '5000', DATABASE_POOL_SIZE: '4' } });
+  site = await service.site();
+}, 120_000);
+afterAll(() => service?.stop(), 60_000);
+afterEach(async () => {
+  const network = testNetwork(service.chain, { blockTimeMs: 1_000 });
+  const rpc = createRpc(network);
+  const { database, relayer } = service;
+  await checkInvariants({ database, rpc, network, deps: { relayersOf: () => [{ address: relayer }] } });
+  await rpc.close();
+});
+
+async function newPurchase(baseUrl = service.baseUrl, slug = 'trio') {
+  const payer = await service.payer(1_000_000n);
+  const quote = await askQuote(baseUrl, site.key, slug);
+  return { payer, quote, payment: await payFor(payer, quote) };
+}
+type Purchase = Awaited<ReturnType<typeof newPurchase>>;
+
+async function expectSettledOnce({ payer, quote, payment }: Purchase, baseUrl = service.baseUrl) {
+  const answer = await sellUntilDecided(baseUrl, site.key, quote, payment, 60_000);
+  expect(answer.body).toMatchObject({ ok: true, chargedMicro: String(quote.price) });
+  expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
+  return answer;
+}
+
+test('with every connection of the pool held a payment is an outage, charges nothing, and settles when they are free', {
+  timeout: 60_000,
+}, async () => {
+  const api = await service.startApi();
+  const purchase = await newPurchase(api.url);
+  const blocker = new pg.Client({ connectionString: service.urls.superUrl });
+  await blocker.connect();
+  await blocker.query('begin; lock table crossing in access exclusive mode');
+  const path = '/_svc/earnings?from=1';
+  const held = Array.from({ length: 8 }, () =>
+    fetch(api.url + path, { headers: { authorization: `Bearer ${site.key}` } }).then((answer) => answer.arrayBuffer()).catch(() => null),
+  );
+  await sleep(200);
+  const answer = await sell(api.url, site.key, purchase.quote, purchase.payment);
+  expect([402, 503]).toContain(answer.status);
+  expect(answer.headers.get('payment-required')).toBeNull();
+  expect(answer.headers.get('retry-after')).not.toBeNull();
+  await blocker.query('rollback');
+  await blocker.end();
+  await Promise.all(held);
+  await expectSettledOnce(purchase, api.url);
+  await api.stop();
+});
+
+test('an API told to end while it sells says that it is not ready, finishes the sale, and only then ends', {
+  timeout: 60_000,
+}, async () => {
+  const api = await service.startApi();
+  const purchase = await newPurchase(api.url);
+  const worker = service.workers.find((one) => one.process.isRunning());
+  process.kill(worker?.process.pid as number, 'SIGSTOP');
+  const selling = sell(api.url, site.key, purchase.quote, purchase.payment);
+  await expect
+    .poll(() => service.database.query('select 1 from payment where payer = $1', [purchase.payer.address.toLowerCase()]))
+    .toHaveLength(1);
+  process.kill(api.process.pid, 'SIGTERM');
+  const ready = await fetch(`${api.url}/readyz`, { headers: { connection: 'close' } }).then(({ status }) => status).catch(() => 0);
+  expect([0, 503]).toContain(ready);
+  process.kill(worker?.process.pid as number, 'SIGCONT');
+  expect((await selling).body).toMatchObject({ ok: true });
+  expect(await api.process.exited).toEqual({ code: 0, signal: null });
+  await expectSettledOnce(purchase);
+});
+
+test('an API told to end in the middle of an export sends it whole, or cuts the connection', { timeout: 60_000 }, async () => {
+  const api = await service.startApi();
+  await expectSettledOnce(await newPurchase(api.url), api.url);
+  const answer = await fetch(`${api.url}/_svc/earnings/export.csv?from=1`, { headers: { authorization: `Bearer ${site.key}` } });
+  process.kill(api.process.pid, 'SIGTERM');
+  const rows = Number(answer.headers.get('x-svc-row-count'));
+  const text = await answer.text().catch(() => null);
+  if (text !== null) expect(text.trim().split('\r\n')).toHaveLength(rows + 1);
+  expect(await api.process.exited).toEqual({ code: 0, signal: null });
+});
+
+test('a worker told to end in the middle of a payment loses nothing: another one takes it over', { timeout: 90_000 }, async () => {
+  const purchase = await newPurchase();
+  const selling = sell(service.baseUrl, site.key, purchase.quote, purchase.payment);
+  await sleep(20);
+  const worker = service.workers.find((one) => one.process.isRunning());
+  process.kill(worker?.process.pid as number, 'SIGTERM');
+  const next = await service.startWorker();
+  await selling;
+  await expectSettledOnce(purchase);
+  expect(await worker?.process.exited).toEqual({ code: 0, signal: null });
+  expect(next.process.isRunning()).toBe(true);
+});
+
+test.for([
+  ['fast', TEN_MINUTES_MS],
+  ['slow', -TEN_MINUTES_MS],
+] as const)('an API and a worker whose clocks are ten minutes %s charge nobody twice, and what they refuse the others sell', {
+  timeout: 90_000,
+}, async ([, offsetMs]) => {
+  const [api, worker] = await Promise.all([service.startApi(wrongClock(offsetMs)), service.startWorker(wrongClock(offsetMs))]);
+  const purchase = await newPurchase();
+  const first = await sell(api.url, site.key, purchase.quote, purchase.payment);
+  expect([200, 402]).toContain(first.status);
+  const again = await newPurchase(service.baseUrl, 'duo');
+  await expectSettledOnce(again);
+  const spent = 1_000_000n - ((await balancesOf(service, [purchase.payer.address]))[0] ?? 0n);
+  expect([0n, BigInt(purchase.quote.price)]).toContain(spent);
+  if (first.status === 200) expect(spent).toBe(BigInt(purchase.quote.price));
+  await Promise.all([api.stop(), worker.stop()]);
+});
+
+test('a licence outlives the rotation of the key that signed it, and the new key is published a day before it signs', {
+  timeout: 60_000,
+}, async () => {
+  const purchase = await newPurchase();
+  const { body } = await expectSettledOnce(purchase);
+  const next = createServiceSecrets().licenceKey;
+  const keys = JSON.stringify({ keys: [next, service.secrets.licenceKey] });
+  const rotated = await service.startApi({ LICENCE_KEYS: keys });
+  const jwks = (await (await fetch(`${rotated.url}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
+  const { kid } = decodeProtectedHeader(body.licenseJws);
+  expect(jwks.keys.map((key) => key.kid)).toContain(kid);
+  expect(jwks.keys).toHaveLength(2);
+  const checked = await fetch(`${rotated.url}/_svc/license/check`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${site.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ license: body.licenseJws, resource: purchase.quote.resource, slug: 'trio' }),
+  });
+  expect(await checked.json()).toMatchObject({ entitled: true });
+  const later = await newPurchase(rotated.url, 'solo');
+  const sold = await expectSettledOnce(later, rotated.url);
+  expect(decodeProtectedHeader(sold.body.licenseJws).kid).toBe(kid);
+  await rotated.stop();
+});
+
+test('two seconds without an event loop in API and worker delay a payment and lose nothing', { timeout: 90_000 }, async () => {
+  const old = service.workers.filter((one) => one.process.isRunning());
+  const [api, worker] = await Promise.all([service.startApi(blockable(2_000)), service.startWorker(blockable(2_000))]);
+  await Promise.all(old.map((one) => one.kill()));
+  const purchase = await newPurchase(api.url);
+  const selling = sell(api.url, site.key, purchase.quote, purchase.payment);
+  await sleep(50);
+  for (const { process: part } of [worker, api]) process.kill(part.pid, 'SIGUSR2');
+  const health = await fetch(`${api.url}/healthz`, { signal: AbortSignal.timeout(5_000) });
+  expect(health.status).toBe(200);
+  await selling;
+  await expectSettledOnce(purchase, api.url);
+  expect([api.process.isRunning(), worker.process.isRunning()]).toEqual([true, true]);
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAdminProgram } from '../../bin/admin/program.ts';
+import { readAdminConfig } from '../../bin/config.ts';
+import { openDatabase } from '../../db/database.ts';
+import { serviceEnvironment } from '../../sandbox/processes-of-service.ts';
+import type { Backup } from '../support/backup.ts';
+import { backUp } from '../support/backup.ts';
+import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+import { query } from '../support/sql.ts';
+
+let service: TestService;
+let site: TestSite;
+let backup: Backup;
+beforeAll(async () => {
+  service = await startTestService();
+  site = await service.site();
+}, 120_000);
+afterAll(async () => {
+  await service.stop();
+  await backup.drop();
+}, 60_000);
+
+async function sale(baseUrl: string): Promise<{ readonly ref: string; readonly price: number }> {
+  const quote = await askQuote(baseUrl, site.key, 'trio');
+  const answer = await sellUntilDecided(baseUrl, site.key, quote, await payFor(await service.payer(100_000n), quote), 60_000);
+  expect(answer.status).toBe(200);
+  return { ref: answer.body.settlementRef as string, price: quote.price };
+}
+
+const stopAll = () => Promise.all([...service.apis, ...service.workers].map((one) => one.stop()));
+
+/** Runs an admin command on the restored database; what it prints. */
+async function admin(...args: string[]): Promise<Record<string, unknown>> {
+  const environment = {
+    ...serviceEnvironment({
+      ...{ databaseUrl: backup.appUrl, rpcUrl: service.chain.rpcUrl, router: service.chain.router, secrets: service.secrets },
+      temporal: { ...service.temporal, uiUrl: null },
+    }),
+  };
+  const printed: unknown[] = [];
+  const database = await openDatabase({ url: backup.appUrl, poolSize: 2 });
+  const program = createAdminProgram({
+    open: async () => ({ database, config: readAdminConfig(environment) }),
+    print: (value) => printed.push(value),
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } finally {
+    await database.close();
+  }
+  return printed[0] as Record<string, unknown>;
+}
+
+test('a backup older than twenty settlements comes back: the chain is adopted, the lost money is listed, and sales go on', {
+  timeout: 240_000,
+}, async () => {
+  const kept = [await sale(service.baseUrl), await sale(service.baseUrl)];
+  await stopAll();
+  backup = await backUp(service.urls);
+  const [api] = await Promise.all([service.startApi(), service.startWorker()]);
+  const lost: Awaited<ReturnType<typeof sale>>[] = [];
+  for (let round = 0; round < 5; round++) lost.push(...(await Promise.all(Array.from({ length: 4 }, () => sale(api.url)))));
+  expect(lost).toHaveLength(20);
+  await stopAll();
+
+  const states = () => query(backup.appUrl, 'select payment_id, state, tx_hash from payment order by payment_id');
+  const before = await states();
+  const { findings } = (await admin('doctor')) as { findings: { check: string; state: string; advice: string | null }[] };
+  process.exitCode = 0; // the doctor says by it that the chain is ahead and that no worker runs
+  expect(findings.filter(({ state }) => state === 'fail').map(({ check }) => check)).toContainEqual(
+    expect.stringMatching(/^relayer 0x/),
+  );
+  interface Found {
+    relayers: { before: string; after: string }[];
+    unexplained: { txHash: string; amountMicro: string; tenantIds: string[] }[];
+  }
+  const { networks } = (await admin('recover')) as { networks: Found[] };
+  const [found] = networks;
+  expect(Number(found?.relayers[0]?.after)).toBeGreaterThan(Number(found?.relayers[0]?.before));
+  expect(found?.unexplained.map(({ txHash }) => txHash).sort()).toEqual(lost.map(({ ref }) => ref).sort());
+  expect(found?.unexplained.every(({ tenantIds }) => tenantIds.includes(site.tenantId))).toBe(true);
+  const sum = found?.unexplained.reduce((total, { amountMicro }) => total + Number(amountMicro), 0);
+  expect(sum).toBe(lost.reduce((total, { price }) => total + price, 0));
+  const settled = (rows: readonly Record<string, unknown>[]) => rows.map((row) => [row['payment_id'], row['tx_hash']]);
+  expect(settled(await states())).toEqual(settled(before));
+  expect(await admin('recover')).toMatchObject({ networks: [{ unexplained: found?.unexplained }] });
+
+  const environment = { DATABASE_URL: backup.appUrl };
+  const [restored] = await Promise.all([service.startApi(environment), service.startWorker(environment)]);
+  const after = await sale(restored.url);
+  const refs = (await states()).map((row) => row['tx_hash']);
+  expect(refs).toEqual(expect.arrayContaining([...kept.map(({ ref }) => ref), after.ref]));
+  expect(refs).toHaveLength(3);
+  const list = (await admin('relayer', 'list')) as { relayers: { hasKey: boolean; minedNonce: number; nextNonce: string }[] };
+  expect(list.relayers[0]?.hasKey).toBe(true);
+  expect(Number(list.relayers[0]?.nextNonce)).toBe(list.relayers[0]?.minedNonce);
+});

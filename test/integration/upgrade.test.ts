@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../db/database.ts';
+import { migrate } from '../../db/migrate.ts';
+import { listMigrations } from '../../db/migrations.ts';
+import { createDatabase as createEmpty, dropDatabase } from '../../sandbox/parts/postgres-roles.ts';
+import type { TestDatabase } from '../support/parts.ts';
+import { createDatabase } from '../support/parts.ts';
+import { query } from '../support/sql.ts';
+
+/** The newest migration of the previous release, and the statements it still sends while the new version is coming up. */
+const PREVIOUS = '0007_anomalies.sql';
+
+let copied: TestDatabase;
+const names: string[] = [];
+beforeAll(async () => {
+  copied = await createDatabase();
+});
+afterAll(async () => {
+  for (const name of names) await dropDatabase(copied.superUrl, name);
+  await copied.drop();
+});
+
+const on = (url: string, name: string): string => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+
+/** A database without a schema. */
+async function empty(): Promise<{ readonly owner: string; readonly app: string }> {
+  const name = `svc_upgrade_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
+  await createEmpty(copied.superUrl, name);
+  names.push(name);
+  return { owner: on(copied.ownerUrl, name), app: on(copied.appUrl, name) };
+}
+
+const tenantId = randomUUID();
+const hash = '\\x00ff';
+
+/** What the previous release writes. */
+const OLD_STATEMENTS: readonly (readonly [string, readonly unknown[]])[] = [
+  [
+    "insert into tenant (tenant_id, status, plan, price_usdc, owner_user_id) values ($1, 'active', 'studio', 0.01, 'owner-1')",
+    [tenantId],
+  ],
+  ["insert into tenant_pricing (tenant_id, version, pricing) values ($1, 1, '{}')", [tenantId]],
+  ['insert into tenant_host (tenant_id, host, verified_at) values ($1, $2, now())', [tenantId, 'old.example']],
+  ["insert into owner_token (token_hash, tenant_id, user_id) values ($2::bytea, $1, 'owner-1')", [tenantId, hash]],
+  [
+    `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, agent, at)
+     values ($1, $2, 'old.example', 'a', 'denied', 'agent', 'other', now())`,
+    [tenantId, randomUUID()],
+  ],
+];
+
+test('the data of the previous release is upgraded, and its statements still work beside the new version', async () => {
+  const database = await empty();
+  const old = await openDatabase({ url: database.owner, poolSize: 1 });
+  await old.orm.migrator.up({ to: PREVIOUS });
+  await old.close();
+  for (const [statement, values] of OLD_STATEMENTS) await query(database.app, statement, values);
+
+  await migrate(database.owner);
+  const done = (await query(database.owner, 'select name from schema_migration order by name')).map((row) => row['name']);
+  expect(done).toEqual(listMigrations().map(({ name }) => name));
+  const [kept] = await query(database.app, 'select t.plan, h.host from tenant as t join tenant_host as h using (tenant_id)');
+  expect(kept).toEqual({ plan: 'studio', host: 'old.example' });
+
+  const next = randomUUID();
+  for (const [statement, values] of OLD_STATEMENTS) {
+    const renewed = values.map((value) => (value === tenantId ? next : value === hash ? '\\x01ff' : value));
+    const host = renewed.map((value) => (value === 'old.example' ? 'next.example' : value));
+    await query(database.app, statement, host);
+  }
+  expect(await query(database.app, 'select 1 from tenant')).toHaveLength(2);
+});
+
+test('several migrators at once leave one schema: each waits for the lock, and the later ones find nothing to do', async () => {
+  const database = await empty();
+  await Promise.all([migrate(database.owner), migrate(database.owner), migrate(database.owner)]);
+  const done = (await query(database.owner, 'select name from schema_migration order by name')).map((row) => row['name']);
+  expect(done).toEqual(listMigrations().map(({ name }) => name));
+  await migrate(database.owner);
+  expect(await query(database.owner, 'select 1 from schema_migration')).toHaveLength(done.length);
+});
