@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
-import { CompactSign, calculateJwkThumbprint, compactVerify, importJWK } from 'jose';
+import type { KeyObject } from 'node:crypto';
+import { createPublicKey, hash, verify } from 'node:crypto';
+import { CompactSign, calculateJwkThumbprint, importJWK } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../domain/errors.ts';
 
@@ -44,6 +45,8 @@ export interface LicenceSigner {
 export const MAX_JWS_CHARS = 4096;
 const HEADER_MEMBERS = new Set(['alg', 'typ', 'kid']);
 const VERIFIED_TOKENS = 50_000;
+const SIGNATURE_BYTES = 64;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Signs and verifies licences: EdDSA only, keys by the thumbprint in our own set only (RFC 7515, 7638, 8037, 8725). */
 export class Keyring implements LicenceSigner {
@@ -52,7 +55,7 @@ export class Keyring implements LicenceSigner {
   readonly #clock: () => number;
   readonly #private: ReadonlyMap<string, ImportedKey>;
   readonly #verified = new LRUCache<string, object>({ max: VERIFIED_TOKENS });
-  #public: ReadonlyMap<string, { readonly jwk: PublicJwk; readonly key: ImportedKey; readonly activeFromMs: number }> = new Map();
+  #public: ReadonlyMap<string, { readonly jwk: PublicJwk; readonly key: KeyObject; readonly activeFromMs: number }> = new Map();
 
   constructor(privateKeys: ReadonlyMap<string, ImportedKey>, clock: () => number) {
     this.#private = privateKeys;
@@ -61,11 +64,11 @@ export class Keyring implements LicenceSigner {
 
   /** Takes the published keys over; tokens verified so far are forgotten, so that a retired key ends at once. */
   async schedule(keys: readonly KeySchedule[]): Promise<void> {
-    const next = new Map<string, { jwk: PublicJwk; key: ImportedKey; activeFromMs: number }>();
+    const next = new Map<string, { jwk: PublicJwk; key: KeyObject; activeFromMs: number }>();
     for (const { kid, publicJwk, activeFromMs, isRetired } of keys) {
       if (isRetired) continue;
       const jwk: PublicJwk = { kty: 'OKP', crv: 'Ed25519', x: String(publicJwk['x']), kid, use: 'sig', alg: 'EdDSA' };
-      next.set(kid, { jwk, key: this.#public.get(kid)?.key ?? (await importJWK({ ...jwk }, 'EdDSA')), activeFromMs });
+      next.set(kid, { jwk, key: this.#public.get(kid)?.key ?? publicKeyOf(jwk), activeFromMs });
     }
     const changed = next.size !== this.#public.size || [...this.#public.keys()].some((kid) => !next.has(kid));
     this.#public = next;
@@ -103,18 +106,36 @@ export class Keyring implements LicenceSigner {
     const kid = kidOf(compact);
     const known = kid === null ? undefined : this.#public.get(kid);
     if (!known) return null;
-    const digest = createHash('sha256').update(compact).digest('base64');
+    const digest = hash('sha256', compact, 'base64');
     const cached = this.#verified.get(digest);
     if (cached) return cached;
-    try {
-      const { payload } = await compactVerify(compact, known.key, { algorithms: ['EdDSA'] });
-      const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
-      if (typeof claims !== 'object' || claims === null || Array.isArray(claims)) return null;
-      this.#verified.set(digest, claims);
-      return claims;
-    } catch {
-      return null;
-    }
+    const claims = isSigned(compact, known.key) ? claimsOf(compact) : null;
+    if (claims) this.#verified.set(digest, claims);
+    return claims;
+  }
+}
+
+function publicKeyOf({ kty, crv, x }: PublicJwk): KeyObject {
+  return createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
+}
+
+/** True when the last part is the Ed25519 signature of the rest (RFC 8037 §3.1), spelled the one canonical way. */
+function isSigned(compact: string, key: KeyObject): boolean {
+  const end = compact.lastIndexOf('.');
+  const spelled = compact.slice(end + 1);
+  const signature = Buffer.from(spelled, 'base64url');
+  if (signature.length !== SIGNATURE_BYTES || signature.toString('base64url') !== spelled) return false;
+  return verify(null, Buffer.from(compact.slice(0, end), 'latin1'), key, signature);
+}
+
+/** The payload of a compact JWS as an object; null for anything else. */
+function claimsOf(compact: string): object | null {
+  try {
+    const payload = Buffer.from(compact.slice(compact.indexOf('.') + 1, compact.lastIndexOf('.')), 'base64url');
+    const claims: unknown = JSON.parse(UTF8.decode(payload));
+    return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? claims : null;
+  } catch {
+    return null;
   }
 }
 

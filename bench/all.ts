@@ -3,15 +3,25 @@ import type { Bench } from './harness/bench.ts';
 import { licenceQuoteBench } from './licenceQuote.ts';
 import { licenseCheckBench } from './licenseCheck.ts';
 import { observeBench } from './observe.ts';
+import { gasBench } from './gas.ts';
+import { paymentsBench } from './payments.ts';
 import { quoteBench } from './quote.ts';
+import { settleBench } from './settle.ts';
+import { signatureBench } from './signature.ts';
+import { reportsBench } from './reports.ts';
 import { webhooksBench } from './webhooks.ts';
 
 /** Every bench, in the order of the page. */
 export const BENCHES: readonly Bench[] = [
+  settleBench,
+  paymentsBench,
+  signatureBench,
+  gasBench,
   quoteBench,
   observeBench,
   licenseCheckBench,
   licenceQuoteBench,
   accessBench,
+  reportsBench,
   webhooksBench,
 ];

@@ -11,7 +11,7 @@ import type { Buyer, SignedTransfer } from './settling/buyers.ts';
 import { fundBuyers, signTransfer } from './settling/buyers.ts';
 import { createOfficial, ratePerSecond, settleOfficially } from './settling/official.ts';
 import type { Shop } from './settling/shop.ts';
-import { buyAll, openShop, prepareCalls } from './settling/shop.ts';
+import { buyAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/shop.ts';
 import { startWorkflowEach } from './settling/workflowEach.ts';
 
 /** How much is paid in a round, and by how many at once. */
@@ -23,7 +23,7 @@ interface Load {
   readonly references: number;
 }
 
-const FULL: Load = { rounds: 3, pages: 30, buyers: 150, parallel: 300, references: 600 };
+const FULL: Load = { rounds: 3, pages: 25, buyers: 80, parallel: 300, references: 300 };
 const QUICK: Load = { rounds: 1, pages: 5, buyers: 8, parallel: 20, references: 20 };
 /** Callers of the references: more only make them slower. */
 const OFFICIAL_PARALLEL = 20;
@@ -35,7 +35,7 @@ export const paymentsBench: Bench = {
   title: 'Payments a second',
   run: async ({ quick, log }) => {
     const load = quick ? QUICK : FULL;
-    const service = await startBenchService({ workers: 1 });
+    const service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS });
     try {
       const buyers = await fundBuyers(service.chain.rpcUrl, load.buyers);
       const ours = prepareOurs(service, buyers, load, log);

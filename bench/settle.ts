@@ -17,7 +17,7 @@ import { startBenchService } from './harness/service.ts';
 import type { Buyer } from './settling/buyers.ts';
 import { fundBuyers, signTransfer } from './settling/buyers.ts';
 import type { Shop } from './settling/shop.ts';
-import { buyAll, openShop, prepareCalls } from './settling/shop.ts';
+import { buyAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/shop.ts';
 
 const MARGIN_MS = 40;
 const BLOCK_MS = 2_000;
@@ -27,7 +27,7 @@ export const settleBench: Bench = {
   id: 'settle',
   title: 'Settling one payment',
   run: async ({ quick }) => {
-    const service = await startBenchService({ workers: 1 });
+    const service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS });
     const line = createRpc({ id: 'bench', rpcUrls: [service.chain.rpcUrl] });
     try {
       const buyers = await fundBuyers(service.chain.rpcUrl, quick ? 3 : 25);

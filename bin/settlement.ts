@@ -13,7 +13,7 @@ import type { Config } from './config.ts';
 /** What of the configuration settlement runs with; relayer keys are the worker's alone. */
 export type SettlementConfig = Pick<
   Config,
-  'settleWaitMs' | 'licenceLifeSeconds' | 'relayerInFlight' | 'gasBudgetWeiPerDay' | 'crashAt'
+  'settleWaitMs' | 'licenceLifeSeconds' | 'relayerInFlight' | 'gasBudgetWeiPerDay' | 'priceFloorMicro' | 'crashAt'
 > & {
   readonly networks: NonNullable<Config['networks']>;
   readonly relayerPrivateKeys?: Config['relayerPrivateKeys'];
@@ -56,6 +56,7 @@ export function createSettlementDeps(
       inFlightLimit: config.relayerInFlight,
       gasBudgetWeiPerDay: config.gasBudgetWeiPerDay ?? null,
       stuckAfterMs: STUCK_AFTER_MS,
+      dustBelowMicro: config.priceFloorMicro,
       groupByTenant: database.groupByTenant ?? false,
     },
     crashAt: crashAt(config.crashAt),

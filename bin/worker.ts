@@ -10,6 +10,7 @@ import { createReconcileActivities } from '../activities/reconcile.ts';
 import { createReportActivities } from '../activities/reports.ts';
 import { createSettlementActivities } from '../activities/settlement.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
+import type { Log } from '../adapters/log.ts';
 import { createLog } from '../adapters/log.ts';
 import { withLogFields } from '../adapters/logFields.ts';
 import { createOutbound } from '../adapters/outbound.ts';
@@ -100,14 +101,7 @@ async function main(): Promise<void> {
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: '30s',
   });
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (stopping.signal.aborted) return;
-      log.info({ signal }, 'the worker is stopping');
-      stopping.abort();
-      worker.shutdown();
-    });
-  }
+  stopOnSignals(worker, stopping, log);
   const running = worker.run();
   await startStanding(client, config, settlement.networks.ids);
   const endGauges = telemetry.setGauges ? keepGauges(settlement, config.metricsIntervalMs, telemetry.setGauges) : null;
@@ -120,6 +114,18 @@ async function main(): Promise<void> {
   await connection.close();
   await database.close();
   await telemetry.close();
+}
+
+/** On SIGTERM or SIGINT what is in flight ends, and nothing new is begun. */
+function stopOnSignals(worker: Worker, stopping: AbortController, log: Log): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping.signal.aborted) return;
+      log.info({ signal }, 'the worker is stopping');
+      stopping.abort();
+      worker.shutdown();
+    });
+  }
 }
 
 /** Sees to it that the standing workflows run: each stays as it is when it runs already. */

@@ -80,6 +80,14 @@ export async function markOwnerTokenRevoked(sql: Sql, tenantId: string, tokenId:
   return rows.length > 0;
 }
 
+/** The user who owns a site; null when it has no owner, or when there is no such site. */
+export async function findOwner(sql: Sql, tenantId: string): Promise<string | null> {
+  const [row] = await sql.query<{ owner: string | null }>('select owner_user_id as owner from tenant where tenant_id = $1', [
+    tenantId,
+  ]);
+  return row?.owner ?? null;
+}
+
 /** Makes a user the owner of a site; false when there is no such site. Sign-in follows in the next call. */
 export async function setOwner(sql: Sql, tenantId: string, userId: string, at: Date): Promise<boolean> {
   const rows = await sql.query(

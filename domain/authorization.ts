@@ -31,10 +31,15 @@ export interface PaymentRefusal {
 
 /** Seconds the reference leaves between check and expiry; two block times come on top (safety 10). */
 const SETTLE_MARGIN_SECONDS = 6;
+/**
+ * How long an authorization may still be valid when it is taken in. Clients sign for `maxTimeoutSeconds`, 300; one of years would be
+ * watched for years, since a failure is final only when its authorization cannot be used any more (safety 3).
+ */
+const LONGEST_VALID_SECONDS = 24 * 3_600;
 
 /**
  * Null when the payment meets the terms, else the first refusal: network, scheme, asset, recipient, value (equal, not at
- * least), times, and for v2 that `accepted` repeats our offer.
+ * least), times (at most 24 hours ahead), and for v2 that `accepted` repeats our offer.
  */
 export function checkTerms(
   payment: ParsedPayment,
@@ -59,6 +64,9 @@ export function checkTerms(
   }
   if (authorization.value !== terms.amountMicro) {
     return invalid('invalid_exact_evm_payload_authorization_value_mismatch', 'the signed value is not the price');
+  }
+  if (authorization.validBefore > BigInt(Math.floor(nowSeconds) + LONGEST_VALID_SECONDS)) {
+    return invalid('invalid_exact_evm_payload_authorization_valid_before', 'the authorization is valid for more than a day');
   }
   return checkTimes(authorization, nowSeconds, limits) ?? (accepted ? checkAccepted(accepted, terms) : null);
 }

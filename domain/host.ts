@@ -20,8 +20,8 @@ export interface ResourceUrl {
  */
 export function parseResource(text: string): ResourceUrl | null {
   if (text.length === 0 || text.length > MAX_RESOURCE_CHARS || hasControlCharacter(text)) return null;
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
-  const url = new URL(text);
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  if (!url) return null;
   if (url.username !== '' || url.password !== '') return null;
   const path = decodePath(url.pathname);
   const host = normaliseHost(url.hostname);

@@ -45,7 +45,7 @@ export const builder = new SchemaBuilder<Types>({
         'invalid_parameter',
         kind === 'Depth'
           ? `this query is ${depth} levels deep; ${DEPTH_LIMIT} are allowed`
-          : `this query costs ${complexity}; ${COST_LIMIT} are allowed: ask for shorter pages or fewer lists`,
+          : `this query costs ${Math.ceil(complexity)}; ${COST_LIMIT} are allowed: ask for shorter pages or fewer lists`,
       ),
   },
   scopeAuth: {

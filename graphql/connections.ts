@@ -19,9 +19,12 @@ export interface Connected<Row> {
   readonly count: () => Promise<number>;
 }
 
-/** What a list costs besides its rows, and what counting all of its rows costs. */
+/** What a list costs that hangs on a row: there may be several rows in it. */
+export const FAN_OUT_COST = { field: 1, multiplier: 5 } as const;
+
+/** What a list costs besides its rows, and what counting all of its rows costs for each row of the page. */
 const LIST_COST = 2;
-const COUNT_COST = 10;
+const COUNT_COST = 0.1;
 
 const PageInfo = builder.objectRef<Connected<unknown>['pageInfo']>('PageInfo').implement({
   description: 'Where a page stands in its list (Relay, Cursor Connections).',
@@ -51,13 +54,13 @@ export function connectionOf<Row>(node: ObjectRef<SchemaTypes, Row>, name: strin
       nodes: t.field({
         type: [node],
         description: 'The rows.',
-        complexity: 1,
+        complexity: { field: 1, multiplier: 1 },
         resolve: ({ edges }) => edges.map((row) => row.node) as never,
       }),
       edges: t.field({ type: [edge], description: 'The rows with their cursors.', resolve: ({ edges }) => edges }),
       pageInfo: t.field({ type: PageInfo, description: 'Where the page stands.', resolve: ({ pageInfo }) => pageInfo }),
       totalCount: t.int({
-        description: `How many rows the whole list has, exactly. Counted only when asked for; costs ${COUNT_COST}.`,
+        description: `How many rows the whole list has, exactly. Counted only when asked for.`,
         complexity: COUNT_COST,
         resolve: ({ count }) => count(),
       }),

@@ -49,8 +49,14 @@ function openYoga(deps: GraphqlDeps) {
     context: ({ key, owner, requestId }) => ({ deps, key, owner, requestId }),
     maskedErrors: { maskError: publicError },
     ...{ graphiql: false, landingPage: false, batching: false, multipart: false, cors: false, logging: false },
-    plugins: [...limitPlugins(), logDefects()],
+    plugins: [...limitPlugins(), logDefects(), { onResultProcess: showErrors }],
   });
+}
+
+/** Errors of the document itself are said in the same form as those of fields. */
+function showErrors({ result, setResult }: { result: unknown; setResult: (result: object) => void }): void {
+  const { errors } = result as { errors?: readonly unknown[] };
+  if (errors) setResult({ ...(result as object), errors: errors.map(publicError) });
 }
 
 function logDefects() {

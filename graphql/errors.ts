@@ -16,6 +16,8 @@ const CODE_BY_KIND = {
   unavailable: 'UNAVAILABLE',
 } as const satisfies Record<ErrorKind, string>;
 
+const OWN_CODES: ReadonlySet<string> = new Set([...Object.values(CODE_BY_KIND), 'TIMEOUT']);
+
 /** What Postgres says when a statement took too long, and of a value it cannot take. */
 const STATEMENT_TIMEOUT = '57014';
 const BAD_VALUE = /^22/;
@@ -40,7 +42,7 @@ export function extensionsOf(error: unknown): Record<string, unknown> | null {
 export function publicError(error: unknown): GraphQLError {
   const place = error instanceof GraphQLError ? error : null;
   const cause = place === null ? error : (place.originalError ?? null);
-  if (place !== null && (cause === null || cause instanceof GraphQLError)) return place.extensions['code'] ? place : written(place);
+  if (place !== null && (cause === null || cause instanceof GraphQLError)) return OWN_CODES.has(String(place.extensions['code'])) ? place : written(place);
   const extensions = extensionsOf(cause);
   if (extensions && isServiceError(cause)) return said(cause.message, extensions, place);
   const state = String((cause as { code?: unknown } | null)?.code ?? '');
@@ -59,7 +61,8 @@ export function isDefect(error: unknown): boolean {
 
 /** An error of the document itself: syntax, validation, limits, variables. */
 function written(error: GraphQLError): GraphQLError {
-  return said(error.message, { code: 'BAD_USER_INPUT' }, error);
+  const { http } = error.extensions; // the status of GraphQL over HTTP; not part of the answer
+  return said(error.message, { code: 'BAD_USER_INPUT', ...(http === undefined ? {} : { http }) }, error);
 }
 
 function said(message: string, extensions: Record<string, unknown>, place: GraphQLError | null): GraphQLError {

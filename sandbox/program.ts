@@ -95,10 +95,10 @@ async function bootSandbox(options: SandboxOptions, topology: Topology, lifetime
   const database = await openDatabase({ url: unit.postgres.appUrl, poolSize: 2, applicationName: 'sandbox' });
   lifetime.onEnd(EDGE_STAGE, () => database.close());
   const seeded = await seed({ database, chain: unit.chain, secrets, secretsFile, sinkUrl: sink.url });
-  const environment = environmentOf(unit, web, secrets);
+  const site = seeded.publishers.alpha;
+  const environment = { ...environmentOf(unit, web, secrets), GRAPHIQL_TOKEN: site.ownerToken };
   const start = { options, environment, lifetime, stage: SERVICE_STAGE, progress: printer.say };
   const api = await topology.startService(start);
-  const site = seeded.publishers.alpha;
   const publisherUrl = await startPublisher(options, api.url, site, lifetime);
   printer.say(`everything runs, after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
   const { webhookSecret } = seeded;
@@ -193,8 +193,7 @@ async function printPlaces(contract: ReturnType<typeof contractOf>, publisherUrl
   printer.step('What is where');
   printer.fact('API', baseUrl);
   printer.fact('description', `${baseUrl}/_svc/openapi.json`);
-  const { status } = await fetch(graphqlUrl).catch(() => ({ status: 404 }));
-  if (status !== 404) printer.fact('GraphiQL', graphqlUrl);
+  printer.fact('GraphiQL', `${graphqlUrl} (in a browser; ten questions are ready to play)`);
   if (temporal.uiUrl !== null) printer.fact('Temporal UI', temporal.uiUrl);
   printer.fact('publisher', `${publisherUrl}/articles/trio (also solo, duo, free)`);
   printer.fact('webhooks', webhookSink.deliveriesUrl);

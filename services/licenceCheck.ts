@@ -1,6 +1,9 @@
 import { isSignedBy } from '../chain/message.ts';
 import type { Rpc } from '../chain/rpc.ts';
-import { isTokenAlive, useProof } from '../db/licences/check.ts';
+import type { Database } from '../db/database.ts';
+import { isTransientError } from '../db/database.ts';
+import type { TokenQuestion } from '../db/licences/check.ts';
+import { areTokensAlive, useProof } from '../db/licences/check.ts';
 import { isServiceError } from '../domain/errors.ts';
 import type { Entitlement } from '../domain/licence.ts';
 import { audienceOf, findEntitlement } from '../domain/licence.ts';
@@ -8,6 +11,7 @@ import { PROOF_SKEW_SECONDS, parseProof, proofMessage } from '../domain/licenceP
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import { canonicalPath } from '../domain/scope.ts';
 import type { CrossingKind } from '../domain/terms.ts';
+import { gathered } from './gather.ts';
 import { atDatabase } from './outage.ts';
 import type { Caller, PublisherDeps } from './publisher.ts';
 import { presentPricing } from './quotes.ts';
@@ -24,6 +28,11 @@ export interface LicenceQuestion {
 
 /** What checking needs. */
 export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'database'> & { readonly rpc: Rpc };
+
+/** Calls at one time share a query, which begins after all of them. */
+const isAlive: (database: Database, question: TokenQuestion) => Promise<boolean> = gathered(areTokensAlive, {
+  ...{ limit: 100, lanes: 2, isOutage: isTransientError },
+});
 
 /**
  * Whether a licence entitles to a page: a re-read licence or an access token, by the minting keys, the rules of decisions §2, the
@@ -51,7 +60,7 @@ export async function checkLicence(deps: CheckDeps, { tenant, key }: Caller, que
   if (found !== null && found !== question.slug) return false;
   const { tenantId } = tenant;
   const path = granted.isByHash ? canonicalPath(resource.path) : null;
-  if (!(await atDatabase(() => isTokenAlive(deps.database, { tenantId, ...granted, path })))) return false;
+  if (!(await atDatabase(() => isAlive(deps.database, { tenantId, ...granted, path })))) return false;
   return granted.holder === null || isShownByHolder(deps, tenantId, resource.host, question, granted, nowSeconds);
 }
 

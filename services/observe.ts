@@ -3,6 +3,7 @@ import type { ObservationGroup, ObservationRow } from '../db/observations.ts';
 import { insertObservations } from '../db/observations.ts';
 import { agentLabel } from '../domain/agent.ts';
 import { ServiceError } from '../domain/errors.ts';
+import type { ResourceUrl } from '../domain/host.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import type { CrossingKind, ObservedAgent } from '../domain/terms.ts';
@@ -78,7 +79,8 @@ export function openObserver(options: {
   return {
     record: async (tenant, reports) => {
       const nowMs = clock();
-      const group = { tenantId: tenant.tenantId, rows: reports.map((report) => rowOf(tenant, report, nowMs)) };
+      const pages = new Map<string, ResourceUrl>();
+      const group = { tenantId: tenant.tenantId, rows: reports.map((report) => rowOf(tenant, report, nowMs, pages)) };
       if (queuedRows + group.rows.length > maxQueuedRows) {
         throw new ServiceError('overloaded', 'too many reports are waiting to be written', { retryAfterSeconds: 1 });
       }
@@ -122,8 +124,15 @@ function refusalOf(error: unknown): unknown {
   return isData ? new ServiceError('invalid_parameter', 'a report holds text that cannot be stored') : error;
 }
 
-function rowOf(tenant: TenantSnapshot, report: ObservationReport, nowMs: number): ObservationRow {
-  const resource = requireResource(report.resource);
+/** A report as stored; `pages` keeps those of one request that were read, since a gate often names a page again. */
+function rowOf(
+  tenant: TenantSnapshot,
+  report: ObservationReport,
+  nowMs: number,
+  pages: Map<string, ResourceUrl>,
+): ObservationRow {
+  const resource = pages.get(report.resource) ?? requireResource(report.resource);
+  pages.set(report.resource, resource);
   requireOwned(tenant.hosts, resource.host);
   const agent = report.agent ?? {};
   return {

@@ -25,7 +25,8 @@ export const observeRoute: KeyRoute = {
     const isList = Array.isArray(body);
     const reports = isList ? parseWith(ObservationReports, body) : [parseWith(ObservationReport, body)];
     const checked = reports.map((report, index) => requireGateVerdict(report, isList ? `${index}.verdict` : 'verdict'));
-    for (const { resource } of checked) noteCall(deps.liveness, caller.tenant, resource, 'observed');
+    for (const resource of new Set(checked.map((report) => report.resource)))
+      noteCall(deps.liveness, caller.tenant, resource, 'observed');
     await deps.observer.record(caller.tenant, checked);
     return { status: 202, body: { ok: true, accepted: reports.length } };
   },

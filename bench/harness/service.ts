@@ -29,6 +29,8 @@ export interface BenchService {
   readonly baseUrl: string;
   /** Starts one more worker; the caller may stop it before the service. */
   startWorker(): Promise<ServiceProcess>;
+  /** One more API process; the service ends it. */
+  startApi(): Promise<ApiProcess>;
   /** A site with a key that has all scopes; plan studio unless told. */
   site(input: Pick<TenantInput, 'hosts' | 'pricing'> & Partial<TenantInput>): Promise<BenchSite>;
   stop(): Promise<void>;
@@ -59,11 +61,17 @@ export async function startBenchService(
     readonly workers?: number;
     readonly environment?: Readonly<Record<string, string>>;
     readonly chain?: Omit<ChainOptions, 'folder'>;
+    /** Database and Temporal namespace of the caller's; new ones on the run's parts unless told. */
+    readonly on?: { readonly urls: DatabaseUrls; readonly temporal: BenchService['temporal'] };
   } = {},
 ): Promise<BenchService> {
   const secrets = createServiceSecrets();
   const relayers = [relayerAddress(secrets.relayerPrivateKey)];
-  const [urls, temporal, chain] = await Promise.all([benchDatabase(), benchTemporal(), benchChain({ relayers }, options.chain)]);
+  const [urls, temporal, chain] = await Promise.all([
+    options.on?.urls ?? benchDatabase(),
+    options.on?.temporal ?? benchTemporal(),
+    benchChain({ relayers }, options.chain),
+  ]);
   const database = await openDatabase({ url: urls.appUrl, poolSize: 4 });
   const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
   const environment = {
@@ -81,14 +89,19 @@ export async function startBenchService(
     workers.push(worker);
     return worker;
   };
+  const startApi = async (): Promise<ApiProcess> => {
+    const api = await startApiProcess({ environment, logFile: logFile('api') });
+    apis.push(api);
+    return api;
+  };
   const stop = async (): Promise<void> => {
     await Promise.all([...apis, ...workers].map((one) => one.stop()));
     await Promise.all([database.close(), chain.stop()]);
-    await urls.drop();
+    if ('drop' in urls) await urls.drop();
   };
   try {
     for (let count = 0; count < (options.apis ?? 1); count++) {
-      apis.push(await startApiProcess({ environment, logFile: logFile('api') }));
+      await startApi();
     }
     for (let count = 0; count < (options.workers ?? 0); count++) {
       await startWorker();
@@ -98,7 +111,7 @@ export async function startBenchService(
     throw error;
   }
   return {
-    ...{ database, urls, chain, temporal, secrets, apis, workers, startWorker, stop },
+    ...{ database, urls, chain, temporal, secrets, apis, workers, startApi, startWorker, stop },
     baseUrl: apis[0]?.url ?? '',
     site: async (input) => {
       const { tenantId } = await createTenant({ database }, { plan: 'studio', ...input });

@@ -28,8 +28,11 @@ export interface Shop extends BenchSite {
   readonly authors: readonly Address[];
 }
 
+/** The intervals that the service has when nobody sets them, instead of the sandbox's short ones. */
+export const PRODUCT_INTERVALS = { EVENT_WINDOW_MS: '300000', SWEEP_INTERVAL_MS: '5000', RECONCILE_INTERVAL_MS: '60000' };
+
 /** The network of a bench's chain, as the service knows it. */
-export function networkOf(service: BenchService): Network {
+function networkOf(service: BenchService): Network {
   return baseSepoliaNetwork({ rpcUrls: [service.chain.rpcUrl], router: service.chain.router });
 }
 

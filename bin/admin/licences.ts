@@ -3,8 +3,10 @@ import type { ClientKeys } from '../../adapters/clientAssertion.ts';
 import type { Database } from '../../db/database.ts';
 import { createAccountClient, mintBuyerKey, revokeAccountClient, revokeBuyerKey } from '../../services/accounts/clients.ts';
 import type { PageInput } from '../../services/licences/offering.ts';
-import { importPages, setLicenceOffering } from '../../services/licences/offering.ts';
-import { revokeLicence, revokeToken } from '../../services/licences/revoke.ts';
+import type { SiteCall } from '../../services/site/change.ts';
+import { OPERATOR } from '../../services/site/change.ts';
+import { denySiteToken, revokeSiteLicence } from '../../services/site/licences.ts';
+import { importSitePages, setSiteOffering } from '../../services/site/pages.ts';
 import { parseId, parseJsonFile } from './options.ts';
 
 /** What these commands run with. */
@@ -22,7 +24,8 @@ export function licenceCommands({ open, print }: Surroundings): Command {
     .option('--training', 'sells licences for training, too')
     .action(async (tenantId: string, { training }: { training?: true }) => {
       const { database } = await open();
-      await setLicenceOffering({ database }, { tenantId: parseId(tenantId), sellsTraining: training === true });
+      const offering = { sellsTraining: training === true, periodFactors: null };
+      await setSiteOffering({ database }, byOperator(tenantId), offering);
       print({ tenantId, sellsTraining: training === true });
     });
   licence
@@ -30,7 +33,7 @@ export function licenceCommands({ open, print }: Surroundings): Command {
     .description('Imports the pages of a JSON file: {pages: [{slug, path, title?, credits?}]}.')
     .action(async (tenantId: string, file: string) => {
       const { database } = await open();
-      print(await importPages({ database }, { tenantId: parseId(tenantId), pages: parseJsonFile(file)['pages'] as PageInput[] }));
+      print(await importSitePages({ database }, byOperator(tenantId), parseJsonFile(file)['pages'] as PageInput[]));
     });
   licence
     .command('revoke <tenantId> <jti>')
@@ -38,11 +41,15 @@ export function licenceCommands({ open, print }: Surroundings): Command {
     .option('--token', 'denies one token by its jti instead')
     .action(async (tenantId: string, jti: string, { token }: { token?: true }) => {
       const { database } = await open();
-      const key = { tenantId: parseId(tenantId), jti };
-      await (token ? revokeToken({ database }, key) : revokeLicence({ database }, { ...key, jti: parseId(jti) }));
-      print({ ...key, revoked: true });
+      const call = byOperator(tenantId);
+      await (token ? denySiteToken({ database }, call, jti) : revokeSiteLicence({ database }, call, parseId(jti)));
+      print({ tenantId: call.tenantId, jti, revoked: true });
     });
   return licence;
+}
+
+function byOperator(tenantId: string): SiteCall {
+  return { tenantId: parseId(tenantId), actor: OPERATOR };
 }
 
 /** Adds the commands about credentials of buyer accounts. */

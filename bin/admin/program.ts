@@ -1,21 +1,18 @@
 import { Command } from 'commander';
 import type { Database } from '../../db/database.ts';
 import { addHost, describePayment, listSiteKeys, recheckPayment } from '../../services/admin.ts';
-import { mintKey, revokeKey } from '../../services/keys.ts';
-import { inviteMember } from '../../services/members.ts';
+import type { SiteCall } from '../../services/site/change.ts';
+import { OPERATOR } from '../../services/site/change.ts';
+import { mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
+import { inviteSiteMember } from '../../services/site/members.ts';
+import { changePricing } from '../../services/site/prices.ts';
 import type { PricingInput } from '../../services/tenants.ts';
-import {
-  createBuyerAccount,
-  createOwnerToken,
-  createTenant,
-  setPricing,
-  setTenantPlan,
-  setTenantStatus,
-} from '../../services/tenants.ts';
+import { createBuyerAccount, createTenant, setTenantPlan, setTenantStatus } from '../../services/tenants.ts';
 import type { readAdminConfig } from '../config.ts';
 import { addCredentialCommands, licenceCommands } from './licences.ts';
 import { addChainCommands, operationCommands } from './operations.ts';
 import { collect, parseDays, parseId, parseJsonFile, parsePlan, parseScopes, parseWallet } from './options.ts';
+import { ownerCommands } from './owners.ts';
 
 /** What a command runs with: opened only when one runs, so that `--help` needs nothing. */
 interface Surroundings {
@@ -39,6 +36,11 @@ export function createAdminProgram(surroundings: Surroundings): Command {
   program.addCommand(paymentCommands(surroundings));
   for (const command of operationCommands(surroundings)) program.addCommand(command);
   return program;
+}
+
+/** A change of a site by whoever holds this command line; the audit log says so. */
+function byOperator(tenantId: string): SiteCall {
+  return { tenantId: parseId(tenantId), actor: OPERATOR };
 }
 
 function tenantCommands({ open, print }: Surroundings): Command {
@@ -83,7 +85,7 @@ function priceCommands({ open, print }: Surroundings): Command {
   pricingOptions(price.command('set <tenantId>').description('A new pricing version; what is left out stays.'), false).action(
     async (tenantId: string, options) => {
       const { database } = await open();
-      print(await setPricing({ database }, { tenantId: parseId(tenantId), pricing: pricingOf(options) }));
+      print(await changePricing({ database }, byOperator(tenantId), 'price.set', pricingOf(options)));
     },
   );
   return price;
@@ -125,20 +127,15 @@ function keyCommands({ open, print }: Surroundings): Command {
     .action(async (tenantId: string, { name, scopes, days, test }) => {
       const { database, config } = await open();
       const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
-      const prefix = test ? ('svc_test_' as const) : ('svc_live_' as const);
-      print(
-        await mintKey(
-          { database, pepper: config.apiKeyPepper },
-          { tenantId: parseId(tenantId), name, scopes, prefix, ...expiry },
-        ),
-      );
+      const deps = { database, pepper: config.apiKeyPepper, clock: Date.now, testKeysEnabled: true };
+      print(await mintSiteKey(deps, byOperator(tenantId), { name, scopes, isTest: test === true, ...expiry }));
     });
   key
     .command('revoke <tenantId> <keyId>')
     .description('Revokes a key from the very next call on.')
     .action(async (tenantId: string, keyId: string) => {
       const { database } = await open();
-      await revokeKey({ database }, { tenantId: parseId(tenantId), keyId: parseId(keyId) });
+      await revokeSiteKey({ database }, byOperator(tenantId), parseId(keyId));
       print({ keyId, revoked: true });
     });
   key
@@ -151,22 +148,6 @@ function keyCommands({ open, print }: Surroundings): Command {
   return key;
 }
 
-function ownerCommands({ open, print }: Surroundings): Command {
-  const owner = new Command('owner').description('Owners of sites.');
-  owner
-    .command('token <tenantId>')
-    .description('Issues a token of the owner; it is printed this once.')
-    .requiredOption('--user <userId>', 'user id')
-    .option('--days <number>', 'expires after so many days', parseDays)
-    .action(async (tenantId: string, { user, days }) => {
-      const { database, config } = await open();
-      const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
-      const request = { tenantId: parseId(tenantId), userId: user, ...expiry };
-      print(await createOwnerToken({ database, pepper: config.apiKeyPepper }, request));
-    });
-  return owner;
-}
-
 function memberCommands({ open, print }: Surroundings): Command {
   const member = new Command('member').description('Authors on the roster.');
   member
@@ -177,7 +158,7 @@ function memberCommands({ open, print }: Surroundings): Command {
     .action(async (tenantId: string, { author, email }) => {
       const { database, config } = await open();
       const deps = { database, pepper: config.apiKeyPepper, clock: Date.now };
-      print(await inviteMember(deps, { tenantId: parseId(tenantId), authorId: author, email }));
+      print(await inviteSiteMember(deps, byOperator(tenantId), { authorId: author, email }));
     });
   return member;
 }

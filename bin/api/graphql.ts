@@ -16,7 +16,7 @@ export async function openGraphql(
   deps: Shared,
 ): Promise<{ readonly before: (rest: RequestListener) => RequestListener; readonly close: () => Promise<void> }> {
   const reading = await openDatabase({
-    url: config.databaseUrl,
+    url: config.databaseReadUrl ?? config.databaseUrl,
     poolSize: config.graphqlPoolSize,
     statementTimeoutMs: config.graphqlStatementTimeoutMs,
     applicationName: 'svc graphql',

@@ -146,7 +146,7 @@ const storage = {
   }),
   databaseReadUrl: optional({
     name: 'DATABASE_READ_URL',
-    about: 'A replica of Postgres that reports are read from; they may lag a little. Not set: DATABASE_URL.',
+    about: 'A replica of Postgres that GraphQL reads reports from; they may lag a little. Not set: DATABASE_URL.',
     example: 'postgres://service@replica.example:5432/service',
     fromFile: true,
     schema: url('postgres', 'postgresql'),

@@ -1,6 +1,6 @@
 import type { Sql } from '../database.ts';
 
-/** What storage is asked about a presented token, in one statement. */
+/** What storage is asked about a presented token. */
 export interface TokenQuestion {
   readonly tenantId: string;
   readonly jti: string;
@@ -10,21 +10,30 @@ export interface TokenQuestion {
 }
 
 /**
- * False when the token, or the licence it was minted under, is on the site's deny-list, or when its stored scope does not cover
- * the path. Reads Postgres in the call, so that a revocation holds from the next one.
+ * For each token: false when it, or the licence it was minted under, is on the site's deny-list, or when its stored scope does
+ * not cover the path. Reads Postgres in the call, so that a revocation holds from the next one.
  */
-export async function isTokenAlive(sql: Sql, question: TokenQuestion): Promise<boolean> {
-  const { tenantId, jti, licenceJti, path } = question;
+export async function areTokensAlive(sql: Sql, questions: readonly TokenQuestion[]): Promise<boolean[]> {
   const rows = await sql.query<{ alive: boolean }>(
-    `select not exists (select from denied_licence where tenant_id = $1 and jti = any($2::text[]))
-       and ($3::text is null or exists (
+    `select not exists (select from denied_licence as denied
+         where denied.tenant_id = asked.tenant_id and denied.jti in (asked.jti, asked.licence_jti))
+       and (asked.path is null or exists (
          select from access_scope as scope
-           join licence_page as page on page.tenant_id = scope.tenant_id and page.jti = scope.licence_jti and page.path = $3
-          where scope.tenant_id = $1 and scope.jti = $4 and scope.licence_jti::text = $5
-            and (scope.paths is null or page.path = any(scope.paths)))) as alive`,
-    [tenantId, licenceJti === null ? [jti] : [jti, licenceJti], path, jti, licenceJti],
+           join licence_page as page on page.tenant_id = scope.tenant_id and page.jti = scope.licence_jti
+             and page.path = asked.path
+          where scope.tenant_id = asked.tenant_id and scope.jti = asked.jti and scope.licence_jti::text = asked.licence_jti
+            and (scope.paths is null or page.path = any(scope.paths)))) as alive
+     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
+       as asked (tenant_id, jti, licence_jti, path, place)
+     order by place`,
+    [
+      questions.map(({ tenantId }) => tenantId),
+      questions.map(({ jti }) => jti),
+      questions.map(({ licenceJti }) => licenceJti),
+      questions.map(({ path }) => path),
+    ],
   );
-  return rows[0]?.alive === true;
+  return rows.map(({ alive }) => alive);
 }
 
 /** Uses a holder proof: true the first time of (token, nonce), false ever after. */

@@ -10,7 +10,7 @@ const settings = {
   eventTypes: optional(z.array(z.enum(EVENT_TYPES)).min(1, 'is empty').max(EVENT_TYPES.length, 'names a type twice')),
   hostFilter: z.array(line(253)).max(100, 'has more than 100 entries').nullish(),
   profile: optional(z.enum(['detailed', 'summary'])),
-  description: optional(z.string().max(200, 'has more than 200 characters')),
+  description: optional(z.union([z.literal(''), line(200)], 'is longer than 200 characters, or has a control character')),
 };
 
 /** Members that were given; null is a value of the host filter alone. */

@@ -2,7 +2,7 @@ import type { Crossing, Leg } from '../../services/graph/lists.ts';
 import { crossings, legs, payments } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connect, connectionOf, FAN_OUT_COST, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind, LegRole } from '../enums.ts';
 import { filterHex, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
@@ -31,7 +31,7 @@ CrossingType.implement({
     legs: t.loadableList({
       type: LegType,
       description: 'Who got what of it, in the order of the split.',
-      complexity: 1,
+      complexity: FAN_OUT_COST,
       load: groupsBy(legs, 'crossing'),
       resolve: (crossing) => keyIn(crossing, crossing.crossingId),
     }),

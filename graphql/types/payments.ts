@@ -2,7 +2,7 @@ import type { Batch, Payment } from '../../services/graph/lists.ts';
 import { batchesOf, crossings, observations, payments, soldLicences } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connect, connectionOf, FAN_OUT_COST, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind, FailureReason, PaymentMode, PaymentPurpose, PaymentState } from '../enums.ts';
 import { filterHex, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn, loadBySite } from '../loading.ts';
@@ -128,7 +128,7 @@ PaymentType.implement({
     crossings: t.loadableList({
       type: CrossingType,
       description: 'What it wrote into the ledger, corrections included.',
-      complexity: 1,
+      complexity: FAN_OUT_COST,
       load: groupsBy(crossings, 'payment'),
       resolve: (payment) => keyIn(payment, payment.paymentId),
     }),
@@ -137,7 +137,7 @@ PaymentType.implement({
       nullable: true,
       description: 'What was observed of it. Scope audit.read.',
       authScopes: { reads: 'audit.read' },
-      complexity: 1,
+      complexity: FAN_OUT_COST,
       load: groupsBy(observations, 'payment'),
       resolve: (payment) => keyIn(payment, payment.paymentId),
     }),

@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, Endpoint, WebhookEvent } from '../../services/graph/lists.ts';
 import { attempts, deliveries, endpoints, webhookEvents } from '../../services/graph/lists.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connect, connectionOf, FAN_OUT_COST, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { DeliveryState, TimeOrder } from '../enums.ts';
 import { filterId, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
@@ -61,7 +61,7 @@ DeliveryType.implement({
     attempts: t.loadableList({
       type: AttemptType,
       description: 'Every try, the first one first; 100 at most.',
-      complexity: 1,
+      complexity: FAN_OUT_COST,
       load: groupsBy(attempts, 'delivery'),
       resolve: (delivery) => keyIn(delivery, delivery.deliveryId),
     }),
@@ -80,7 +80,7 @@ EventObject.implement({
     deliveries: t.loadableList({
       type: DeliveryType,
       description: 'To whom it goes; 100 at most.',
-      complexity: 1,
+      complexity: FAN_OUT_COST,
       load: groupsBy(deliveries, 'event'),
       resolve: (event) => keyIn(event, event.eventId),
     }),

@@ -49,6 +49,8 @@ export interface SettlementSettings {
   readonly gasBudgetWeiPerDay: bigint | null;
   /** After this long without a receipt the fees of a batch are raised. */
   readonly stuckAfterMs: number;
+  /** A split that holds less is not paid out by schedule: the lowest price, since what a payment left there is never less. */
+  readonly dustBelowMicro: bigint;
   /** True keeps every statement within one tenant: batches are made by tenant (safety 25). */
   readonly groupByTenant: boolean;
 }

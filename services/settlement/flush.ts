@@ -20,6 +20,8 @@ const LIMIT = 200;
  * Pays out whatever lies at a split, however it came there: a front-run authorization, a donation, an old router's split
  * (safety 4). One transaction a split; returns how many were sent. Splits on their way in a batch are left alone, and so are those
  * that cannot be paid out now: a flush that reverts would cost gas in every round. Flushes leave room for payments in the lane.
+ * A split that holds less than the lowest price is left alone, too, or whoever sends a micro a round to each would spend our gas; what
+ * a payment leaves there is never less. Dust waits until it adds up.
  */
 export async function flushSplits(deps: SettlementDeps, networkId: string): Promise<number> {
   const { network, rpc } = chainOf(deps, networkId);
@@ -31,7 +33,7 @@ export async function flushSplits(deps: SettlementDeps, networkId: string): Prom
   );
   let sent = 0;
   for (const [index, split] of splits.entries()) {
-    if ((balances[index] ?? 0n) === 0n) continue;
+    if ((balances[index] ?? 0n) < deps.settings.dustBelowMicro) continue;
     try {
       if (!(await canBePaidOut(deps, networkId, split))) continue;
       if ((await countOpenFlushes(deps.database, networkId)) * 2 >= deps.settings.inFlightLimit) return sent;

@@ -12,6 +12,8 @@ const OUTCOMES: Readonly<Record<string, FailureReason | 'pending'>> = {
   '002': 'authorization_invalid',
   '003': 'settlement_failed',
   '004': 'pending',
+  '005': 'malformed_payment',
+  '006': 'network_unsupported',
 };
 
 /**

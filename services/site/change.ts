@@ -13,6 +13,9 @@ export interface SiteCall {
   readonly tenantId: string;
 }
 
+/** The operator's command line, which may change suspended sites, too. */
+export const OPERATOR: Actor = { userId: 'operator', via: 'operator' };
+
 /** A change of a site and how the audit log is to see it. */
 export interface SiteChange<T> {
   /** `<what>.<did>`. */

@@ -11,7 +11,7 @@ import { changeSite } from './change.ts';
 /** What managing a site's catalogue needs. */
 export interface SitePageDeps {
   readonly database: Database;
-  readonly network: Pick<Network, 'asset' | 'router'>;
+  readonly network?: Pick<Network, 'asset' | 'router'>;
 }
 
 /**
@@ -23,7 +23,7 @@ export async function importSitePages(
   call: SiteCall,
   pages: readonly PageInput[],
 ): Promise<{ readonly imported: number }> {
-  if (pages.length === 0 || pages.length > MAX_IMPORT) {
+  if (!Array.isArray(pages) || pages.length === 0 || pages.length > MAX_IMPORT) {
     throw new ServiceError('invalid_parameter', `pages: 1 to ${MAX_IMPORT} at once`, { parameter: 'pages' });
   }
   const slugs = pages.map(({ slug }) => slug);
@@ -31,7 +31,7 @@ export async function importSitePages(
     action: 'page.import',
     target: null,
     look: (sql) => findImportedPages(sql, call.tenantId, slugs),
-    make: (database) => importPages({ database, network: deps.network }, { tenantId: call.tenantId, pages }),
+    make: (database) => importPages({ ...deps, database }, { tenantId: call.tenantId, pages }),
   });
 }
 

@@ -10,7 +10,7 @@ import { changeSite } from './change.ts';
 /** What managing a site's prices needs; credits that the network's router would refuse are refused here already. */
 export interface SitePriceDeps {
   readonly database: Database;
-  readonly network: Pick<Network, 'asset' | 'router'>;
+  readonly network?: Pick<Network, 'asset' | 'router'>;
 }
 
 /** The version of the tenant after the change; quotes are made from it from then on. */
@@ -63,7 +63,7 @@ async function changePricingOf(
     make: async (database) => {
       const current = await findPricing(database, tenantId);
       if (current === null) throw new ServiceError('not_found', 'there is no such site');
-      return await setPricing({ database, network: deps.network }, { tenantId, pricing: changeOf(current) });
+      return await setPricing({ ...deps, database }, { tenantId, pricing: changeOf(current) });
     },
   });
 }

@@ -6,7 +6,7 @@ import { startTestService } from '../support/service.ts';
 let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
-  service = await startTestService({ worker: false, environment: { DRAIN_NOTICE_MS: '1500' } });
+  service = await startTestService({ environment: { DRAIN_NOTICE_MS: '1500', SETTLE_WAIT_MS: '24000' } });
   site = await service.site();
 }, 120_000);
 afterAll(() => service.stop(), 60_000);
@@ -14,10 +14,11 @@ afterAll(() => service.stop(), 60_000);
 test('after SIGTERM the API says it is not ready, then takes no more calls, and still answers the payment on its way', {
   timeout: 90_000,
 }, async () => {
-  const [api] = service.apis;
-  if (!api) throw new Error('no API runs');
+  const [[api], [worker]] = [service.apis, service.workers];
+  if (!api || !worker) throw new Error('the service does not run');
   const quote = await askQuote(api.url, site.key, 'solo');
   const payment = await payFor(await service.payer(100_000n), quote);
+  process.kill(worker.process.pid, 'SIGSTOP'); // nobody settles until the API refuses calls
   const answered = sell(api.url, site.key, quote, payment);
   await expect.poll(async () => (await service.database.query("select 1 from payment where state = 'accepted'")).length).toBe(1);
 
@@ -38,7 +39,7 @@ test('after SIGTERM the API says it is not ready, then takes no more calls, and 
       { timeout: 10_000 },
     )
     .toBe('refuses');
-  await service.startWorker();
+  process.kill(worker.process.pid, 'SIGCONT');
   const answer = await answered;
   expect(answer.status).toBe(200);
   expect(answer.body.settlementRef).toMatch(/^0x[0-9a-f]{64}$/);

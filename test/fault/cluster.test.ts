@@ -54,21 +54,29 @@ async function loseDatabase(end: () => Promise<void>): Promise<void> {
   for (const purchase of purchases) await expectSettledOnce(purchase);
   // 502 and a lost connection: the proxy's caller cannot know; all others know that nothing was taken.
   expect(load.refusals.filter((status) => ![0, 502, 503].includes(status))).toEqual([]);
-  const rows = await cluster.service.database.query<{ slug: string }>('select slug from observation where tenant_id = $1', [site.tenantId]);
+  const rows = await cluster.service.database.query<{ slug: string }>('select slug from observation where tenant_id = $1', [
+    site.tenantId,
+  ]);
   const written = new Set(rows.map(({ slug }) => slug));
   expect([...load.acknowledged].filter((slug) => !written.has(slug))).toEqual([]);
 }
 
 describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : ` (skipped: ${whyNoCluster})`}`, () => {
-  test('loses no acknowledged row and charges nobody twice when Postgres is killed under load, and goes on by itself', {
-    timeout: 120_000,
-  }, () => loseDatabase(() => cluster.killPostgres()));
+  test(
+    'loses no acknowledged row and charges nobody twice when Postgres is killed under load, and goes on by itself',
+    {
+      timeout: 120_000,
+    },
+    () => loseDatabase(() => cluster.killPostgres()),
+  );
 
   test('loses no acknowledged row and charges nobody twice when Postgres is restarted under load', { timeout: 120_000 }, () =>
     loseDatabase(() => cluster.stopPostgres()),
   );
 
-  test('stores payments while Temporal is gone, offers nothing anew, and settles them when it is back', { timeout: 120_000 }, async () => {
+  test('stores payments while Temporal is gone, offers nothing anew, and settles them when it is back', {
+    timeout: 120_000,
+  }, async () => {
     const purchases = await Promise.all([newPurchase(), newPurchase('duo')]);
     await cluster.killTemporal();
     for (const { quote, payment } of purchases) {

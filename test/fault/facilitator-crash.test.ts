@@ -23,9 +23,9 @@ beforeAll(async () => {
   settings = { NETWORKS: JSON.stringify([network]), FACILITATOR_URL: server.url, FACILITATOR_TOKEN: 'of-the-test' };
   await service.startApi(settings);
   site = await service.site();
-});
+}, 120_000);
 afterAll(async () => {
-  await service.stop();
+  await service?.stop();
   await server.stop();
 });
 

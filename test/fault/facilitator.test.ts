@@ -5,12 +5,14 @@ import { createOfficial } from '../../bench/settling/official.ts';
 import { listBalances } from '../../chain/states.ts';
 import { relayerAddress } from '../../chain/transaction.ts';
 import type { Hex, ParsedPayment } from '../../domain/payload.ts';
+import type { Terms } from '../../domain/terms.ts';
 import { fundGas } from '../../sandbox/parts/chain-setup.ts';
 import { flushSplits } from '../../services/settlement/flush.ts';
+import type { SettleReceipt } from '../../services/settlement/outcome.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import type { SettleBody, TestFacilitator } from '../support/facilitator.ts';
 import { clientOf, playOfficial, startFacilitator } from '../support/facilitator.ts';
-import { attempt, mine, spend, stateOf, submitAlone } from '../support/faults.ts';
+import { attempt, attemptUntilDecided, mine, spend, stateOf, submitAlone } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -22,7 +24,7 @@ let signer: Hex;
 beforeAll(async () => {
   server = await startFacilitator();
   const facilitator = clientOf({ url: server.url });
-  world = await startSettlement({ automine: true, waitMs: 4_000, network: { settler: 'facilitator' }, facilitator });
+  world = await startSettlement({ automine: true, waitMs: 2_000, network: { settler: 'facilitator' }, facilitator });
   signer = generatePrivateKey();
   await fundGas(world.chain.rpcUrl, relayerAddress(signer));
   await mine(world, 5);
@@ -44,6 +46,12 @@ const purchase = async (slug: string, ...weights: bigint[]) => {
   const terms = termsFor(world, newAuthors(...(weights.length === 0 ? [1n] : weights)), { slug });
   const payer = await newPayer(world);
   return { terms, payer, payment: await paymentFor(world, payer, terms) };
+};
+
+const paid = async (terms: Terms, payment: ParsedPayment): Promise<SettleReceipt> => {
+  const { code, receipt } = await attemptUntilDecided(world, terms, payment);
+  if (!receipt) throw new Error(`the payment ended ${code}`);
+  return receipt;
 };
 
 const askedFor = (payment: ParsedPayment): number => server.asked.get(payment.authorization.nonce) ?? 0;
@@ -68,7 +76,7 @@ const sweepUntil = async (payment: ParsedPayment, state: string): Promise<void> 
 test('the official facilitator moves the money, asked once; the receipt names its transaction, and a repeat is the same answer', async () => {
   server.settle = playOfficial(createOfficial(world.chain.rpcUrl, signer));
   const { terms, payment } = await purchase('official');
-  const receipt = await pay(world, terms, payment);
+  const receipt = await paid(terms, payment);
   expect(receipt.settlementRefKind).toBe('txHash');
   expect(receipt.chargedMicro).toBe(1_000n);
   expect(await pay(world, terms, payment)).toEqual(receipt);
@@ -82,7 +90,7 @@ test('the official facilitator moves the money, asked once; the receipt names it
 test('several authors: the facilitator pays the split, our relayer pays it out; without a relayer the payment is refused before its row', async () => {
   server.settle = playOfficial(createOfficial(world.chain.rpcUrl, signer));
   const { terms, payment } = await purchase('trio', 5n, 3n, 2n);
-  await pay(world, terms, payment);
+  await paid(terms, payment);
   expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([1_000n]);
   expect(await flushSplits(world.deps, world.network.id)).toBe(1);
   await mine(world);
@@ -98,7 +106,7 @@ test('several authors: the facilitator pays the split, our relayer pays it out; 
 test('success with a hash that is absent, foreign, or of another payment settles nothing; the chain decides later', async () => {
   const first = await purchase('lie-1');
   server.settle = async (body) => ({ json: { success: true, transaction: await submit(body), network: 'eip155:84532' } });
-  const { settlementRef } = await pay(world, first.terms, first.payment);
+  const { settlementRef } = await paid(first.terms, first.payment);
   for (const transaction of [settlementRef, `0x${'ab'.repeat(32)}`, '', 7]) {
     server.settle = () => ({ json: { success: true, transaction, network: 'eip155:84532' } });
     const { terms, payment } = await purchase(`lie ${transaction}`);
@@ -108,7 +116,7 @@ test('success with a hash that is absent, foreign, or of another payment settles
     server.settle = async (body) => ({ json: { success: true, transaction: await submit(body) } });
     await ask(payment);
     await sweepUntil(payment, 'settled');
-    expect((await pay(world, terms, payment)).chargedMicro).toBe(1_000n);
+    expect((await paid(terms, payment)).chargedMicro).toBe(1_000n);
   }
 }, 60_000);
 
@@ -126,7 +134,7 @@ test('whatever it says or does not say, a transfer on the chain settles the paym
       return answer(body);
     };
     const { terms, payment } = await purchase(`says-${index}`);
-    expect((await pay(world, terms, payment)).chargedMicro).toBe(1_000n);
+    expect((await paid(terms, payment)).chargedMicro).toBe(1_000n);
     expect(askedFor(payment)).toBe(1);
   }
 });
@@ -138,7 +146,7 @@ test('a fault of its own decides nothing: the same authorization is handed over 
     return { json: { success: true, transaction: await submit(body) } };
   };
   const { terms, payment, payer } = await purchase('down');
-  expect((await pay(world, terms, payment)).chargedMicro).toBe(1_000n);
+  expect((await paid(terms, payment)).chargedMicro).toBe(1_000n);
   expect(askedFor(payment)).toBe(3);
   expect(await listBalances(world.rpc, world.network, [addressOf(payer)])).toEqual([999_000n]);
 });
@@ -149,7 +157,7 @@ test('a refusal that the chain confirms fails with the reason of the chain', asy
     await spend(world, addressOf(payer), newWallet(), 1_000_000n);
     return { json: { success: false, errorReason: 'unexpected_settle_error', transaction: '' } };
   };
-  expect((await attempt(world, terms, payment)).code).toBe('insufficient_funds');
+  expect((await attemptUntilDecided(world, terms, payment)).code).toBe('insufficient_funds');
   expect(askedFor(payment)).toBe(1);
 });
 
@@ -160,12 +168,12 @@ test('a refusal that the chain does not confirm is asked again, then mapped; a t
     held = body;
     return { json: { success: false, errorReason: 'invalid_exact_evm_payload_authorization_from_address_kyt', transaction: '' } };
   };
-  expect((await attempt(world, terms, payment)).code).toBe('authorization_invalid');
+  expect((await attemptUntilDecided(world, terms, payment)).code).toBe('authorization_invalid');
   expect(askedFor(payment)).toBe(3);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
   await submit(held as unknown as SettleBody);
   await sweepUntil(payment, 'settled');
-  expect((await pay(world, terms, payment)).chargedMicro).toBe(1_000n);
+  expect((await paid(terms, payment)).chargedMicro).toBe(1_000n);
 });
 
 test('/supported is compared at boot: another network is refused, a server that is away is waited for', async () => {

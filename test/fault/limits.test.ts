@@ -2,10 +2,11 @@
 import pg from 'pg';
 import { concat, getContractAddress } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listBalances } from '../../chain/states.ts';
 import { deployRouterTransaction, deterministicDeployer, payToOf } from '../../chain/split.ts';
+import { listBalances } from '../../chain/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import artifact from '../../contracts/artifacts/SplitRouter.json' with { type: 'json' };
+import { ServiceError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
@@ -34,7 +35,8 @@ afterEach(async () => {
   }
 });
 
-const offer = (slug: string, ...weights: bigint[]) => termsFor(world, newAuthors(...(weights.length > 0 ? weights : [1n])), { slug });
+const offer = (slug: string, ...weights: bigint[]) =>
+  termsFor(world, newAuthors(...(weights.length > 0 ? weights : [1n])), { slug });
 const taken = async (terms: Terms) => {
   const payment = await paymentFor(world, await newPayer(world), terms);
   expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
@@ -47,7 +49,8 @@ const refusalOf = async (terms: Terms) => {
   expect(await world.database.query('select 1 as one from observation where slug = $1', [terms.slug])).toEqual([]);
   return { error, payment };
 };
-const alerts = async (kind: string) => (await world.database.query('select tenant_id from operator_alert where kind = $1', [kind])).length;
+const alerts = async (kind: string) =>
+  (await world.database.query('select tenant_id from operator_alert where kind = $1', [kind])).length;
 
 test('when more wait than can be sent in ten seconds, the next is refused with Retry-After, without a row, until there is room', async () => {
   // Blocks of six seconds, one batch at a time: a second batch ahead is more than ten seconds of waiting.
@@ -63,7 +66,8 @@ test('when more wait than can be sent in ten seconds, the next is refused with R
   );
   const terms = offer('too-many');
   const { error, payment } = await refusalOf(terms);
-  expect(error).toMatchObject({ code: 'overloaded', kind: 'unavailable', retryAfterSeconds: 10 });
+  expect(error instanceof ServiceError && error.kind).toBe('unavailable');
+  expect(error).toMatchObject({ code: 'overloaded', details: { retryAfterSeconds: 10 } });
   await world.database.query("update settlement_batch set state = 'safe' where relayer = 'elsewhere'");
   expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
   await look(world, batchId);
@@ -79,7 +83,7 @@ test('a site that has used its gas of the day is refused with 503 and the operat
   expect(await stateOf(world, before)).toMatchObject({ state: 'settled' });
   for (const slug of ['over-budget-1', 'over-budget-2']) {
     const { error } = await refusalOf(offer(slug));
-    expect(error).toMatchObject({ code: 'gas_budget_spent', kind: 'unavailable', retryAfterSeconds: 3600 });
+    expect(error).toMatchObject({ code: 'gas_budget_spent', details: { retryAfterSeconds: 3600 } });
   }
   expect(await alerts('gas_budget_spent')).toBe(1);
   const other = crypto.randomUUID();
@@ -129,6 +133,21 @@ test('a payment to a split of an older router goes through that router, and what
     const wallets = legs.map((leg) => leg.toAddress);
     expect(await listBalances(world.rpc, world.network, wallets)).toEqual(legs.map((leg) => leg.amountMicro));
   }
+});
+
+test('dust at a split costs no flush its gas, and is paid out once it adds up to the lowest price', async () => {
+  await start();
+  const terms = offer('dust', 1n, 1n);
+  await taken(terms);
+  await look(world, await sendAll(world));
+  await world.fund(terms.payTo, 998n);
+  for (let round = 0; round < 3; round += 1) expect(await flushSplits(world.deps, world.network.id)).toBe(0);
+  expect(await world.database.query("select 1 as one from settlement_batch where kind = 'flush'")).toEqual([]);
+  await world.fund(terms.payTo, 2n);
+  known = { gifts: new Map(terms.legs.map((leg) => [leg.toAddress, 500n])) };
+  expect(await flushSplits(world.deps, world.network.id)).toBe(1);
+  await sweep(world, 2);
+  expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([0n]);
 });
 
 test('one payment that the ledger refuses keeps no other of its batch from being recorded, and is recorded once it can be', async () => {

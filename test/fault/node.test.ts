@@ -129,7 +129,10 @@ test('a node that shows a receipt and then none makes nothing flip: one crossing
   await age(world);
   await sweep(world, 3);
   for (const one of [payment, second]) expect(await stateOf(world, one)).toMatchObject({ state: 'final' });
-  expect(await world.database.query('select micro from crossing order by micro')).toEqual([{ micro: '1000' }, { micro: '1000000' }]);
+  expect(await world.database.query('select micro from crossing order by micro')).toEqual([
+    { micro: '1000' },
+    { micro: '1000000' },
+  ]);
   expect(await signed()).toHaveLength(1);
 });
 

@@ -50,6 +50,8 @@ test('a test key settles by magic amounts without touching the chain, and its re
     ['mock-2', 1_002n],
     ['mock-3', 1_003n],
     ['mock-4', 1_004n],
+    ['mock-5', 1_005n],
+    ['mock-6', 1_006n],
   ] as const) {
     const terms = termsFor(world, newAuthors(1n, 1n), { slug, priceMicro });
     const payment = await paymentFor(world, await newPayer(world), terms);
@@ -57,7 +59,8 @@ test('a test key settles by magic amounts without touching the chain, and its re
     codes.push('code' in answer ? answer.code : answer.settlementRefKind);
     if (slug === 'mock') expect((await attempt(world, terms, payment)).code).toBe('authorization_invalid');
   }
-  expect(codes).toEqual(['mock', 'insufficient_funds', 'authorization_invalid', 'settlement_failed', 'settlement_pending']);
+  const reasons = ['insufficient_funds', 'authorization_invalid', 'settlement_failed'];
+  expect(codes).toEqual(['mock', ...reasons, 'settlement_pending', 'malformed_payment', 'network_unsupported']);
   await age(world);
   await sweep(world, 2);
   expect(await world.database.query("select 1 as one from payment where mode = 'mock' and batch_id is not null")).toEqual([]);

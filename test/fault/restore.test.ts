@@ -13,6 +13,7 @@ import { query } from '../support/sql.ts';
 let service: TestService;
 let site: TestSite;
 let backup: Backup;
+let restoredUrl: string;
 beforeAll(async () => {
   service = await startTestService();
   site = await service.site();
@@ -89,6 +90,7 @@ test('a backup older than twenty settlements comes back: the chain is adopted, t
 
   const environment = { DATABASE_URL: backup.appUrl };
   const [restored] = await Promise.all([service.startApi(environment), service.startWorker(environment)]);
+  restoredUrl = restored.url;
   const after = await sale(restored.url);
   const refs = (await states()).map((row) => row['tx_hash']);
   expect(refs).toEqual(expect.arrayContaining([...kept.map(({ ref }) => ref), after.ref]));
@@ -96,4 +98,36 @@ test('a backup older than twenty settlements comes back: the chain is adopted, t
   const list = (await admin('relayer', 'list')) as { relayers: { hasKey: boolean; minedNonce: number; nextNonce: string }[] };
   expect(list.relayers[0]?.hasKey).toBe(true);
   expect(Number(list.relayers[0]?.nextNonce)).toBe(list.relayers[0]?.minedNonce);
+});
+
+test('keys are retired and taken up again, a nonce is filled only while it is free, alerts are dealt with, and sales go on', {
+  timeout: 120_000,
+}, async () => {
+  const [network, address] = ['eip155:84532', service.relayer.toLowerCase()];
+  interface Listed {
+    relayers: { minedNonce: number; pausedReason: string | null }[];
+  }
+  const listed = async () => ((await admin('relayer', 'list')) as unknown as Listed).relayers[0];
+  expect(await admin('relayer', 'retire', network, address)).toMatchObject({ pausedReason: 'retired' });
+  expect((await listed())?.pausedReason).toBe('retired');
+  await admin('relayer', 'add', network, address);
+  expect((await listed())?.pausedReason).toBeNull();
+
+  await expect(admin('relayer', 'void-nonce', network, address, '0')).rejects.toThrow(/is mined/);
+  const [settled] = await query(
+    backup.appUrl,
+    "select payment_id, state from payment where state in ('settled', 'final') limit 1",
+  );
+  const paymentId = String(settled?.['payment_id']);
+  expect((await admin('payment', 'rebroadcast', paymentId))['done']).toMatch(/went out again/);
+  const free = String((await listed())?.minedNonce);
+  expect((await admin('relayer', 'void-nonce', network, address, free))['done']).toMatch(/accepted|known/);
+  await sale(restoredUrl);
+  const [same] = await query(backup.appUrl, 'select state from payment where payment_id = $1', [paymentId]);
+  expect(['settled', 'final']).toContain(same?.['state']);
+
+  const kinds = async () => ((await admin('alert', 'list')) as { alerts: { kind: string }[] }).alerts.map(({ kind }) => kind);
+  expect(await kinds()).toContain('relayer_nonce_adopted');
+  expect((await admin('alert', 'resolve', 'relayer_nonce_adopted'))['resolved']).toBeGreaterThan(0);
+  expect(await kinds()).not.toContain('relayer_nonce_adopted');
 });

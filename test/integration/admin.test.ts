@@ -6,6 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseScopes } from '../../bin/admin/options.ts';
 import { createAdminProgram } from '../../bin/admin/program.ts';
 import { readAdminConfig } from '../../bin/config.ts';
+import { listAuditEntries } from '../../db/auditLog.ts';
+import { authenticateOwner } from '../../services/owners/authenticate.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 import { insertCrossing } from '../support/ledger.ts';
 
@@ -98,6 +100,25 @@ test('keys are listed without their secrets, and a revoked one is refused in the
   await run('key', 'revoke', tenantId, String(minted['keyId']));
   expect((await ask()).status).toBe(401);
   expect(() => parseScopes('tenant.write')).toThrow(/Some of/);
+});
+
+test("a site's owner is set, and tokens of owners are issued, listed and revoked; the log says the operator did it", async () => {
+  const tenantId = await createSite('owner.admin.example');
+  await run('owner', 'set', tenantId, 'auth0|ada');
+  const { token, tokenId } = await run('owner', 'token', tenantId, '--user', 'auth0|ada', '--days', '1');
+  const deps = { ...api.deps, oidc: null };
+  expect(await authenticateOwner(deps, String(token))).toMatchObject({ userId: 'auth0|ada', tenantIds: [tenantId] });
+  const listed = await run('owner', 'tokens', tenantId);
+  expect(listed).toMatchObject({ tokens: [{ tokenId, userId: 'auth0|ada', last4: String(token).slice(-4), revokedAt: null }] });
+  await run('owner', 'revoke-token', tenantId, String(tokenId));
+  await expect(authenticateOwner(deps, String(token))).rejects.toMatchObject({ code: 'unknown_credential' });
+  const other = await createSite('other-owner.admin.example');
+  await expect(run('owner', 'revoke-token', other, String(tokenId))).rejects.toMatchObject({ code: 'not_found' });
+  await run('price', 'set', tenantId, '--price', '0.002');
+  const entries = await listAuditEntries(api.deps.database, tenantId, {}, { limit: 10 });
+  expect(entries.map(({ action }) => action)).toEqual(['price.set', 'owner.revoke_token', 'owner.issue_token', 'owner.set']);
+  expect(entries.every(({ actor }) => actor.via === 'operator')).toBe(true);
+  expect(JSON.stringify(entries)).not.toContain(String(token).slice(10, 40));
 });
 
 test('plan and status, owner tokens, buyer accounts and members are made from the command line', async () => {

@@ -68,7 +68,9 @@ test('a change that fails leaves no entry, and an entry that cannot be written t
   });
   await expect(unloggable).rejects.toThrow(/audit_log/);
   expect(await entries()).toHaveLength(before);
-  expect(await database.query('select origin_url from tenant where tenant_id = $1', [call.tenantId])).toEqual([{ origin_url: null }]);
+  expect(await database.query('select origin_url from tenant where tenant_id = $1', [call.tenantId])).toEqual([
+    { origin_url: null },
+  ]);
 });
 
 test('changes of one site come one after the other: each entry begins where the one before ended', async () => {
@@ -83,10 +85,9 @@ test('changes of one site come one after the other: each entry begins where the 
       },
     });
   await Promise.all(Array.from({ length: 8 }, bump));
-  const bumps = (await listAuditEntries(database, call.tenantId, { action: 'test.bump' }, { limit: 100 })).map(({ before, after }) => [
-    (before as { version: number }).version,
-    (after as { version: number }).version,
-  ]);
+  const bumps = (await listAuditEntries(database, call.tenantId, { action: 'test.bump' }, { limit: 100 })).map(
+    ({ before, after }) => [(before as { version: number }).version, (after as { version: number }).version],
+  );
   const ordered = bumps.toSorted(([a = 0], [b = 0]) => a - b);
   expect(ordered).toHaveLength(8);
   ordered.forEach(([from, to], index) => {

@@ -9,9 +9,9 @@ import { createDatabase } from '../support/parts.ts';
 
 /** Tables whose uniqueness is the world's (safety 25): distributed by their own key, or copied to every node. */
 const GLOBAL = new Set([
-  ...['authorization_claim', 'transfer_claim', 'host_claim', 'host_challenge', 'host_probe'],
+  ...['authorization_claim', 'transfer_claim', 'host_claim', 'host_lapse'],
   ...['api_key_hash', 'owner_token', 'member_invite_hash', 'key_scope_drop', 'account_licence', 'denied_licence'],
-  ...['operator_alert', 'access_scope', 'licence_offer', 'licence_offer_memory'],
+  ...['operator_alert'],
 ]);
 
 let urls: TestDatabase;

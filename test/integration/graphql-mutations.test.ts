@@ -96,10 +96,17 @@ const CASES: readonly Case[] = [
   {
     name: 'setPageCredits',
     action: 'credits.set_page',
-    input: () => ({ slug: 'new', credits: { title: 'New', contributors: [{ authorId: 'desk', members: [{ authorId: 'bob', wallet, weight: 2.5 }] }] } }),
+    input: () => ({
+      slug: 'new',
+      credits: { title: 'New', contributors: [{ authorId: 'desk', members: [{ authorId: 'bob', wallet, weight: 2.5 }] }] },
+    }),
     fields: 'version',
     before: { creditsInline: {} },
-    after: { creditsInline: { new: { title: 'New', contributors: [{ authorId: 'desk', members: [{ authorId: 'bob', wallet, weight: 2.5 }] }] } } },
+    after: {
+      creditsInline: {
+        new: { title: 'New', contributors: [{ authorId: 'desk', members: [{ authorId: 'bob', wallet, weight: 2.5 }] }] },
+      },
+    },
   },
   {
     name: 'removePageCredits',
@@ -112,7 +119,12 @@ const CASES: readonly Case[] = [
   {
     name: 'importPages',
     action: 'page.import',
-    input: () => ({ pages: [{ slug: 'old', path: '/articles/older' }, { slug: 'fresh', path: '/articles/fresh', title: 'Fresh', credits }] }),
+    input: () => ({
+      pages: [
+        { slug: 'old', path: '/articles/older' },
+        { slug: 'fresh', path: '/articles/fresh', title: 'Fresh', credits },
+      ],
+    }),
     fields: 'imported',
     before: { old: { path: '/articles/old', credits: any } },
     after: { old: { path: '/articles/older', credits: null }, fresh: { path: '/articles/fresh', title: 'Fresh', credits } },
@@ -128,7 +140,13 @@ const CASES: readonly Case[] = [
   {
     name: 'setLicenceOffering',
     action: 'offering.set',
-    input: () => ({ sellsTraining: true, periodFactors: [{ upToDays: 30, factor: '1' }, { upToDays: 366, factor: '4' }] }),
+    input: () => ({
+      sellsTraining: true,
+      periodFactors: [
+        { upToDays: 30, factor: '1' },
+        { upToDays: 366, factor: '4' },
+      ],
+    }),
     fields: 'sellsTraining',
     before: { sellsTraining: false, periodFactors: null },
     after: { sellsTraining: true, periodFactors: any },
@@ -211,10 +229,19 @@ const CASES: readonly Case[] = [
   {
     name: 'createEndpoint',
     action: 'endpoint.create',
-    input: () => ({ url: 'https://hooks.example.com/secret-path?token=secret-query', eventTypes: ['ANOMALY_DETECTED'], profile: 'SUMMARY' }),
+    input: () => ({
+      url: 'https://hooks.example.com/secret-path?token=secret-query',
+      eventTypes: ['ANOMALY_DETECTED'],
+      profile: 'SUMMARY',
+    }),
     fields: 'endpointId secret',
     before: null,
-    after: expect.objectContaining({ origin: 'https://hooks.example.com', eventTypes: ['anomaly.detected'], profile: 'summary', enabled: true }),
+    after: expect.objectContaining({
+      origin: 'https://hooks.example.com',
+      eventTypes: ['anomaly.detected'],
+      profile: 'summary',
+      enabled: true,
+    }),
     secrets: ['secret'],
   },
   {
@@ -260,7 +287,12 @@ const CASES: readonly Case[] = [
     input: ({ endpointId }) => ({ endpointId, overlapMs: 1_000 }),
     fields: 'endpointId secret',
     before: { secrets: [{ createdAt: any, expiresAt: null }] },
-    after: { secrets: [{ createdAt: any, expiresAt: any }, { createdAt: any, expiresAt: null }] },
+    after: {
+      secrets: [
+        { createdAt: any, expiresAt: any },
+        { createdAt: any, expiresAt: null },
+      ],
+    },
     secrets: ['secret'],
     isOwnThing: true,
   },
@@ -421,16 +453,42 @@ const BAD: readonly (readonly [string, (world: OwnedWorld) => object, string])[]
   ['setPrices', () => ({ creditsApiUrl: 'http://credits.example.com' }), 'InvalidInput'],
   ['setArticlePrefixes', () => ({ prefixes: ['articles'] }), 'InvalidInput'],
   ['setFreeSlugs', () => ({ slugs: ['a\u0000b'] }), 'InvalidInput'],
-  ['setCredits', () => ({ pages: [{ slug: 'a', credits }, { slug: 'a', credits }] }), 'InvalidInput'],
+  [
+    'setCredits',
+    () => ({
+      pages: [
+        { slug: 'a', credits },
+        { slug: 'a', credits },
+      ],
+    }),
+    'InvalidInput',
+  ],
   ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [] } }), 'InvalidInput'],
   ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet: '0x0' }] } }), 'InvalidInput'],
   ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet, weight: -1 }] } }), 'InvalidInput'],
-  ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet, members: [{ authorId: 'y', wallet }] }] } }), 'InvalidInput'],
-  ['setPageCredits', () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet: stage.deps.network.router }] } }), 'InvalidInput'],
+  [
+    'setPageCredits',
+    () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet, members: [{ authorId: 'y', wallet }] }] } }),
+    'InvalidInput',
+  ],
+  [
+    'setPageCredits',
+    () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet: stage.deps.network.router }] } }),
+    'InvalidInput',
+  ],
   ['removePageCredits', () => ({ slug: 'never' }), 'NotFound'],
   ['importPages', () => ({ pages: [] }), 'InvalidInput'],
   ['importPages', () => ({ pages: [{ slug: 'a', path: 'x' }] }), 'InvalidInput'],
-  ['importPages', () => ({ pages: [{ slug: 'a', path: '/x' }, { slug: 'b', path: '/x' }] }), 'Conflict'],
+  [
+    'importPages',
+    () => ({
+      pages: [
+        { slug: 'a', path: '/x' },
+        { slug: 'b', path: '/x' },
+      ],
+    }),
+    'Conflict',
+  ],
   ['setLicenceOffering', () => ({ sellsTraining: true, periodFactors: [{ upToDays: -1, factor: '1' }] }), 'InvalidInput'],
   ['setCrawlerPolicy', () => ({ allow: ['bot'], charge: ['bot'], block: [] }), 'InvalidInput'],
   ['setCrawlerPolicy', () => ({ allow: [], charge: [], block: ['mozilla'] }), 'InvalidInput'],
@@ -448,6 +506,8 @@ const BAD: readonly (readonly [string, (world: OwnedWorld) => object, string])[]
   ['createEndpoint', () => ({ url: 'https://10.0.0.1/hook' }), 'InvalidInput'],
   ['createEndpoint', () => ({ url: 'https://hooks.example.com/x', channel: 'SLACK' }), 'InvalidInput'],
   ['createEndpoint', () => ({ url: 'https://hooks.example.com/x', eventTypes: [] }), 'InvalidInput'],
+  ['updateEndpoint', ({ endpointId }) => ({ endpointId, description: 'a\u0000b' }), 'InvalidInput'],
+  ['updateEndpoint', ({ endpointId }) => ({ endpointId, hostFilter: [] }), 'InvalidInput'],
   ['rotateEndpointSecret', ({ endpointId }) => ({ endpointId, overlapMs: -1 }), 'InvalidInput'],
   ['replayEvents', ({ endpointId }) => ({ endpointId, from: 2, to: 1 }), 'InvalidInput'],
   ['replayEvents', ({ endpointId }) => ({ endpointId, from: 0, to: 1, after: 'elsewhere' }), 'InvalidInput'],
@@ -490,8 +550,15 @@ test('a price that is set is in the next snapshot, and the same price again chan
 test('a host that is removed is quoted no more, and may be proven by its next owner', async () => {
   const world = await stage.world();
   await stage.mutate(world.ownerToken, 'removeHost', { host: world.host.toUpperCase() });
-  const rows = await stage.database.query<{ version: number }>('select version from tenant where tenant_id = $1', [world.tenantId]);
+  const rows = await stage.database.query<{ version: number }>('select version from tenant where tenant_id = $1', [
+    world.tenantId,
+  ]);
   expect((await stage.deps.snapshots.tenant(world.tenantId, rows[0]?.version ?? 0))?.hosts).toEqual([]);
-  const opened = await stage.mutate(other.ownerToken, 'openHost', { host: world.host, method: 'META_TAG' }, 'present { name value }');
+  const opened = await stage.mutate(
+    other.ownerToken,
+    'openHost',
+    { host: world.host, method: 'META_TAG' },
+    'present { name value }',
+  );
   expect(opened.result.present).toContainEqual({ name: 'type', value: 'TXT' });
 });

@@ -100,7 +100,7 @@ test.each(Object.keys(BAD))('a token with %s is refused', async (name) => {
 test('tokens that nobody signed, or that a public key signed as a secret, are refused', async () => {
   const key = await issuer.addKey('RS256');
   const claims = { iss: issuer.url, aud: issuer.audience, sub: USER, exp: now() + 300 };
-  const pem = createPublicKey({ key: key.publicJwk as object, format: 'jwk' }).export({ type: 'spki', format: 'pem' }) as string;
+  const pem = createPublicKey({ key: key.publicJwk as Record<string, unknown>, format: 'jwk' }).export({ type: 'spki', format: 'pem' }) as string;
   const good = await issuer.token(USER, { key });
   const [header, , signature] = good.split('.') as [string, string, string];
   const otherClaims = Buffer.from(JSON.stringify({ ...claims, sub: 'root' })).toString('base64url');
@@ -188,5 +188,9 @@ test('a token of bin/admin opens its one site until it ends or is revoked; a sit
 test('nothing is no credential, and without a provider a JWT is refused', async () => {
   await expect(enter(null)).rejects.toMatchObject({ code: 'missing_credential' });
   await expect(authenticateOwner({ ...deps, oidc: null }, await issuer.token(USER))).rejects.toMatchObject(refused);
-  expect([isOwnerCredential('a.b.c'), isOwnerCredential('svc_owner_x'), isOwnerCredential('svc_live_x')]).toEqual([true, true, false]);
+  expect([isOwnerCredential('a.b.c'), isOwnerCredential('svc_owner_x'), isOwnerCredential('svc_live_x')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });

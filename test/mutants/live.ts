@@ -18,7 +18,10 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     rule: 9,
     bug: 'the gas limit counts authorizations and forgets what paying the authors of each group costs',
     edits: [{ file: 'chain/gas.ts', search: 'sum += gas;\n', replace: 'sum += group.authGas;\n' }],
-    test: { file: 'test/contract/gas-budget.test.ts', name: 'a hundred payments for one article of fifty new authors run within' },
+    test: {
+      file: 'test/contract/gas-budget.test.ts',
+      name: 'a hundred payments for one article of fifty new authors run within',
+    },
   },
   {
     id: 'one-transfer-many-payments',
@@ -68,7 +71,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
       {
         file: 'services/settlement/confirm.ts',
         search: "if (judged === 'none') unexplained.push(payment);",
-        replace: "if (judged) unexplained.push(payment);",
+        replace: 'if (judged) unexplained.push(payment);',
       },
       {
         file: 'services/settlement/confirm.ts',
@@ -131,7 +134,9 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     id: 'new-nonce-on-retry',
     rule: 8,
     bug: 'a replacement takes the next nonce instead of the one it replaces',
-    edits: [{ file: 'chain/replacement.ts', search: 'nonce: transaction.nonce ?? 0,', replace: 'nonce: (transaction.nonce ?? 0) + 1,' }],
+    edits: [
+      { file: 'chain/replacement.ts', search: 'nonce: transaction.nonce ?? 0,', replace: 'nonce: (transaction.nonce ?? 0) + 1,' },
+    ],
     test: { file: lane, name: 'stuck fees are raised to what the block asks in one step' },
   },
   {
@@ -156,7 +161,11 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
         search: 'released.length > 0 || same.some((payment) => isLeading(payment.facts))',
         replace: 'released.length > 0',
       },
-      { file: 'db/settlement/held.ts', search: "and leader.state in ('accepted', 'broadcast', 'review'))", replace: 'and false)' },
+      {
+        file: 'db/settlement/held.ts',
+        search: "and leader.state in ('accepted', 'broadcast', 'review'))",
+        replace: 'and false)',
+      },
     ],
     test: sqlSimulation,
   },
@@ -177,7 +186,9 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     id: 'claim-outlives-its-block',
     rule: 1,
     bug: 'a transfer that a reorganisation took stays claimed',
-    edits: [{ file: 'db/settlement/outcome.ts', search: '  if (released.length > 0) {', replace: '  if (released.length > 1_000) {' }],
+    edits: [
+      { file: 'db/settlement/outcome.ts', search: '  if (released.length > 0) {', replace: '  if (released.length > 1_000) {' },
+    ],
     test: sqlSimulation,
   },
   {
@@ -198,7 +209,13 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     id: 'poison-fails-the-batch',
     rule: 11,
     bug: 'one payment that cannot be written keeps its whole batch from being recorded',
-    edits: [{ file: 'db/settlement/outcome.ts', search: '    if (occurrences.length === 1) {', replace: '    if (occurrences.length >= 1) {' }],
+    edits: [
+      {
+        file: 'db/settlement/outcome.ts',
+        search: '    if (occurrences.length === 1) {',
+        replace: '    if (occurrences.length >= 1) {',
+      },
+    ],
     test: { file: limits, name: 'one payment that the ledger refuses keeps no other of its batch from being recorded' },
   },
   {
@@ -265,7 +282,13 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     id: 'legs-not-compared',
     rule: 4,
     bug: 'the legs that a site says it sold with are not compared with the quote',
-    edits: [{ file: 'services/verify.ts', search: 'if (sameLegs(request.legs, terms.legs)) return terms;', replace: 'if (sameLegs) return terms;' }],
+    edits: [
+      {
+        file: 'services/verify.ts',
+        search: 'if (sameLegs(request.legs, terms.legs)) return terms;',
+        replace: 'if (sameLegs) return terms;',
+      },
+    ],
     test: { file: 'test/integration/api-verify.test.ts', name: 'legs in another order and merged are the same' },
   },
   {
@@ -295,10 +318,29 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     test: { file: limits, name: 'a payment to a split of an older router goes through that router' },
   },
   {
+    id: 'dust-is-flushed',
+    rule: 4,
+    bug: 'every split that holds anything is paid out by schedule, at our gas',
+    edits: [
+      {
+        file: 'services/settlement/flush.ts',
+        search: '(balances[index] ?? 0n) < deps.settings.dustBelowMicro',
+        replace: '(balances[index] ?? 0n) === 0n',
+      },
+    ],
+    test: { file: limits, name: 'dust at a split costs no flush its gas' },
+  },
+  {
     id: 'no-back-pressure',
     rule: 10,
     bug: 'payments are taken in however many wait',
-    edits: [{ file: 'services/settlement/admission.ts', search: 'if (waitMs > LONGEST_EXPECTED_WAIT_MS) {', replace: 'if (waitMs < 0) {' }],
+    edits: [
+      {
+        file: 'services/settlement/admission.ts',
+        search: 'if (waitMs > LONGEST_EXPECTED_WAIT_MS) {',
+        replace: 'if (waitMs < 0) {',
+      },
+    ],
     test: { file: limits, name: 'when more wait than can be sent in ten seconds, the next is refused' },
   },
   {

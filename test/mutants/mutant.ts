@@ -1,3 +1,5 @@
+import type { NamedTest } from '../support/named-tests.ts';
+
 /** A bug put in on purpose, and the test that must notice it (safety 26). */
 export interface Mutant {
   readonly id: string;
@@ -6,11 +8,7 @@ export interface Mutant {
   /** What somebody could plausibly have done. */
   readonly bug: string;
   readonly edits: readonly Edit[];
-  readonly test: {
-    readonly file: string;
-    /** The test's name, or its beginning; for a table of tests the name as it is run. */
-    readonly name: string;
-  };
+  readonly test: NamedTest;
 }
 
 /** One change of a source file. */

@@ -107,15 +107,43 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     id: 'held-fails-when-spent',
     rule: 14,
     bug: 'a held authorization that is cancelled counts as a failed payment and releases the next into flight',
-    edits: [{ file: machine, search: "if (facts.state === 'held') return to(facts, { state: 'expired' });\n  return isUndecided", replace: 'return isUndecided' }],
+    edits: [
+      {
+        file: machine,
+        search: "if (facts.state === 'held') return to(facts, { state: 'expired' });\n  return isUndecided",
+        replace: 'return isUndecided',
+      },
+    ],
     test: { file: machineTest, name: 'a held payment whose authorization is spent otherwise or unusable expires' },
   },
   {
     id: 'sent-too-late',
     rule: 10,
     bug: 'an authorization that runs out on its way is sent',
-    edits: [{ file: 'domain/authorization.ts', search: 'const SETTLE_MARGIN_SECONDS = 6;', replace: 'const SETTLE_MARGIN_SECONDS = 0;' }],
+    edits: [
+      {
+        file: 'domain/authorization.ts',
+        search: 'const SETTLE_MARGIN_SECONDS = 6;',
+        replace: 'const SETTLE_MARGIN_SECONDS = 0;',
+      },
+    ],
     test: { file: 'test/unit/authorization.test.ts', name: 'an authorization must last six seconds and two block times more' },
+  },
+  {
+    id: 'valid-for-years',
+    rule: 3,
+    bug: 'an authorization that may be used for years is taken in, and watched for years',
+    edits: [
+      {
+        file: 'domain/authorization.ts',
+        search: 'Math.floor(nowSeconds) + LONGEST_VALID_SECONDS',
+        replace: 'Math.floor(nowSeconds) + 100_000 * LONGEST_VALID_SECONDS',
+      },
+    ],
+    test: {
+      file: 'test/unit/authorization.test.ts',
+      name: 'an authorization that could be used for more than a day is refused at intake',
+    },
   },
   {
     id: 'mixed-lanes',

@@ -1,75 +1,65 @@
 /** A copy of the checkout in which bugs are put in, and one test runner that stays up for all of them. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import type { Vitest } from 'vitest/node';
-import { createVitest } from 'vitest/node';
-import type { Edit, Mutant } from './mutant.ts';
+import type { NamedTests, Verdict } from '../support/named-tests.ts';
+import { openNamedTests } from '../support/named-tests.ts';
+import type { Mutant } from './mutant.ts';
 
 /** Folders that a copy does without, and those that it shares. */
 const LEFT_OUT = new Set(['.git', '.sandbox', '.test', 'coverage', 'node_modules']);
 const SHARED = ['node_modules', '.sandbox'];
 
-/** What the named tests did: all passed, one failed, or there was none of that name. */
-export type Verdict = 'passed' | 'failed' | 'missing';
-
 /** Where mutants are tried. */
 export interface Workshop {
-  /** Runs tests by file and the beginning of their names; no change of the sources. */
+  /** Runs a mutant's test on the sources as they are. */
   run(test: Mutant['test']): Promise<Verdict>;
   /** The same with the mutant put in; the sources are as before afterwards. */
   runWith(mutant: Mutant): Promise<Verdict>;
   close(): Promise<void>;
 }
 
-/** Copies the working tree at `root` as it is, `node_modules` by link, and starts a runner in it. The caller closes it. */
+/** Copies the working tree at `root` as it is, `node_modules` by link, and moves this process there. The caller closes it. */
 export async function openWorkshop(root: string): Promise<Workshop> {
-  const folder = mkdtempSync(join(tmpdir(), 'mutants-'), { encoding: 'utf8' });
+  const folder = mkdtempSync(join(tmpdir(), 'mutants-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
+    chmodSync(folder, 0o755); // Postgres runs as a user of its own
     const tree = join(folder, 'tree');
     mkdirSync(tree, { mode: 0o755 });
     cpSync(root, tree, { recursive: true, filter: (source) => !LEFT_OUT.has(relative(root, source)) });
     for (const name of SHARED) if (existsSync(join(root, name))) symlinkSync(join(root, name), join(tree, name));
     process.chdir(tree);
-    const vitest = await createVitest({ root: tree, watch: false, reporters: [{}], maxWorkers: 1 });
-    await vitest.standalone();
-    return workshopOf(vitest, tree, () => rmSync(folder, { recursive: true, force: true }));
+    return workshopOf(await openNamedTests(tree), tree, remove);
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
     throw error;
   }
 }
 
-function workshopOf(vitest: Vitest, tree: string, remove: () => void): Workshop {
-  const change = ({ file }: Edit, text: string): void => {
+function workshopOf(tests: NamedTests, tree: string, remove: () => void): Workshop {
+  const write = (file: string, text: string): void => {
     writeFileSync(join(tree, file), text);
-    vitest.invalidateFile(join(tree, file));
+    tests.forget(join(tree, file));
   };
-  const run = async ({ file, name }: Mutant['test']): Promise<Verdict> => {
-    vitest.setGlobalTestNamePattern(new RegExp(`(^|\\s)${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`));
-    const specifications = await vitest.globTestSpecifications([file]);
-    const { testModules } = await vitest.runTestSpecifications(specifications);
-    const states = testModules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
-    // A file that cannot be loaded notices nothing: only a test that ran and failed counts.
-    if (states.includes('failed')) return 'failed';
-    return states.includes('passed') ? 'passed' : 'missing';
-  };
+  const read = (file: string): string => readFileSync(join(tree, file), 'utf8');
   return {
-    run,
+    run: (test) => tests.run(test),
     runWith: async (mutant) => {
-      const before = new Map(mutant.edits.map(({ file }) => [file, readFileSync(join(tree, file), 'utf8')]));
+      const before = new Map(mutant.edits.map(({ file }) => [file, read(file)]));
       try {
-        for (const edit of mutant.edits) {
-          const text = readFileSync(join(tree, edit.file), 'utf8');
-          change(edit, text.replace(edit.search, () => edit.replace));
-        }
-        return await run(mutant.test);
+        for (const { file, search, replace } of mutant.edits)
+          write(
+            file,
+            read(file).replace(search, () => replace),
+          );
+        return await tests.run(mutant.test);
       } finally {
-        for (const [file, text] of before) change({ file, search: '', replace: '' }, text);
+        for (const [file, text] of before) write(file, text);
       }
     },
     close: async () => {
-      await vitest.close();
+      await tests.close();
       process.chdir('/');
       remove();
     },

@@ -27,7 +27,12 @@ export function newPaymentRow(place: Place, paymentId: string, payment: NewPayme
     resourceKey: `alpha.example/${payment.resource}`,
     kind: payment.kind,
     amountMicro: BigInt(auth.value),
-    legs: legs.map(({ toAddress, amountMicro }) => ({ toAddress: toAddress as Address, amountMicro, role: 'author', share: 1 / legs.length })),
+    legs: legs.map(({ toAddress, amountMicro }) => ({
+      toAddress: toAddress as Address,
+      amountMicro,
+      role: 'author',
+      share: 1 / legs.length,
+    })),
     legWords: legs.length === 1 ? null : legs.map((leg) => leg.toAddress as `0x${string}`),
     router: '0xrouter',
     binding: payment.id,

@@ -30,7 +30,9 @@ export async function readBatches(
       id,
       nonce: Number(batch.nonce),
       items: (row?.items ?? []).map(nameOf).toSorted(),
-      attempts: (row?.attempts ?? []).map(({ attempt, kind, raw }): SignedTx => ({ batchId: id, attempt, kind, raw: JSON.parse(raw) })),
+      attempts: (row?.attempts ?? []).map(
+        ({ attempt, kind, raw }): SignedTx => ({ batchId: id, attempt, kind, raw: JSON.parse(raw) }),
+      ),
       closed: batch.state === 'safe',
     };
   });

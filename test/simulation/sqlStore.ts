@@ -15,7 +15,18 @@ import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
 import { Crash, InvariantBroken } from './actor.ts';
 import { newPaymentRow } from './sqlPayment.ts';
 import { readAudit, readBatches } from './sqlReads.ts';
-import type { Applied, AuditedPayment, BatchRow, BeforeCommit, Change, NewPayment, PaymentRow, Sign, SignedTx, Store } from './store.ts';
+import type {
+  Applied,
+  AuditedPayment,
+  BatchRow,
+  BeforeCommit,
+  Change,
+  NewPayment,
+  PaymentRow,
+  Sign,
+  SignedTx,
+  Store,
+} from './store.ts';
 
 const LICENCE_SECONDS = 12;
 const LIMIT = 1_000;
@@ -105,9 +116,7 @@ export class SqlStore implements Store {
 
   async addAttempt(signed: SignedTx, beforeCommit: BeforeCommit): Promise<SignedTx> {
     const bytes = { ...this.bytes(signed), attempt: signed.attempt, kind: signed.kind };
-    await this.write(beforeCommit, { type: 'claimed' }, (database) =>
-      database.transaction((sql) => insertAttempt(sql, bytes)),
-    );
+    await this.write(beforeCommit, { type: 'claimed' }, (database) => database.transaction((sql) => insertAttempt(sql, bytes)));
     const batch = await this.findBatch(signed.batchId);
     return batch?.attempts.find((attempt) => attempt.attempt === signed.attempt) as SignedTx;
   }

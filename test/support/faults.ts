@@ -149,6 +149,15 @@ export async function attempt(world: SettlementWorld, terms: Terms, payment: Par
   }
 }
 
+/** The same, asked again while it is on its way: for 20 s, however busy the machine is. */
+export async function attemptUntilDecided(world: SettlementWorld, terms: Terms, payment: ParsedPayment) {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const answer = await attempt(world, terms, payment);
+    if (answer.code !== 'settlement_pending' || Date.now() > deadline) return answer;
+  }
+}
+
 /** State and reason of the payment of an authorization; null without a row. */
 export async function stateOf(world: SettlementWorld, payment: { readonly authorization: Authorization }) {
   const rows = await world.database.query<{ state: string; reason: string | null; tx_hash: string | null; attempts: number }>(

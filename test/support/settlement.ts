@@ -79,6 +79,7 @@ export async function startSettlement(
       inFlightLimit: 4,
       gasBudgetWeiPerDay: null,
       stuckAfterMs: 5_000,
+      dustBelowMicro: 1_000n,
       groupByTenant: false,
       ...options.settings,
     },
@@ -90,12 +91,16 @@ export async function startSettlement(
     tenantId,
   ]);
   const started: BatchProposal[] = [];
+  let isClosed = false;
   const starter = createBatchStarter({
     log: quiet,
     groupByTenant: false,
     start: async (proposal) => {
       started.push(proposal);
-      if (options.runBatches !== false) void runBatch(deps, proposal);
+      if (options.runBatches === false) return;
+      runBatch(deps, proposal).catch((error: unknown) => {
+        if (!isClosed) throw error; // a batch that is still undecided at the end of a test loses its database
+      });
     },
   });
   const waiter = openWaiter({ database, directUrl: urls.appUrl, log: quiet });
@@ -121,6 +126,7 @@ export async function startSettlement(
     started,
     fund: (to: Address, amountMicro: bigint) => mintUsdc(chain.rpcUrl, to, amountMicro),
     close: async () => {
+      isClosed = true;
       starter.close();
       await waiter.close();
       await database.close();

@@ -103,6 +103,14 @@ test('an authorization must last six seconds and two block times more', () => {
   expect(checkTimes({ validAfter: BigInt(NOW), validBefore: BigInt(NOW + 60) }, NOW, LIMITS)).toBeNull();
 });
 
+test('an authorization that could be used for more than a day is refused at intake, and never for that later', () => {
+  const day = 24 * 3_600;
+  const until = (seconds: number) => check(payment({ authorization: { validBefore: String(NOW + seconds) } }));
+  expect(until(day)).toBeNull();
+  expect(until(day + 1)).toMatchObject({ reason: 'authorization_invalid' });
+  expect(checkTimes({ validAfter: 0n, validBefore: BigInt(NOW + 9 * day) }, NOW, LIMITS)).toBeNull();
+});
+
 test('the key of an authorization ignores case and tells its four parts apart', () => {
   expect(authorizationKey('eip155:1', '0xAB', '0xCD', '0xEF')).toBe('eip155:1|0xab|0xcd|0xef');
   expect(authorizationKey('eip155:1', '0xab', '0xc', '0xef')).not.toBe(authorizationKey('eip155:1', '0xa', '0xbc', '0xef'));

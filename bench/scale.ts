@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { whyNoTemporalServer } from '../sandbox/parts/temporal-server-binary.ts';
+import { alternate } from './harness/alternate.ts';
+import type { Bench } from './harness/bench.ts';
+import type { Figure, MissingFigure } from './harness/figure.ts';
+import { makeFigure, median } from './harness/figure.ts';
+import { requestRate } from './harness/http.ts';
+import type { BenchService } from './harness/service.ts';
+import { startBenchService } from './harness/service.ts';
+import { fundBuyers } from './settling/buyers.ts';
+import type { Shop } from './settling/shop.ts';
+import { buyAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/shop.ts';
+import { serverSources, startBenchCluster } from './topology/cluster.ts';
+
+const SLOPE_MB_PER_MINUTE = 1;
+
+/** What more processes bring, what a Temporal on Postgres costs, and whether memory stays. */
+export const scaleBench: Bench = {
+  id: 'scale',
+  title: 'More processes, and a long run',
+  run: async ({ quick, log }) => [
+    ...(await moreApis(quick)),
+    ...(await moreWorkers(quick)),
+    await temporalOnPostgres(quick, log),
+    await memory(quick, log),
+  ],
+};
+
+/** Quotes/s of 2 and of 4 API processes beside one; the load is shared evenly among them. */
+async function moreApis(quick: boolean): Promise<Figure[]> {
+  const service = await startBenchService({ apis: quick ? 2 : 4 });
+  try {
+    const shop = await openShop(service, 1);
+    const request = { method: 'GET', path: '/_svc/quote?slug=page-0', headers: { authorization: `Bearer ${shop.key}` } } as const;
+    const seconds = quick ? 1 : 5;
+    const rateOf = async (count: number): Promise<number> => {
+      const rates = await Promise.all(service.apis.slice(0, count).map(({ url }) => requestRate(url, request, { seconds })));
+      return rates.reduce((sum, rate) => sum + rate, 0);
+    };
+    return await sides(quick, 'quotes', 'req/s', 'API processes', rateOf);
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Payments/s with 2 and with 4 workers beside one. Workers are added and never taken away: one count after the other. */
+async function moreWorkers(quick: boolean): Promise<Figure[]> {
+  const counts = quick ? [1, 2] : [1, 2, 4];
+  const rates = new Map<number, number>();
+  const service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS });
+  try {
+    const shop = await openShop(service, 12);
+    for (const count of counts) {
+      while (service.workers.length < count) await service.startWorker();
+      rates.set(count, await paymentRate(service, shop, quick));
+    }
+  } finally {
+    await service.stop();
+  }
+  const reference = rates.get(1) ?? 0;
+  return counts.slice(1).map((count): Figure => {
+    const ours = rates.get(count) ?? 0;
+    return growth(`scale.payments-${count}`, `payments/s with ${count} workers`, 'payments/s', 'one worker', ours, reference);
+  });
+}
+
+async function paymentRate(service: BenchService, shop: Shop, quick: boolean): Promise<number> {
+  const rates: number[] = [];
+  for (let round = 0; round < (quick ? 1 : 3); round++) {
+    const calls = await prepareCalls(shop, await fundBuyers(service.chain.rpcUrl, quick ? 2 : 40));
+    const startedAt = performance.now();
+    await buyAll(shop, calls, 64);
+    rates.push((calls.length * 1_000) / (performance.now() - startedAt));
+  }
+  return median(rates);
+}
+
+async function sides(
+  quick: boolean,
+  name: string,
+  unit: string,
+  processes: string,
+  rateOf: (count: number) => Promise<number>,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const count of quick ? [2] : [2, 4]) {
+    const rounds = await alternate({ rounds: quick ? 1 : 3, sides: { ours: () => rateOf(count), reference: () => rateOf(1) } });
+    const what = `${name}/s with ${count} ${processes}`;
+    figures.push(makeFigure({ id: `scale.${name}-${count}`, what, unit, referenceName: 'one process', rounds, target: { atLeast: 0.8 }, notes: NOTE }));
+  }
+  return figures;
+}
+
+const NOTE = 'two cores for service, parts and load together: more processes than cores share them, and must not cost';
+
+function growth(id: string, what: string, unit: string, referenceName: string, ours: number, reference: number): Figure {
+  const ratio = ours / reference;
+  return { ...{ id, what, unit, referenceName, ours, reference, ratio }, target: '≥ 0.8', reached: ratio >= 0.8, rounds: 3, spread: [ratio, ratio], notes: NOTE };
+}
+
+/** One idle payment, p50, with the Temporal server on Postgres beside the development server. */
+async function temporalOnPostgres(quick: boolean, log: (line: string) => void): Promise<Figure | MissingFigure> {
+  const id = 'scale.temporal-on-postgres';
+  const what = 'POST /_svc/verify when idle, p50, Temporal server on Postgres';
+  const reason = await whyNoTemporalServer(serverSources());
+  if (reason !== null) return { id, what, missing: reason };
+  const cluster = await startBenchCluster(log);
+  const services: BenchService[] = [];
+  try {
+    const ours = await openIdle(services, quick, cluster);
+    const reference = await openIdle(services, quick);
+    const rounds = await alternate({ rounds: quick ? 1 : 3, sides: { ours, reference } });
+    return makeFigure({ id, what, unit: 'ms', referenceName: 'the development server', rounds, target: { atMost: 1.5 } });
+  } finally {
+    await Promise.all(services.map((service) => service.stop()));
+    await cluster.stop();
+  }
+}
+
+async function openIdle(
+  services: BenchService[],
+  quick: boolean,
+  on?: Parameters<typeof startBenchService>[0] extends infer Options | undefined ? NonNullable<Options>['on'] : never,
+): Promise<() => Promise<number>> {
+  const service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS, ...(on === undefined ? {} : { on }) });
+  services.push(service);
+  const shop = await openShop(service, 12);
+  const calls = [...(await prepareCalls(shop, await fundBuyers(service.chain.rpcUrl, quick ? 1 : 8)))];
+  await buyAll(shop, calls.splice(0, 3), 1);
+  return async () => median(await buyAll(shop, calls.splice(0, quick ? 3 : 20), 1));
+}
+
+/** Growth of an API's memory under quotes and payments; SCALE_MINUTES long, 10 unless told. */
+async function memory(quick: boolean, log: (line: string) => void): Promise<Figure> {
+  const minutes = quick ? 0.05 : Number(process.env['SCALE_MINUTES'] ?? 10);
+  const service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS });
+  try {
+    const shop = await openShop(service, 12);
+    const request = { method: 'GET', path: '/_svc/quote?slug=page-0', headers: { authorization: `Bearer ${shop.key}` } } as const;
+    const pid = service.apis[0]?.process.pid as number;
+    if (!quick) await requestRate(service.baseUrl, request, { seconds: 30 });
+    const samples: { readonly minute: number; readonly megabytes: number }[] = [];
+    const begun = performance.now();
+    const minute = (): number => (performance.now() - begun) / 60_000;
+    while (minute() < minutes) {
+      await requestRate(service.baseUrl, request, { seconds: quick ? 1 : 5 });
+      const [buyer] = await fundBuyers(service.chain.rpcUrl, 1);
+      if (buyer !== undefined) await buyAll(shop, await prepareCalls(shop, [buyer]), 12);
+      samples.push({ minute: minute(), megabytes: residentMegabytes(pid) });
+      log(`${samples.at(-1)?.megabytes.toFixed(0)} MB after ${minute().toFixed(1)} minutes`);
+      await sleep(10);
+    }
+    const slope = slopeOf(samples);
+    const most = Math.max(...samples.map(({ megabytes }) => megabytes));
+    return {
+      id: 'scale.memory-slope',
+      what: `growth of an API's memory over ${minutes} minutes of quotes and payments`,
+      unit: 'MB/min',
+      ours: slope,
+      reference: most,
+      referenceName: 'its largest size, MB',
+      ratio: slope,
+      target: `≤ ${SLOPE_MB_PER_MINUTE} MB/min`,
+      reached: slope <= SLOPE_MB_PER_MINUTE,
+      rounds: samples.length,
+      spread: [slope, slope],
+      notes: 'the ratio column is the slope, by least squares over the second half, when caches are full',
+    };
+  } finally {
+    await service.stop();
+  }
+}
+
+function residentMegabytes(pid: number): number {
+  const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) / 1_024;
+}
+
+/** Least squares over the second half; 0 with fewer than two samples. */
+function slopeOf(samples: readonly { readonly minute: number; readonly megabytes: number }[]): number {
+  const late = samples.slice(Math.floor(samples.length / 2));
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const minute = mean(late.map((sample) => sample.minute));
+  const size = mean(late.map((sample) => sample.megabytes));
+  const spread = late.reduce((sum, sample) => sum + (sample.minute - minute) ** 2, 0);
+  if (spread === 0) return 0;
+  return late.reduce((sum, sample) => sum + (sample.minute - minute) * (sample.megabytes - size), 0) / spread;
+}

@@ -1,0 +1,52 @@
+import { Command } from 'commander';
+import type { Database } from '../../db/database.ts';
+import { issueOwnerToken, listOwnerTokens, revokeOwnerToken, setSiteOwner } from '../../services/owners/tokens.ts';
+import { parseDays, parseId } from './options.ts';
+
+/** What these commands run with. */
+interface Surroundings {
+  readonly open: () => Promise<{ readonly database: Database; readonly config: { readonly apiKeyPepper: string } }>;
+  readonly print: (value: unknown) => void;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Commands about who owns a site, and the tokens that stand for an owner where there is no identity provider. */
+export function ownerCommands({ open, print }: Surroundings): Command {
+  const owner = new Command('owner').description('Owners of sites.');
+  owner
+    .command('token <tenantId>')
+    .description('Issues a token of the owner; it is printed this once.')
+    .requiredOption('--user <userId>', 'user id')
+    .option('--days <number>', 'expires after so many days', parseDays)
+    .action(async (tenantId: string, { user, days }) => {
+      const { database, config } = await open();
+      const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
+      const request = { tenantId: parseId(tenantId), userId: user, ...expiry };
+      print(await issueOwnerToken({ database, pepper: config.apiKeyPepper }, request));
+    });
+  owner
+    .command('tokens <tenantId>')
+    .description("Lists the tokens of a site's owners, without their secrets.")
+    .action(async (tenantId: string) => {
+      const { database } = await open();
+      print({ tokens: await listOwnerTokens({ database }, parseId(tenantId)) });
+    });
+  owner
+    .command('revoke-token <tenantId> <tokenId>')
+    .description('Revokes a token from the very next call on.')
+    .action(async (tenantId: string, tokenId: string) => {
+      const { database } = await open();
+      await revokeOwnerToken({ database }, { tenantId: parseId(tenantId), tokenId: parseId(tokenId) });
+      print({ tokenId, revoked: true });
+    });
+  owner
+    .command('set <tenantId> <userId>')
+    .description('Makes a user of the identity provider (its `sub`) the owner of a site.')
+    .action(async (tenantId: string, userId: string) => {
+      const { database } = await open();
+      await setSiteOwner({ database }, { tenantId: parseId(tenantId), userId });
+      print({ tenantId, ownerUserId: userId });
+    });
+  return owner;
+}

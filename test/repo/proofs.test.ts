@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { FAULTS } from '../fault/list.ts';
+import { MUTANTS } from '../mutants/list.ts';
+import { isCheap, problemsOf } from '../mutants/mutant.ts';
+import type { NamedTest } from '../support/named-tests.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+/** True when the file holds a test of that name: as it stands there, or, of a table, the part of it that every row has. */
+function exists({ file, name }: NamedTest): boolean {
+  const text = read(file);
+  if (text.includes(name)) return true;
+  const titles = [...text.matchAll(/['"`]([^'"`\n]*%s[^'"`\n]*)['"`]/g)].map(([, title]) => title ?? '');
+  return titles.some((title) => {
+    const [before, after] = title.split('%s') as [string, string];
+    const rest = name.slice(before.length);
+    const at = rest.indexOf(after.slice(0, 20));
+    return name.startsWith(before) && at > 0 && text.includes(rest.slice(0, at));
+  });
+}
+
+test('every fault from 1 on has a number of its own and names a test that exists', () => {
+  expect(FAULTS.map((fault) => fault.id).slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+  expect(new Set(FAULTS.map((fault) => fault.id)).size).toBe(FAULTS.length);
+  expect(FAULTS.filter((fault) => !exists(fault.test))).toEqual([]);
+});
+
+test('every named bug can still be put in, and names a test that exists', () => {
+  expect(MUTANTS.length).toBeGreaterThanOrEqual(14);
+  expect(new Set(MUTANTS.map((mutant) => mutant.id)).size).toBe(MUTANTS.length);
+  expect(MUTANTS.flatMap((mutant) => problemsOf(mutant, read))).toEqual([]);
+  expect(MUTANTS.filter((mutant) => !exists(mutant.test)).map((mutant) => mutant.id)).toEqual([]);
+});
+
+test('the bugs in pure rules are caught by their tests', async () => {
+  const ids = MUTANTS.filter(isCheap).map((mutant) => mutant.id);
+  expect(ids.length).toBeGreaterThanOrEqual(4);
+  const { stdout } = await promisify(execFile)(process.execPath, ['bin/mutants.ts', '--no-baseline', ...ids], { cwd: ROOT });
+  expect(stdout).toContain(`${ids.length} of ${ids.length} bugs caught`);
+}, 120_000);

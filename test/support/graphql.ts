@@ -1,0 +1,104 @@
+/** The GraphQL door beside the REST door, on a real Postgres; statements of its reading pool are counted. */
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createOutbound } from '../../adapters/outbound.ts';
+import { createSecretBox } from '../../adapters/secretBox.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { createGraphqlDoor, GRAPHQL_PATH } from '../../graphql/door.ts';
+import { createOwnerToken } from '../../services/tenants.ts';
+import { startTestApi } from './api.ts';
+
+/** An answer of the door. */
+export interface GraphAnswer {
+  readonly status: number;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
+  readonly data: any;
+  readonly errors: readonly {
+    readonly message: string;
+    readonly path?: readonly (string | number)[];
+    readonly extensions: { readonly code: string; readonly reason?: string; readonly upgrade?: boolean };
+  }[];
+}
+
+/** Sends a query with a bearer and reads the answer. */
+export async function askGraph(
+  url: string,
+  bearer: string | null,
+  query: string,
+  variables: Readonly<Record<string, unknown>> = {},
+): Promise<GraphAnswer> {
+  return await sendGraph(url, bearer, JSON.stringify({ query, variables }));
+}
+
+/** Sends any body. */
+export async function sendGraph(
+  url: string,
+  bearer: string | null,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<GraphAnswer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+      ...headers,
+    },
+    body,
+  });
+  const text = await response.text();
+  const { data = null, errors = [] } = JSON.parse(text);
+  return { status: response.status, text, data, errors };
+}
+
+/** Starts both doors; `count()` gives the statements since it was called last. */
+export async function startTestGraphql() {
+  const api = await startTestApi();
+  const outbound = createOutbound({ allowLoopback: true });
+  const pool = await openDatabase({ url: api.urls.appUrl, poolSize: 2, statementTimeoutMs: 2_000 });
+  let statements = 0;
+  const counted = (sql: Sql): Sql => ({
+    query: (statement, values) => {
+      statements++;
+      return sql.query(statement, values);
+    },
+  });
+  const reading: Database = {
+    ...pool,
+    query: counted(pool).query,
+    transaction: (work, isolation) => pool.transaction((sql) => work(counted(sql)), isolation),
+  };
+  const secretBox = createSecretBox(randomBytes(32));
+  const deps = { ...api.deps, outbound, secretBox, reading, oidc: null, temporalUi: { url: 'http://ui', namespace: 'default' } };
+  const door = createGraphqlDoor(deps, { key: null });
+  const bare = createGraphqlDoor(deps, null);
+  const server = createServer((request, response) => {
+    void (request.url?.startsWith('/bare') ? bare : door)(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${GRAPHQL_PATH}`;
+  return {
+    api,
+    url,
+    secretBox,
+    outbound,
+    ask: (bearer: string | null, query: string, variables = {}) => askGraph(url, bearer, query, variables),
+    owner: async (tenantId: string, userId = 'owner') =>
+      (await createOwnerToken({ database: api.deps.database, pepper: api.deps.pepper }, { tenantId, userId })).token,
+    count: () => {
+      const seen = statements;
+      statements = 0;
+      return seen;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await pool.close();
+      await outbound.close();
+      await api.stop();
+    },
+  };
+}
