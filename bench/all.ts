@@ -1,14 +1,15 @@
 import { accessBench } from './access.ts';
+import { gasBench } from './gas.ts';
+import { graphqlBench } from './graphql.ts';
 import type { Bench } from './harness/bench.ts';
 import { licenceQuoteBench } from './licenceQuote.ts';
 import { licenseCheckBench } from './licenseCheck.ts';
 import { observeBench } from './observe.ts';
-import { gasBench } from './gas.ts';
 import { paymentsBench } from './payments.ts';
 import { quoteBench } from './quote.ts';
+import { reportsBench } from './reports.ts';
 import { settleBench } from './settle.ts';
 import { signatureBench } from './signature.ts';
-import { reportsBench } from './reports.ts';
 import { webhooksBench } from './webhooks.ts';
 
 /** Every bench, in the order of the page. */
@@ -24,4 +25,5 @@ export const BENCHES: readonly Bench[] = [
   accessBench,
   reportsBench,
   webhooksBench,
+  graphqlBench,
 ];

@@ -41,7 +41,8 @@ export const recoveryBench: Bench = {
   title: 'Coming back after kill -9',
   run: async ({ quick, log }) => {
     const reason = await whyNoTemporalServer(serverSources());
-    if (reason !== null) return Object.keys(LOSSES).map((part): MissingFigure => ({ id: `recovery.${part}`, what: whatOf(part), missing: reason }));
+    if (reason !== null)
+      return Object.keys(LOSSES).map((part): MissingFigure => ({ id: `recovery.${part}`, what: whatOf(part), missing: reason }));
     const cluster = await startBenchCluster(log);
     let service: BenchService | null = null;
     try {

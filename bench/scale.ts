@@ -87,7 +87,17 @@ async function sides(
   for (const count of quick ? [2] : [2, 4]) {
     const rounds = await alternate({ rounds: quick ? 1 : 3, sides: { ours: () => rateOf(count), reference: () => rateOf(1) } });
     const what = `${name}/s with ${count} ${processes}`;
-    figures.push(makeFigure({ id: `scale.${name}-${count}`, what, unit, referenceName: 'one process', rounds, target: { atLeast: 0.8 }, notes: NOTE }));
+    figures.push(
+      makeFigure({
+        id: `scale.${name}-${count}`,
+        what,
+        unit,
+        referenceName: 'one process',
+        rounds,
+        target: { atLeast: 0.8 },
+        notes: NOTE,
+      }),
+    );
   }
   return figures;
 }
@@ -96,7 +106,14 @@ const NOTE = 'two cores for service, parts and load together: more processes tha
 
 function growth(id: string, what: string, unit: string, referenceName: string, ours: number, reference: number): Figure {
   const ratio = ours / reference;
-  return { ...{ id, what, unit, referenceName, ours, reference, ratio }, target: '≥ 0.8', reached: ratio >= 0.8, rounds: 3, spread: [ratio, ratio], notes: NOTE };
+  return {
+    ...{ id, what, unit, referenceName, ours, reference, ratio },
+    target: '≥ 0.8',
+    reached: ratio >= 0.8,
+    rounds: 3,
+    spread: [ratio, ratio],
+    notes: NOTE,
+  };
 }
 
 /** One idle payment, p50, with the Temporal server on Postgres beside the development server. */
@@ -121,7 +138,7 @@ async function temporalOnPostgres(quick: boolean, log: (line: string) => void): 
 async function openIdle(
   services: BenchService[],
   quick: boolean,
-  on?: Parameters<typeof startBenchService>[0] extends infer Options | undefined ? NonNullable<Options>['on'] : never,
+  on?: Pick<BenchService, 'urls' | 'temporal'>,
 ): Promise<() => Promise<number>> {
   const service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS, ...(on === undefined ? {} : { on }) });
   services.push(service);

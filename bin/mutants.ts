@@ -53,11 +53,11 @@ console.log(
 );
 process.exit(survivors.length === 0 ? 0 : 1);
 
-/** Caught: its test passes without it and fails with it. */
-async function outcomeOf(shop: Workshop, mutant: Mutant): Promise<'caught' | 'survived' | 'no test'> {
+/** Caught: its test passes without it and fails with it. `not well`: the test fails anyway; `no test`: none of that name ran. */
+async function outcomeOf(shop: Workshop, mutant: Mutant): Promise<'caught' | 'survived' | 'not well' | 'no test'> {
   const key = `${mutant.test.file} ${mutant.test.name}`;
   if (!values['no-baseline'] && !passing.has(key)) passing.set(key, (await shop.run(mutant.test)) === 'passed');
-  if (passing.get(key) === false) return 'no test';
+  if (passing.get(key) === false) return 'not well';
   const verdict = await shop.runWith(mutant);
   if (verdict === 'missing') return 'no test';
   return verdict === 'failed' ? 'caught' : 'survived';

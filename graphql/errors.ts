@@ -42,7 +42,8 @@ export function extensionsOf(error: unknown): Record<string, unknown> | null {
 export function publicError(error: unknown): GraphQLError {
   const place = error instanceof GraphQLError ? error : null;
   const cause = place === null ? error : (place.originalError ?? null);
-  if (place !== null && (cause === null || cause instanceof GraphQLError)) return OWN_CODES.has(String(place.extensions['code'])) ? place : written(place);
+  if (place !== null && (cause === null || cause instanceof GraphQLError))
+    return OWN_CODES.has(String(place.extensions['code'])) ? place : written(place);
   const extensions = extensionsOf(cause);
   if (extensions && isServiceError(cause)) return said(cause.message, extensions, place);
   const state = String((cause as { code?: unknown } | null)?.code ?? '');

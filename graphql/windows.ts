@@ -16,7 +16,11 @@ export const WindowInput = builder.inputType('WindowInput', {
     to: t.field({ type: 'EpochMs', description: 'Where it ends; does not belong to it. Left out: no end.' }),
     lastHours: t.int({
       description: 'Instead of `from`: so many hours back from now.',
-      validate: z.int().min(1, 'must be at least 1').max(MAX_DAYS * 24, 'is too long').nullish(),
+      validate: z
+        .int()
+        .min(1, 'must be at least 1')
+        .max(MAX_DAYS * 24, 'is too long')
+        .nullish(),
     }),
     lastDays: t.int({
       description: 'Instead of `from`: so many days of 24 hours back from now.',

@@ -14,6 +14,8 @@ import { sayIfSlow } from './slow.ts';
 export interface Topology {
   /** Name of the file that says where everything is. */
   readonly contractName: 'sandbox.json' | 'cluster.json';
+  /** Settings of Postgres beside the usual ones, `name=value`. */
+  readonly postgresSettings: readonly string[];
   /** With these ports tried first; a second call, after the first one's end, is a restart. */
   startTemporal(start: TemporalStart): Promise<Temporal>;
   /** Brings the schema of the service up to date. */
@@ -52,6 +54,7 @@ export interface Service {
 /** One API, one worker, Temporal's development server. */
 export const SANDBOX: Topology = {
   contractName: 'sandbox.json',
+  postgresSettings: [],
   startTemporal: ({ options, folder, port, uiPort, progress }) => {
     const { environment } = options;
     return startTemporal({

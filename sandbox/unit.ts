@@ -79,7 +79,7 @@ export async function startUnit(start: UnitStart): Promise<Unit> {
 async function startParts(start: UnitStart): Promise<Parts> {
   const { options, progress } = start;
   mkdirSync(stateFolders(options.folder).temporal, { recursive: true });
-  const postgresStart = startPostgresPart(options, options.ports.postgres);
+  const postgresStart = startPostgresPart(start, options.ports.postgres);
   const starts = [
     sayIfSlow(progress, 'Postgres', postgresStart),
     sayIfSlow(progress, 'Temporal', startTemporalPart(start, postgresStart, options.ports.temporal, options.ports.temporalUi)),
@@ -95,8 +95,8 @@ async function startParts(start: UnitStart): Promise<Parts> {
   return { postgres, temporal, chain };
 }
 
-function startPostgresPart({ folder }: SandboxOptions, port: number): Promise<Postgres> {
-  return startPostgres({ folder: stateFolders(folder).postgres, port });
+function startPostgresPart({ options, topology }: UnitStart, port: number): Promise<Postgres> {
+  return startPostgres({ folder: stateFolders(options.folder).postgres, port, settings: topology.postgresSettings });
 }
 
 function startTemporalPart(start: UnitStart, postgres: Promise<Postgres>, port: number, uiPort: number): Promise<Temporal> {
@@ -111,7 +111,7 @@ function startChainPart({ folder }: SandboxOptions, port: number): Promise<Chain
 /** A part that dies comes back where it was; at another port it is of no use, since the others know the old one. */
 function keepParts({ postgres, temporal, chain }: Parts, start: UnitStart): void {
   const { options, lifetime } = start;
-  lifetime.keep(0, postgres, () => atSamePort(startPostgresPart(options, postgres.port), ({ port }) => port === postgres.port));
+  lifetime.keep(0, postgres, () => atSamePort(startPostgresPart(start, postgres.port), ({ port }) => port === postgres.port));
   lifetime.keep(0, chain, () => atSamePort(startChainPart(options, chain.port), ({ port }) => port === chain.port));
   const portOf = (url: string | null): number => Number(url?.split(':').at(-1) ?? 0);
   lifetime.keep(0, temporal, () => {

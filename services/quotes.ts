@@ -66,16 +66,10 @@ const prepared = new WeakMap<CompiledPricing, LRUCache<string, PreparedQuote>>()
 const preparedOfCredits = new WeakMap<PageCredits, LRUCache<string, PreparedQuote>>();
 
 /**
- * What a page costs now, from the tenant's copy in memory alone; null when it is free (204). Throws invalid_parameter,
- * invalid_resource (400), resource_not_owned (403), credits_unavailable, payee_blocked (503); a page whose authors stand behind
- * a credits API is quoted inside `withCredits`.
+ * The page a request is about and what it takes to quote it, from the tenant's copy in memory alone. Throws invalid_parameter,
+ * invalid_resource (400), resource_not_owned (403), credits_unavailable (503); a page whose authors stand behind a credits API is
+ * looked for inside `withCredits`.
  */
-export function quoteResource(deps: QuoteDeps, request: PageRequest): QuotedPage | null {
-  const { ready } = findPage(deps, request);
-  return ready && issueQuote(deps, ready);
-}
-
-/** The page a request is about and what it takes to quote it; throws like `quoteResource`, but nothing about payees. */
 export function findPage(deps: Pick<QuoteDeps, 'network' | 'credits'>, request: PageRequest): FoundPage {
   const { tenant, kind } = request;
   const pricing = presentPricing(tenant);

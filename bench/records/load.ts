@@ -1,6 +1,7 @@
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { crossingSums, observationDaySums, observationHourSums } from '../../db/rollups.ts';
+import { createTenant } from '../../services/tenants.ts';
 import { withoutIndexes } from './bulk.ts';
 
 /** The busiest site: a fifth of all rows. */
@@ -8,7 +9,14 @@ export const BUSY = '00000000-0000-4000-8000-000000000001';
 export const TENANTS = 200;
 /** How many days the rows cover, the last one being today. */
 export const DAYS = 400;
+/** Of every site; the busy one owns them. */
+export const HOSTS = ['one.example', 'two.example'];
 const DAY_MS = 86_400_000;
+const PRICING = {
+  priceUsdc: '0.001',
+  articlePrefixes: ['/news/'],
+  creditsInline: { solo: { title: 'Alone', contributors: [{ authorId: 'ann', wallet: `0x${'a'.repeat(40)}` }] } },
+};
 
 /** What to load. */
 export interface LoadOptions {
@@ -80,7 +88,8 @@ const LEG = (wallet: string, micro: string, role: string, share: string): string
 /** The busy site has 400 pages and 30 authors, the others 40 and 10; every third page is by two. */
 async function addSites(database: Database, { nowMs }: LoadOptions): Promise<void> {
   await database.query(`insert into tenant (tenant_id, status, plan, price_usdc)
-    select ${SITE('n')}, 'active', 'studio', 1 from generate_series(1, ${TENANTS}) n`);
+    select ${SITE('n')}, 'active', 'studio', 1 from generate_series(2, ${TENANTS}) n`);
+  await createTenant({ database }, { tenantId: BUSY, hosts: HOSTS, plan: 'studio', pricing: PRICING });
   await database.query(`create unlogged table page as
     select *, case when second is null then jsonb_build_array(${LEG('first', 'micro', 'author', '1')})
         else jsonb_build_array(${LEG('first', 'micro - part', 'author', '0.7')}, ${LEG('second', 'part', 'coauthor', '0.3')}) end as legs

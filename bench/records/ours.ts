@@ -2,11 +2,11 @@ import type { AuditQuery } from '../../services/reports/audit.ts';
 import { readAudit } from '../../services/reports/audit.ts';
 import { readEarnings } from '../../services/reports/earnings.ts';
 import type { ReportDeps, ReportQuery } from '../../services/reports/request.ts';
-import { BUSY } from './load.ts';
+import { BUSY, HOSTS } from './load.ts';
 import type { Answer, BenchWindow } from './plain.ts';
 
 /** The busy site, as its key would ask. */
-export const BUSY_SITE = { tenantId: BUSY, hosts: ['one.example', 'two.example'], plan: 'studio' as const, keyId: 'bench' };
+export const BUSY_SITE = { tenantId: BUSY, hosts: HOSTS, plan: 'studio' as const, keyId: 'bench' };
 
 const COMMON: Omit<ReportQuery, 'fromMs' | 'toMs'> = { compare: false, cursorMs: null, limit: 50, host: null, kind: null };
 

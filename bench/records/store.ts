@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { migrate } from '../../db/migrate.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { migrate } from '../../db/migrate.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';

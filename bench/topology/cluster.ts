@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrate } from '../../db/migrate.ts';
+import { CLUSTER_POSTGRES } from '../../sandbox/cluster/topology.ts';
 import type { DatabaseUrls, Postgres } from '../../sandbox/parts/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
@@ -33,7 +34,7 @@ export function serverSources(): TemporalSources {
 export async function startBenchCluster(log: (line: string) => void): Promise<BenchCluster> {
   const folder = join(benchFolder(), `cluster-${randomUUID().slice(0, 8)}`);
   const postgresFolder = join(folder, 'postgres');
-  let postgres: Postgres = await startPostgres({ folder: postgresFolder });
+  let postgres: Postgres = await startPostgres({ folder: postgresFolder, settings: CLUSTER_POSTGRES });
   const { port, ownerUrl, appUrl, superUrl } = postgres;
   const options = { sources: serverSources(), folder: join(folder, 'temporal'), superUrl, progress: log };
   let temporal: TemporalServer | null = null;
@@ -51,7 +52,7 @@ export async function startBenchCluster(log: (line: string) => void): Promise<Be
       temporal: { address: server.address, namespace: server.namespace },
       killPostgres: () => kill(postgres.process),
       startPostgres: async () => {
-        postgres = await startPostgres({ folder: postgresFolder, port });
+        postgres = await startPostgres({ folder: postgresFolder, port, settings: CLUSTER_POSTGRES });
       },
       killTemporal: () => kill(temporal?.process ?? null),
       startTemporal: async () => {

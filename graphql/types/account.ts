@@ -111,7 +111,10 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, page, { deps }) => {
       const request = pageRequest(page, 'OLDEST');
       const rules = await listRules({ database: deps.reading }, site.tenantId, deps.clock());
-      return connect(pageOf(rules, ({ ruleId }) => ruleId, request), request);
+      return connect(
+        pageOf(rules, ({ ruleId }) => ruleId, request),
+        request,
+      );
     },
   }),
   keys: t.field({
@@ -141,7 +144,10 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, page, { deps }) => {
       const request = pageRequest(page, 'OLDEST');
       const { authors } = await listMembers({ ...deps, database: deps.reading }, site.tenantId);
-      return connect(pageOf(authors, ({ authorId }) => authorId, request), request);
+      return connect(
+        pageOf(authors, ({ authorId }) => authorId, request),
+        request,
+      );
     },
   }),
   auditLog: t.field({

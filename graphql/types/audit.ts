@@ -39,7 +39,11 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
       description: 'What denied and blocked requests would have paid.',
       resolve: ({ missedMicro }) => missedMicro,
     }),
-    failedMicro: t.field({ type: 'Micro', description: 'What failed payments would have paid.', resolve: ({ failedMicro }) => failedMicro }),
+    failedMicro: t.field({
+      type: 'Micro',
+      description: 'What failed payments would have paid.',
+      resolve: ({ failedMicro }) => failedMicro,
+    }),
     earnedMicro: t.field({ type: 'Micro', description: 'What paid requests paid.', resolve: ({ earnedMicro }) => earnedMicro }),
     failedByReason: t.field({
       type: [FailureCount],
@@ -122,7 +126,13 @@ const AuditType = builder.objectRef<Audit>('Audit').implement({
       resolve: ({ breakdown }, { orderBy, ...page }) => {
         const order = orderBy ?? 'HITS';
         const request = pageRequest(page, order);
-        return breakdown && connect(pageOf(inOrder(breakdown, order), ({ key }) => key, request), request);
+        return (
+          breakdown &&
+          connect(
+            pageOf(inOrder(breakdown, order), ({ key }) => key, request),
+            request,
+          )
+        );
       },
     }),
     byAgent: t.field({
@@ -132,7 +142,10 @@ const AuditType = builder.objectRef<Audit>('Audit').implement({
       args: pageArgs,
       resolve: ({ byAgent }, page) => {
         const request = pageRequest(page, 'HITS');
-        return connect(pageOf(byAgent, ({ agent }) => agent, request), request);
+        return connect(
+          pageOf(byAgent, ({ agent }) => agent, request),
+          request,
+        );
       },
     }),
   }),
@@ -151,7 +164,11 @@ const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
     masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),
     earnedMicro: t.field({ type: 'Micro', description: 'What it paid.', resolve: ({ earnedMicro }) => earnedMicro }),
     missedMicro: t.field({ type: 'Micro', description: 'What it would have paid.', resolve: ({ missedMicro }) => missedMicro }),
-    failedMicro: t.field({ type: 'Micro', description: 'What its failed payments would have paid.', resolve: ({ failedMicro }) => failedMicro }),
+    failedMicro: t.field({
+      type: 'Micro',
+      description: 'What its failed payments would have paid.',
+      resolve: ({ failedMicro }) => failedMicro,
+    }),
   }),
 });
 
@@ -198,7 +215,10 @@ builder.objectFields(Tenant, (t) => ({
       const request = pageRequest(page, order);
       const asked = { ...askedWindow(window, deps.clock()), host: lower(host), kind: kind ?? null };
       const { agents } = await readAgents(deps, site, asked, order);
-      return connect(pageOf(agents, ({ agent }) => agent, request), request);
+      return connect(
+        pageOf(agents, ({ agent }) => agent, request),
+        request,
+      );
     },
   }),
 }));

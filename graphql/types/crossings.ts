@@ -16,7 +16,8 @@ export const CrossingType = builder.objectRef<Crossing>('Crossing');
 export const LegType = builder.objectRef<Leg>('Leg');
 
 CrossingType.implement({
-  description: 'One settled read or citation in the ledger. Rows never change; a correction is a row of its own with a negative amount.',
+  description:
+    'One settled read or citation in the ledger. Rows never change; a correction is a row of its own with a negative amount.',
   fields: (t) => ({
     crossingId: t.exposeID('crossingId', { description: 'Its id; `eventId` of reconciliation in the API.' }),
     sequence: t.exposeInt('sequence', { description: '0, or an odd number for a correction of the crossing before it.' }),
@@ -27,7 +28,11 @@ CrossingType.implement({
     payer: t.string({ description: 'The address that signed the payment.', resolve: ({ payer }) => shownWallet(payer) }),
     agent: t.exposeString('agent', { description: 'The agent’s label, as in the audit.' }),
     at: t.field({ type: 'EpochMs', description: 'When the payment was taken.', resolve: ({ atMs }) => atMs }),
-    recordedAt: t.field({ type: 'EpochMs', description: 'When the row was written.', resolve: ({ recordedAtMs }) => recordedAtMs }),
+    recordedAt: t.field({
+      type: 'EpochMs',
+      description: 'When the row was written.',
+      resolve: ({ recordedAtMs }) => recordedAtMs,
+    }),
     legs: t.loadableList({
       type: LegType,
       description: 'Who got what of it, in the order of the split.',

@@ -1,8 +1,8 @@
+import { pageOf } from '../../services/graph/pages.ts';
 import type { BreakdownRow, EarningsTotals } from '../../services/reports/earnings.ts';
 import { readEarnings } from '../../services/reports/earnings.ts';
 import type { ReportFrame, Totals } from '../../services/reports/request.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
-import { pageOf } from '../../services/graph/pages.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { CrossingKind, EarningsGroupBy } from '../enums.ts';
@@ -76,7 +76,13 @@ const EarningsType = builder.objectRef<EarningsReport>('Earnings').implement({
       args: pageArgs,
       resolve: ({ breakdown }, page) => {
         const request = pageRequest(page, 'LARGEST');
-        return breakdown && connect(pageOf(breakdown, ({ key }) => key, request), request);
+        return (
+          breakdown &&
+          connect(
+            pageOf(breakdown, ({ key }) => key, request),
+            request,
+          )
+        );
       },
     }),
   }),

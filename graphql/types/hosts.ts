@@ -1,5 +1,5 @@
-import type { ChallengeView } from '../../domain/hostChallenge.ts';
 import type { EnforcementStatus } from '../../domain/enforcementStatus.ts';
+import type { ChallengeView } from '../../domain/hostChallenge.ts';
 import { enforcementStatus } from '../../services/enforcement.ts';
 import type { Host } from '../../services/graph/lists.ts';
 import { hosts } from '../../services/graph/lists.ts';

@@ -20,7 +20,10 @@ const Evidence = builder.objectRef<Payment & { readonly txHash: string }>('Evide
   fields: (t) => ({
     network: t.exposeString('network', { description: 'The chain (CAIP-2).' }),
     txHash: t.exposeString('txHash', { description: 'The transaction.' }),
-    logPosition: t.exposeInt('logPosition', { nullable: true, description: 'The transfer’s place among its transaction’s logs.' }),
+    logPosition: t.exposeInt('logPosition', {
+      nullable: true,
+      description: 'The transfer’s place among its transaction’s logs.',
+    }),
     blockNumber: t.string({
       nullable: true,
       description: 'The block.',
@@ -85,7 +88,10 @@ PaymentType.implement({
     network: t.exposeString('network', { description: 'The chain (CAIP-2).' }),
     asset: t.string({ description: 'The token.', resolve: ({ asset }) => shownWallet(asset) }),
     payer: t.string({ description: 'Who signed it.', resolve: ({ payer }) => shownWallet(payer) }),
-    payTo: t.string({ description: 'Who must receive it: a wallet or a legs split.', resolve: ({ payTo }) => shownWallet(payTo) }),
+    payTo: t.string({
+      description: 'Who must receive it: a wallet or a legs split.',
+      resolve: ({ payTo }) => shownWallet(payTo),
+    }),
     nonce: t.exposeString('nonce', { description: 'The authorization’s nonce; spent once, for good.' }),
     validAfter: t.exposeString('validAfter', { description: 'Seconds since 1970 after which it may be sent.' }),
     validBefore: t.exposeString('validBefore', { description: 'Seconds since 1970 before which it must be mined.' }),

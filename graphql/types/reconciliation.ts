@@ -125,7 +125,10 @@ const ReconciliationType = builder.objectRef<ReconciliationReport>('Reconciliati
         const wanted = exceptions
           .filter((leg) => (!reason || leg.reason === reason) && (wallet === null || leg.toAddress === wallet))
           .map((leg, index) => ({ ...leg, tenantId, nowMs, key: `${leg.crossingId} ${leg.toAddress} ${index}` }));
-        return connect(pageOf(wanted, ({ key }) => key, request), request);
+        return connect(
+          pageOf(wanted, ({ key }) => key, request),
+          request,
+        );
       },
     }),
     waiting: t.field({
@@ -135,7 +138,10 @@ const ReconciliationType = builder.objectRef<ReconciliationReport>('Reconciliati
       args: pageArgs,
       resolve: ({ exceptions }, page) => {
         const request = pageRequest(page, 'LARGEST');
-        return connect(pageOf(waitingAuthors(exceptions), ({ wallet }) => wallet, request), request);
+        return connect(
+          pageOf(waitingAuthors(exceptions), ({ wallet }) => wallet, request),
+          request,
+        );
       },
     }),
   }),

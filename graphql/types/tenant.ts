@@ -10,10 +10,15 @@ import { siteOf, Tenant } from '../site.ts';
 const TENANT_READ = { authScopes: { reads: 'tenant.read' }, nullable: true } as const;
 
 Tenant.implement({
-  description: 'A site: its hosts, prices, earnings, observations, and everything else of it. Each part says which scope a key needs.',
+  description:
+    'A site: its hosts, prices, earnings, observations, and everything else of it. Each part says which scope a key needs.',
   fields: (t) => ({
     tenantId: t.exposeID('tenantId', { description: 'Its id.' }),
-    status: t.string({ ...TENANT_READ, description: 'pending, active, suspended, or closed. Scope tenant.read.', resolve: ({ self }) => self.status }),
+    status: t.string({
+      ...TENANT_READ,
+      description: 'pending, active, suspended, or closed. Scope tenant.read.',
+      resolve: ({ self }) => self.status,
+    }),
     plan: t.string({ ...TENANT_READ, description: 'Its plan; null: free. Scope tenant.read.', resolve: ({ self }) => self.plan }),
     defaultHost: t.string({
       ...TENANT_READ,
@@ -52,13 +57,21 @@ Tenant.implement({
       description: 'JSON text of the authors of pages it keeps here. Scope tenant.read.',
       resolve: ({ self }) => (self.creditsInline === null ? null : JSON.stringify(self.creditsInline)),
     }),
-    originUrl: t.string({ ...TENANT_READ, description: 'Its origin server. Scope tenant.read.', resolve: ({ self }) => self.originUrl }),
+    originUrl: t.string({
+      ...TENANT_READ,
+      description: 'Its origin server. Scope tenant.read.',
+      resolve: ({ self }) => self.originUrl,
+    }),
     licenseIssuer: t.string({
       ...TENANT_READ,
       description: 'Who its licences say issued them; null: this service. Scope tenant.read.',
       resolve: ({ self }) => self.licenseIssuer,
     }),
-    ownerUserId: t.string({ ...TENANT_READ, description: 'Its owner. Scope tenant.read.', resolve: ({ self }) => self.ownerUserId }),
+    ownerUserId: t.string({
+      ...TENANT_READ,
+      description: 'Its owner. Scope tenant.read.',
+      resolve: ({ self }) => self.ownerUserId,
+    }),
     createdAt: t.field({
       ...TENANT_READ,
       type: 'EpochMs',

@@ -101,7 +101,11 @@ EndpointType.implement({
       authScopes: { owner: true },
     }),
     channel: t.field({ type: EndpointChannel, description: 'What it takes.', resolve: ({ channel }) => channel as 'raw' }),
-    profile: t.field({ type: EndpointProfile, description: 'How much it is told.', resolve: ({ profile }) => profile as 'detailed' }),
+    profile: t.field({
+      type: EndpointProfile,
+      description: 'How much it is told.',
+      resolve: ({ profile }) => profile as 'detailed',
+    }),
     eventTypes: t.field({
       type: [EventTypeName],
       description: 'What it is told of.',

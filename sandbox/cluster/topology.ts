@@ -11,6 +11,12 @@ import { startBalancer } from './balancer.ts';
 import type { ReplicaOptions } from './replicas.ts';
 import { REPLICAS, startApiReplica, startWorkerReplica } from './replicas.ts';
 
+/**
+ * Settings of Postgres beside the sandbox's. When Postgres comes back all processes and the four services of Temporal connect at
+ * once, and again while their last connections are still being greeted: there must be room for that, or nobody gets in.
+ */
+export const CLUSTER_POSTGRES: readonly string[] = ['max_connections=500'];
+
 const MIGRATION = fileURLToPath(new URL('../../bin/migrate.ts', import.meta.url));
 
 /**
@@ -21,6 +27,7 @@ export function createClusterTopology(logs: string): Topology {
   let ports: TemporalServerPorts | null = null;
   return {
     contractName: 'cluster.json',
+    postgresSettings: CLUSTER_POSTGRES,
     startTemporal: async ({ options, folder, port, progress, postgres }: TemporalStart) => {
       const { environment } = options;
       const { superUrl } = await postgres;

@@ -1,6 +1,7 @@
 /** What analysts list of a site, each with its filter; graphql/** asks through these. */
-import { AUDIT_LOG, HOSTS, KEYS } from '../../db/graph/account.ts';
+
 import type { AuditLogRow, HostRow, KeyShown } from '../../db/graph/account.ts';
+import { AUDIT_LOG, HOSTS, KEYS } from '../../db/graph/account.ts';
 import type { CrossingRow, LegRow } from '../../db/graph/crossings.ts';
 import { CROSSINGS, LEGS } from '../../db/graph/crossings.ts';
 import type { SoldLicenceRow } from '../../db/graph/licences.ts';
@@ -44,11 +45,7 @@ export const auditLog = listOf(AUDIT_LOG);
 export const hosts = listOf(HOSTS);
 
 /** The batch of each id, or null, in the order of the ids, as far as it holds a payment of the site. Throws database_unavailable. */
-export async function batchesOf(
-  { reading }: ReadingDeps,
-  tenantId: string,
-  ids: readonly string[],
-): Promise<(Batch | null)[]> {
+export async function batchesOf({ reading }: ReadingDeps, tenantId: string, ids: readonly string[]): Promise<(Batch | null)[]> {
   const found = await atDatabase(() => listBatches(reading, tenantId, ids));
   return ids.map((id) => found.get(id) ?? null);
 }

@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { GraphQLNamedType } from 'graphql';
-import { isEnumType, isInputObjectType, isInterfaceType, isIntrospectionType, isObjectType, isSpecifiedScalarType, parse, validate } from 'graphql';
+import {
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+  parse,
+  validate,
+} from 'graphql';
 import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../graphql/examples.ts';
 import { describeSchema, schema } from '../../graphql/schema.ts';

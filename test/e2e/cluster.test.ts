@@ -111,22 +111,18 @@ describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : 
         await cluster.startTemporal();
       },
     ],
-  ])(
-    'settles one payment sent fifty times at once %s: once, with equal answers',
-    { timeout: 120_000 },
-    async ([, break_]) => {
-      const payer = await cluster.service.payer(1_000_000n);
-      const quote = await askQuote(cluster.proxy.url, site.key, 'trio');
-      const before = await balancesOf(
-        cluster.service,
-        quote.legs.map(({ toAddress }) => toAddress),
-      );
-      const payment = await payFor(payer, quote);
-      const answers = await sellFiftyTimes(quote, payment, break_);
-      const last = await sellUntilDecided(cluster.proxy.url, site.key, quote, payment, 60_000);
-      expect(last.body).toMatchObject({ ok: true, chargedMicro: String(quote.price) });
-      await expectOneSale(payer.address, quote, before, [...answers, last]);
-      await cluster.checkInvariants();
-    },
-  );
+  ])('settles one payment sent fifty times at once %s: once, with equal answers', { timeout: 120_000 }, async ([, break_]) => {
+    const payer = await cluster.service.payer(1_000_000n);
+    const quote = await askQuote(cluster.proxy.url, site.key, 'trio');
+    const before = await balancesOf(
+      cluster.service,
+      quote.legs.map(({ toAddress }) => toAddress),
+    );
+    const payment = await payFor(payer, quote);
+    const answers = await sellFiftyTimes(quote, payment, break_);
+    const last = await sellUntilDecided(cluster.proxy.url, site.key, quote, payment, 60_000);
+    expect(last.body).toMatchObject({ ok: true, chargedMicro: String(quote.price) });
+    await expectOneSale(payer.address, quote, before, [...answers, last]);
+    await cluster.checkInvariants();
+  });
 });

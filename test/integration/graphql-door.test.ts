@@ -59,11 +59,15 @@ test('a revoked key is refused in the very next call', async () => {
   expect((await graph.ask(token, VIEWER)).status).toBe(401);
 });
 
-const DEEP = '{ tenant { crossings(first: 1) { nodes { payment { crossings { payment { crossings { payment { slug } } } } } } } } }';
+const DEEP =
+  '{ tenant { crossings(first: 1) { nodes { payment { crossings { payment { crossings { payment { slug } } } } } } } } }';
 
 test.each<[string, string]>([
   ['depth', DEEP],
-  ['cost', '{ tenant { a: crossings(first: 100) { nodes { legs { crossing { payment { licence { micro } crossings { legs { micro } } } } } } } b: crossings(first: 100) { nodes { legs { crossing { payment { licence { micro } } } } } } } }'],
+  [
+    'cost',
+    '{ tenant { a: crossings(first: 100) { nodes { legs { crossing { payment { licence { micro } crossings { legs { micro } } } } } } } b: crossings(first: 100) { nodes { legs { crossing { payment { licence { micro } } } } } } } }',
+  ],
   ['aliases', `{ ${Array.from({ length: 16 }, (_, n) => `a${n}: viewer { isOwner }`).join(' ')} }`],
   ['directives', `{ viewer { isOwner ${'@include(if: true) '.repeat(51)} } }`],
   ['tokens', `{ ${'viewer { isOwner } '.repeat(300)} }`],
@@ -77,8 +81,14 @@ test.each<[string, string]>([
   ['syntax', '{ tenant { '],
   ['empty', ''],
   ['no such cursor', '{ tenant { crossings(after: "nonsense") { nodes { slug } } } }'],
-  ['cursor of another order', `{ tenant { crossings(after: "${Buffer.from('["LARGEST","1","x"]').toString('base64url')}") { nodes { slug } } } }`],
-  ['forged cursor', `{ tenant { crossings(after: "${Buffer.from('["NEWEST","x","\'; drop table"]').toString('base64url')}") { nodes { slug } } } }`],
+  [
+    'cursor of another order',
+    `{ tenant { crossings(after: "${Buffer.from('["LARGEST","1","x"]').toString('base64url')}") { nodes { slug } } } }`,
+  ],
+  [
+    'forged cursor',
+    `{ tenant { crossings(after: "${Buffer.from('["NEWEST","x","\'; drop table"]').toString('base64url')}") { nodes { slug } } } }`,
+  ],
   ['two beginnings', '{ tenant { earnings(window: { lastDays: 1, lastHours: 1 }) { totals { events } } } }'],
   ['a window that ends before it begins', '{ tenant { earnings(window: { from: 20, to: 10 }) { totals { events } } } }'],
   ['NUL in a filter', '{ tenant { crossings(filter: { slug: "a\\u0000b" }) { nodes { slug } } } }'],
@@ -179,7 +189,8 @@ test('keys, the audit log and an endpoint’s whole URL are for owners alone', a
   const { database } = graph.api.deps;
   const { secretBox, outbound } = graph;
   await createEndpoint({ database, secretBox, outbound }, tenantId, { url: 'https://hooks.example.com/secret-path' });
-  const query = '{ tenant { keys(first: 100) { nodes { name prefix last4 scopes } } auditLog { nodes { action } } webhookEndpoints { nodes { origin url } } } }';
+  const query =
+    '{ tenant { keys(first: 100) { nodes { name prefix last4 scopes } } auditLog { nodes { action } } webhookEndpoints { nodes { origin url } } } }';
   const asKey = await graph.ask(site.key, query);
   expect(asKey.data.tenant).toEqual({
     keys: null,

@@ -33,7 +33,11 @@ beforeAll(async () => {
     { length: 300 },
     (): Purchase => ({
       ...place(),
-      ...{ slug: ['solo', 'trio', 'long/way'][pick(3)] as string, kind: pick(4) === 0 ? 'citation' : 'read', steps: 1 + (pick(9) === 0 ? 1 : 0) },
+      ...{
+        slug: ['solo', 'trio', 'long/way'][pick(3)] as string,
+        kind: pick(4) === 0 ? 'citation' : 'read',
+        steps: 1 + (pick(9) === 0 ? 1 : 0),
+      },
       legs: [
         { toAddress: WALLETS[pick(2)] as string, amountMicro: 1_000 + pick(5_000), authorId: 'ann' },
         ...(pick(2) ? [{ toAddress: WALLETS[2] as string, amountMicro: 10 + pick(90) }] : []),
@@ -46,9 +50,25 @@ beforeAll(async () => {
     const verdict = VERDICTS[pick(VERDICTS.length)] as string;
     return {
       ...place(),
-      ...{ slug: ['solo', 'trio'][pick(2)] as string, verdict, classifiedAs: pick(3) ? 'agent' : 'human', kind: 'read', count: 1 },
-      ...{ micro: 1_000 + pick(900), reason: verdict === 'payment-failed' ? (REASONS[pick(5)] as string) : null, paymentId: null },
-      ...{ agent: AGENTS[pick(3)] as string, agentUa: 'Agent/1', verified: pick(2) === 0, verifiedAgent: null, sigInvalid: pick(9) === 0 },
+      ...{
+        slug: ['solo', 'trio'][pick(2)] as string,
+        verdict,
+        classifiedAs: pick(3) ? 'agent' : 'human',
+        kind: 'read',
+        count: 1,
+      },
+      ...{
+        micro: 1_000 + pick(900),
+        reason: verdict === 'payment-failed' ? (REASONS[pick(5)] as string) : null,
+        paymentId: null,
+      },
+      ...{
+        agent: AGENTS[pick(3)] as string,
+        agentUa: 'Agent/1',
+        verified: pick(2) === 0,
+        verifiedAgent: null,
+        sigInvalid: pick(9) === 0,
+      },
     };
   });
   await insertSeen(graph.api.deps.database, seen);
@@ -117,8 +137,10 @@ test('earnings, their comparison and every breakdown are those of REST over rand
       ]) {
         expect([...sums(mine, mine.grossMicro), mine.authors]).toEqual([...sums(other, other.grossMicroUsdc), other.authors]);
       }
-      const rows = (list: { key: string; events: number; reads: number; citations: number; [name: string]: unknown }[], micro: string) =>
-        list.map((row) => [row.key, ...sums(row, row[micro])]);
+      const rows = (
+        list: { key: string; events: number; reads: number; citations: number; [name: string]: unknown }[],
+        micro: string,
+      ) => list.map((row) => [row.key, ...sums(row, row[micro])]);
       expect(rows(ours.breakdown.nodes, 'grossMicro')).toEqual(rows(theirs.breakdown, 'grossMicroUsdc'));
     }),
     { numRuns: 25 },
@@ -272,7 +294,8 @@ test('pages of crossings, put together, are the whole list in its order, whateve
       if (after === null) expect(seen.length).toBe(totalCount);
     } while (after !== null);
     expect(new Set(seen.map(({ crossingId }) => crossingId)).size).toBe(seen.length);
-    const key = ({ at, micro }: { at: number; micro: string }): number => (/ST$/.test(orderBy) && /W|LD/.test(orderBy) ? at : Number(micro));
+    const key = ({ at, micro }: { at: number; micro: string }): number =>
+      /ST$/.test(orderBy) && /W|LD/.test(orderBy) ? at : Number(micro);
     const sorted = seen.map(key).sort((a, b) => (orderBy === 'OLDEST' || orderBy === 'SMALLEST' ? a - b : b - a));
     expect(seen.map(key)).toEqual(sorted);
   }

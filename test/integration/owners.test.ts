@@ -100,7 +100,10 @@ test.each(Object.keys(BAD))('a token with %s is refused', async (name) => {
 test('tokens that nobody signed, or that a public key signed as a secret, are refused', async () => {
   const key = await issuer.addKey('RS256');
   const claims = { iss: issuer.url, aud: issuer.audience, sub: USER, exp: now() + 300 };
-  const pem = createPublicKey({ key: key.publicJwk as Record<string, unknown>, format: 'jwk' }).export({ type: 'spki', format: 'pem' }) as string;
+  const pem = createPublicKey({ key: key.publicJwk as Record<string, unknown>, format: 'jwk' }).export({
+    type: 'spki',
+    format: 'pem',
+  }) as string;
   const good = await issuer.token(USER, { key });
   const [header, , signature] = good.split('.') as [string, string, string];
   const otherClaims = Buffer.from(JSON.stringify({ ...claims, sub: 'root' })).toString('base64url');

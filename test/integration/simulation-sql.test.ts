@@ -56,4 +56,4 @@ test('two hundred seeded schedules keep every invariant on the ledger of a real 
   console.log(`seeds ${SEED} to ${SEED + SCHEDULES - 1} on Postgres; ${coverage.summary()}`);
   expect(broken).toEqual([]);
   expect(coverage.unlisted()).toEqual([]);
-}, 180_000);
+}, 300_000);

@@ -38,7 +38,9 @@ test('every measure has a panel', () => {
   const shown = new Set(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => namesIn(expr))));
   const unseen = (Object.keys(METRICS) as MetricName[]).filter((name) => {
     const base = name.replaceAll('.', '_');
-    return ![...shown].some((one) => one === base || one === `${base}_total` || one === `${base}_bucket` || one === `${base}_count`);
+    return ![...shown].some(
+      (one) => one === base || one === `${base}_total` || one === `${base}_bucket` || one === `${base}_count`,
+    );
   });
   expect(unseen).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { createRpc } from '../../chain/rpc.ts';
 import type { Balancer } from '../../sandbox/cluster/balancer.ts';
 import { startBalancer } from '../../sandbox/cluster/balancer.ts';
 import { REPLICAS } from '../../sandbox/cluster/replicas.ts';
-import { runMigration } from '../../sandbox/cluster/topology.ts';
+import { CLUSTER_POSTGRES, runMigration } from '../../sandbox/cluster/topology.ts';
 import type { Postgres } from '../../sandbox/parts/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
@@ -63,7 +63,7 @@ export async function startTestCluster(
 ): Promise<TestCluster> {
   const folder = join(inject('parts').folder, `cluster-${randomUUID().slice(0, 8)}`);
   const logs = join(folder, 'logs');
-  const postgresOptions = { folder: join(folder, 'postgres'), settings: options.settings ?? [] };
+  const postgresOptions = { folder: join(folder, 'postgres'), settings: [...CLUSTER_POSTGRES, ...(options.settings ?? [])] };
   let postgres: Postgres = await startPostgres(postgresOptions);
   const { port, superUrl, ownerUrl, appUrl } = postgres;
   const temporalOptions = { sources: SOURCES, folder: join(folder, 'temporal'), superUrl, progress: say };

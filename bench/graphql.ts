@@ -1,0 +1,140 @@
+/**
+ * GraphQL beside REST: earnings by author of a busy site over 30 days of 10 million rows; and quotes of the same process while an
+ * analyst asks the questions of docs/graphql.md one after another, beside quotes when nobody does.
+ */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { SCOPES } from '../domain/access.ts';
+import { EXAMPLES } from '../graphql/examples.ts';
+import { serviceEnvironment, startApiProcess } from '../sandbox/processes-of-service.ts';
+import { mintKey } from '../services/keys.ts';
+import { setPricing } from '../services/tenants.ts';
+import { alternate } from './harness/alternate.ts';
+import type { Bench } from './harness/bench.ts';
+import type { Figure } from './harness/figure.ts';
+import { makeFigure, percentile } from './harness/figure.ts';
+import type { HttpRequest } from './harness/http.ts';
+import { requestMedian, requestTimes } from './harness/http.ts';
+import { benchFolder } from './harness/parts.ts';
+import { sharedService } from './harness/service.ts';
+import { BUSY } from './records/load.ts';
+import type { RecordStore } from './records/store.ts';
+import { openRecordStore } from './records/store.ts';
+
+const HOST = 'graph.example';
+const DAY_MS = 86_400_000;
+const PATH = '/_svc/graphql';
+const CREDITS = { solo: { title: 'Alone', contributors: [{ authorId: 'ann', wallet: `0x${'a'.repeat(40)}` }] } };
+
+/** Figures of the GraphQL door (issue 9). */
+export const graphqlBench: Bench = {
+  id: 'graphql',
+  title: 'GraphQL',
+  run: async ({ quick, log }) => {
+    const rows = quick ? 20_000 : 10_000_000;
+    const store = await openRecordStore(rows, (line) => log(`${rows.toLocaleString('en-US')} rows, ${line}`));
+    try {
+      return await measure(store, quick);
+    } finally {
+      await store.stop();
+    }
+  },
+};
+
+async function measure(store: RecordStore, quick: boolean): Promise<Figure[]> {
+  const { temporal, chain, secrets } = await sharedService();
+  const { database, urls, nowMs } = store;
+  await database.query('insert into tenant_host (tenant_id, host, position, verified_at) values ($1, $2, 9, now())', [
+    BUSY,
+    HOST,
+  ]);
+  await setPricing(
+    { database },
+    { tenantId: BUSY, pricing: { priceUsdc: '0.001', articlePrefixes: ['/news/'], creditsInline: CREDITS } },
+  );
+  const { token } = await mintKey({ database, pepper: secrets.apiKeyPepper }, { tenantId: BUSY, name: 'graph', scopes: SCOPES });
+  const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
+  const environment = {
+    ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
+    ...{ LOG_LEVEL: 'warn', PUBLIC_BASE_URL: 'https://svc.example' },
+  };
+  const api = await startApiProcess({ environment, logFile: join(benchFolder(), `api-${randomUUID()}.log`) });
+  try {
+    return [await besideRest(api.url, token, nowMs, quick), await besideAnalyst(api.url, token, quick)];
+  } finally {
+    await api.stop();
+  }
+}
+
+function operation(key: string, query: string): HttpRequest {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return { method: 'POST', path: PATH, headers, body: JSON.stringify({ query }) };
+}
+
+async function besideRest(url: string, key: string, nowMs: number, quick: boolean): Promise<Figure> {
+  const from = nowMs - 30 * DAY_MS;
+  const query = `{ tenant { earnings(window: { from: ${from} }, groupBy: AUTHOR) {
+    totals { events reads citations grossMicro authors } lastEventAt
+    breakdown(first: 100) { nodes { key authorId events reads citations grossMicro } } } } }`;
+  const headers = { authorization: `Bearer ${key}` };
+  const rest: HttpRequest = { method: 'GET', path: `/_svc/earnings?from=${from}&groupBy=author&limit=1`, headers };
+  const times = quick ? 3 : 21;
+  const rounds = await alternate({
+    rounds: quick ? 1 : 5,
+    sides: {
+      ours: () => requestMedian(url, operation(key, query), times),
+      reference: () => requestMedian(url, rest, times),
+    },
+  });
+  return makeFigure({
+    id: 'graphql.earnings',
+    what: 'earnings by author, 30 days, over GraphQL',
+    unit: 'ms',
+    referenceName: 'the same over REST',
+    rounds,
+    target: { atMost: 2 },
+  });
+}
+
+/** Quotes come one by one; the analyst asks as fast as answers come. */
+async function besideAnalyst(url: string, key: string, quick: boolean): Promise<Figure> {
+  const resource = encodeURIComponent(`https://${HOST}/news/solo`);
+  const quote: HttpRequest = {
+    method: 'GET',
+    path: `/_svc/quote?resource=${resource}`,
+    headers: { authorization: `Bearer ${key}` },
+  };
+  const count = quick ? 100 : 3_000;
+  const p99 = async (): Promise<number> => percentile(await requestTimes(url, quote, count), 99);
+  const rounds = await alternate({
+    rounds: quick ? 1 : 5,
+    sides: { ours: () => whileAsking(url, key, p99), reference: p99 },
+  });
+  return makeFigure({
+    id: 'graphql.quote-p99',
+    what: 'p99 of a quote while an analyst asks ten questions in a loop',
+    unit: 'ms',
+    referenceName: 'when nobody asks',
+    rounds,
+    target: { atMost: 1.5 },
+    notes: 'one API process; its database and the client share both cores with it',
+  });
+}
+
+async function whileAsking<T>(url: string, key: string, work: () => Promise<T>): Promise<T> {
+  let isAsking = true;
+  const ask = async (): Promise<void> => {
+    while (isAsking) {
+      for (const { query } of EXAMPLES) {
+        if (isAsking) await requestTimes(url, operation(key, query), 1);
+      }
+    }
+  };
+  const asking = ask();
+  try {
+    return await work();
+  } finally {
+    isAsking = false;
+    await asking;
+  }
+}
