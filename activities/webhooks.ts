@@ -1,5 +1,4 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { EndpointRef } from '../db/webhooks/cooling.ts';
 import type { ProbeOutcome, RecoveryStart } from '../domain/webhook/recovery.ts';
 import type { AttemptOutcome } from '../domain/webhook/retry.ts';
 import type { AttemptKey } from '../services/webhooks/attempt.ts';
@@ -27,12 +26,14 @@ const HEARTBEAT_MS = 2_000;
 
 /** One set a worker: what is in flight and what waits to be written is shared by all its activities. */
 export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
-  const onCooled = (endpoint: EndpointRef): void => {
-    deps.retries.recover(endpoint).catch((error: unknown) => {
-      deps.warn('the recovery of a cooling endpoint was not started; the orphan check brings it back', { ...endpoint, error });
-    });
-  };
-  const recorder = createRecorder(deps.database, { metrics: deps.metrics, onCooled });
+  const recorder = createRecorder(deps.database, {
+    metrics: deps.metrics,
+    onCooled: (endpoint) => {
+      deps.retries.recover(endpoint).catch((error: unknown) => {
+        deps.warn('the recovery of a cooling endpoint was not started; the orphan check brings it back', { ...endpoint, error });
+      });
+    },
+  });
   const dispatcher = createDispatcher(deps, recorder);
   return {
     closeWindows: () => beating(() => keepClosing(deps, cancellationSignal())),

@@ -1,4 +1,3 @@
-import type { Crossing, Leg } from '../../services/graph/lists.ts';
 import { crossings, legs, payments } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
@@ -8,12 +7,7 @@ import { filterHex, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
-import { PaymentType } from './payments.ts';
-
-/** A crossing. */
-export const CrossingType = builder.objectRef<Crossing>('Crossing');
-/** A leg. */
-export const LegType = builder.objectRef<Leg>('Leg');
+import { CrossingType, LegType, PaymentType } from './refs.ts';
 
 CrossingType.implement({
   description:

@@ -1,4 +1,3 @@
-import type { SoldLicence } from '../../services/graph/lists.ts';
 import { payments, soldLicences } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
@@ -8,10 +7,7 @@ import { filterId, filterText, rowId } from '../inputs.ts';
 import { eachBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
-import { PaymentType } from './payments.ts';
-
-/** A licence a site sold. */
-export const SoldLicenceType = builder.objectRef<SoldLicence>('SoldLicence');
+import { PaymentType, SoldLicenceType } from './refs.ts';
 
 SoldLicenceType.implement({
   description: 'A licence the site sold over a scope of pages for a period.',

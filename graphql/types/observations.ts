@@ -1,4 +1,3 @@
-import type { Observation } from '../../services/graph/lists.ts';
 import { observations } from '../../services/graph/lists.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
@@ -6,9 +5,7 @@ import { Classification, CrossingKind, TimeOrder, Verdict } from '../enums.ts';
 import { filterText } from '../inputs.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
-
-/** An observation. */
-export const ObservationType = builder.objectRef<Observation>('Observation');
+import { ObservationType } from './refs.ts';
 
 type VerdictName = 'served-free' | 'agent-reread' | 'denied' | 'blocked' | 'paid' | 'payment-failed' | 'unservable';
 

@@ -1,4 +1,4 @@
-import type { Batch, Payment } from '../../services/graph/lists.ts';
+import type { Payment } from '../../services/graph/lists.ts';
 import { batchesOf, crossings, observations, payments, soldLicences } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
@@ -8,12 +8,8 @@ import { filterHex, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn, loadBySite } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
-import { CrossingType } from './crossings.ts';
-import { SoldLicenceType } from './licences.ts';
-import { ObservationType } from './observations.ts';
-
-/** A payment. */
-export const PaymentType = builder.objectRef<Payment>('Payment');
+import { BatchType } from './batches.ts';
+import { CrossingType, ObservationType, PaymentType, SoldLicenceType } from './refs.ts';
 
 const Evidence = builder.objectRef<Payment & { readonly txHash: string }>('Evidence').implement({
   description: 'What the chain shows for a payment: the transfer that moved its money.',
@@ -40,34 +36,6 @@ const Evidence = builder.objectRef<Payment & { readonly txHash: string }>('Evide
       nullable: true,
       description: 'When the block was seen to be final; null until then.',
       resolve: ({ finalAtMs }) => finalAtMs,
-    }),
-  }),
-});
-
-const BatchType = builder.objectRef<Batch>('SettlementBatch').implement({
-  description: 'What a payment went out in: one workflow, one nonce of the relayer, up to a hundred payments.',
-  fields: (t) => ({
-    batchId: t.exposeID('batchId', { description: 'Its id.' }),
-    network: t.exposeString('network', { description: 'The chain (CAIP-2).' }),
-    relayer: t.string({ description: 'The address that pays its gas.', resolve: ({ relayer }) => shownWallet(relayer) }),
-    nonce: t.string({ description: 'The relayer’s nonce.', resolve: ({ nonce }) => nonce.toString() }),
-    state: t.exposeString('state', { description: 'open, mined, or safe.' }),
-    txHashes: t.exposeStringList('txHashes', { description: 'Every transaction signed for it, the first attempt first.' }),
-    workflowId: t.exposeString('workflowId', { nullable: true, description: 'The Temporal workflow that sends it.' }),
-    workflowUrl: t.string({
-      nullable: true,
-      description: 'Where to read that workflow; null where no Temporal UI is configured.',
-      resolve: ({ workflowId }, _args, { deps }) =>
-        workflowId === null || deps.temporalUi === null
-          ? null
-          : `${deps.temporalUi.url}/namespaces/${deps.temporalUi.namespace}/workflows/${encodeURIComponent(workflowId)}`,
-    }),
-    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
-    closedAt: t.field({
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When its transaction was mined.',
-      resolve: ({ closedAtMs }) => closedAtMs,
     }),
   }),
 });
@@ -115,48 +83,51 @@ PaymentType.implement({
       description: 'What the chain shows; null until it does, and for mock payments.',
       resolve: (payment) => (payment.txHash === null ? null : { ...payment, txHash: payment.txHash }),
     }),
-    batch: t.loadable({
-      type: BatchType,
-      nullable: true,
-      description: 'What it went out in; null before that, and for one that another party sent.',
-      complexity: 1,
-      load: (keys: string[], { deps }) => loadBySite(keys, (tenantId, ids) => batchesOf(deps, tenantId, ids)),
-      resolve: (payment) => (payment.batchId === null ? null : keyIn(payment, payment.batchId)),
-    }),
-    successor: t.loadable({
-      type: PaymentType,
-      nullable: true,
-      description: 'The payment whose receipt answers for this superseded one.',
-      complexity: 1,
-      load: eachBy(payments, 'id'),
-      resolve: (payment) => (payment.successorId === null ? null : keyIn(payment, payment.successorId)),
-    }),
-    crossings: t.loadableList({
-      type: CrossingType,
-      description: 'What it wrote into the ledger, corrections included.',
-      complexity: FAN_OUT_COST,
-      load: groupsBy(crossings, 'payment'),
-      resolve: (payment) => keyIn(payment, payment.paymentId),
-    }),
-    observations: t.loadableList({
-      type: ObservationType,
-      nullable: true,
-      description: 'What was observed of it. Scope audit.read.',
-      authScopes: { reads: 'audit.read' },
-      complexity: FAN_OUT_COST,
-      load: groupsBy(observations, 'payment'),
-      resolve: (payment) => keyIn(payment, payment.paymentId),
-    }),
-    licence: t.loadable({
-      type: SoldLicenceType,
-      nullable: true,
-      description: 'The licence it bought.',
-      complexity: 1,
-      load: eachBy(soldLicences, 'payment'),
-      resolve: (payment) => (payment.purpose === 'licence' ? keyIn(payment, payment.paymentId) : null),
-    }),
   }),
 });
+
+builder.objectFields(PaymentType, (t) => ({
+  batch: t.loadable({
+    type: BatchType,
+    nullable: true,
+    description: 'What it went out in; null before that, and for one that another party sent.',
+    complexity: 1,
+    load: (keys: string[], { deps }) => loadBySite(keys, (tenantId, ids) => batchesOf(deps, tenantId, ids)),
+    resolve: (payment) => (payment.batchId === null ? null : keyIn(payment, payment.batchId)),
+  }),
+  successor: t.loadable({
+    type: PaymentType,
+    nullable: true,
+    description: 'The payment whose receipt answers for this superseded one.',
+    complexity: 1,
+    load: eachBy(payments, 'id'),
+    resolve: (payment) => (payment.successorId === null ? null : keyIn(payment, payment.successorId)),
+  }),
+  crossings: t.loadableList({
+    type: CrossingType,
+    description: 'What it wrote into the ledger, corrections included.',
+    complexity: FAN_OUT_COST,
+    load: groupsBy(crossings, 'payment'),
+    resolve: (payment) => keyIn(payment, payment.paymentId),
+  }),
+  observations: t.loadableList({
+    type: ObservationType,
+    nullable: true,
+    description: 'What was observed of it. Scope audit.read.',
+    authScopes: { reads: 'audit.read' },
+    complexity: FAN_OUT_COST,
+    load: groupsBy(observations, 'payment'),
+    resolve: (payment) => keyIn(payment, payment.paymentId),
+  }),
+  licence: t.loadable({
+    type: SoldLicenceType,
+    nullable: true,
+    description: 'The licence it bought.',
+    complexity: 1,
+    load: eachBy(soldLicences, 'payment'),
+    resolve: (payment) => (payment.purpose === 'licence' ? keyIn(payment, payment.paymentId) : null),
+  }),
+}));
 
 const PaymentFilter = builder.inputType('PaymentFilter', {
   description: 'Which payments; everything given must hold.',

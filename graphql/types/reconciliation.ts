@@ -14,9 +14,8 @@ import { filterHex } from '../inputs.ts';
 import { eachBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
-import { CrossingType } from './crossings.ts';
 import { REPORT_COST } from './earnings.ts';
-import { PaymentType } from './payments.ts';
+import { CrossingType, PaymentType } from './refs.ts';
 
 const RecordedType = builder.objectRef<Reconciliation['recorded']>('Recorded').implement({
   description: 'What the ledger says of a window.',

@@ -1,0 +1,32 @@
+import type { Batch } from '../../services/graph/lists.ts';
+import { shownWallet } from '../../services/reports/wallet.ts';
+import { builder } from '../builder.ts';
+
+/** What a payment went out in. */
+export const BatchType = builder.objectRef<Batch>('SettlementBatch').implement({
+  description: 'What a payment went out in: one workflow, one nonce of the relayer, up to a hundred payments.',
+  fields: (t) => ({
+    batchId: t.exposeID('batchId', { description: 'Its id.' }),
+    network: t.exposeString('network', { description: 'The chain (CAIP-2).' }),
+    relayer: t.string({ description: 'The address that pays its gas.', resolve: ({ relayer }) => shownWallet(relayer) }),
+    nonce: t.string({ description: 'The relayer’s nonce.', resolve: ({ nonce }) => nonce.toString() }),
+    state: t.exposeString('state', { description: 'open, mined, or safe.' }),
+    txHashes: t.exposeStringList('txHashes', { description: 'Every transaction signed for it, the first attempt first.' }),
+    workflowId: t.exposeString('workflowId', { nullable: true, description: 'The Temporal workflow that sends it.' }),
+    workflowUrl: t.string({
+      nullable: true,
+      description: 'Where to read that workflow; null where no Temporal UI is configured.',
+      resolve: ({ workflowId }, _args, { deps }) =>
+        workflowId === null || deps.temporalUi === null
+          ? null
+          : `${deps.temporalUi.url}/namespaces/${deps.temporalUi.namespace}/workflows/${encodeURIComponent(workflowId)}`,
+    }),
+    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
+    closedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When its transaction was mined.',
+      resolve: ({ closedAtMs }) => closedAtMs,
+    }),
+  }),
+});
