@@ -7,7 +7,9 @@ import { licenseCheckBench } from './licenseCheck.ts';
 import { observeBench } from './observe.ts';
 import { paymentsBench } from './payments.ts';
 import { quoteBench } from './quote.ts';
+import { recoveryBench } from './recovery.ts';
 import { reportsBench } from './reports.ts';
+import { scaleBench } from './scale.ts';
 import { settleBench } from './settle.ts';
 import { signatureBench } from './signature.ts';
 import { webhooksBench } from './webhooks.ts';
@@ -26,4 +28,6 @@ export const BENCHES: readonly Bench[] = [
   reportsBench,
   webhooksBench,
   graphqlBench,
+  recoveryBench,
+  scaleBench,
 ];

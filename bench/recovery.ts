@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { whyNoTemporalServer } from '../sandbox/parts/temporal-server-binary.ts';
+import { whyNoBuiltTemporalServer } from '../sandbox/parts/temporal-server-binary.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Figure, MissingFigure } from './harness/figure.ts';
 import { median } from './harness/figure.ts';
@@ -40,7 +40,7 @@ export const recoveryBench: Bench = {
   id: 'recovery',
   title: 'Coming back after kill -9',
   run: async ({ quick, log }) => {
-    const reason = await whyNoTemporalServer(serverSources());
+    const reason = await whyNoBuiltTemporalServer(serverSources());
     if (reason !== null)
       return Object.keys(LOSSES).map((part): MissingFigure => ({ id: `recovery.${part}`, what: whatOf(part), missing: reason }));
     const cluster = await startBenchCluster(log);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { whyNoTemporalServer } from '../sandbox/parts/temporal-server-binary.ts';
+import { whyNoBuiltTemporalServer } from '../sandbox/parts/temporal-server-binary.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Figure, MissingFigure } from './harness/figure.ts';
@@ -120,7 +120,7 @@ function growth(id: string, what: string, unit: string, referenceName: string, o
 async function temporalOnPostgres(quick: boolean, log: (line: string) => void): Promise<Figure | MissingFigure> {
   const id = 'scale.temporal-on-postgres';
   const what = 'POST /_svc/verify when idle, p50, Temporal server on Postgres';
-  const reason = await whyNoTemporalServer(serverSources());
+  const reason = await whyNoBuiltTemporalServer(serverSources());
   if (reason !== null) return { id, what, missing: reason };
   const cluster = await startBenchCluster(log);
   const services: BenchService[] = [];

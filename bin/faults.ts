@@ -32,6 +32,7 @@ for (const { id, fault, test } of new Random(seed).shuffle(chosen)) {
   const seconds = (performance.now() - began) / 1000;
   if (verdict !== 'passed' || seconds > LONGEST_SECONDS) failed.push(id);
   console.log(`${verdict.padEnd(8)} fault ${String(id).padStart(2)} ${seconds.toFixed(1).padStart(6)} s  ${fault}`);
+  for (const line of tests.said()) console.log(`         ${line}`);
 }
 await tests.close();
 console.log(

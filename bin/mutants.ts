@@ -56,7 +56,10 @@ process.exit(survivors.length === 0 ? 0 : 1);
 /** Caught: its test passes without it and fails with it. `not well`: the test fails anyway; `no test`: none of that name ran. */
 async function outcomeOf(shop: Workshop, mutant: Mutant): Promise<'caught' | 'survived' | 'not well' | 'no test'> {
   const key = `${mutant.test.file} ${mutant.test.name}`;
-  if (!values['no-baseline'] && !passing.has(key)) passing.set(key, (await shop.run(mutant.test)) === 'passed');
+  if (!values['no-baseline'] && !passing.has(key)) {
+    passing.set(key, (await shop.run(mutant.test)) === 'passed');
+    for (const line of shop.said()) console.log(`          without the bug: ${line}`);
+  }
   if (passing.get(key) === false) return 'not well';
   const verdict = await shop.runWith(mutant);
   if (verdict === 'missing') return 'no test';

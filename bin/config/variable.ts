@@ -37,3 +37,13 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 }
+
+/** A variable that has a value when it is not set; keeps its type. */
+export function withDefault<T>(variable: WithDefault<T>): WithDefault<T> {
+  return variable;
+}
+
+/** A variable that may be missing; keeps its type. */
+export function optional<T>(variable: Variable<T>): Variable<T> {
+  return variable;
+}

@@ -55,9 +55,15 @@ export async function findTemporalServer(sources: TemporalSources, progress: Pro
   }
 }
 
+/** Why no Temporal server can be started at once, as a sentence; null when it is in the cache. */
+export async function whyNoBuiltTemporalServer(sources: TemporalSources): Promise<string | null> {
+  for (const folder of foldersOf(sources)) if ((await refusalOf(folder)) === null) return null;
+  return `the Temporal server ${TEMPORAL_SERVER_VERSION} is not built here; \`npm run cluster\` builds it, once, in minutes`;
+}
+
 /** Why no Temporal server can be had here, as a sentence; null when it is in the cache or Go could build it. */
 export async function whyNoTemporalServer(sources: TemporalSources): Promise<string | null> {
-  for (const folder of foldersOf(sources)) if ((await refusalOf(folder)) === null) return null;
+  if ((await whyNoBuiltTemporalServer(sources)) === null) return null;
   if (findGo(sources.path) !== null) return null;
   return `there is no Temporal server ${TEMPORAL_SERVER_VERSION} in the cache and no \`go\` on PATH to build it with`;
 }

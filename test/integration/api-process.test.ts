@@ -64,7 +64,7 @@ test('the API process serves quotes, is ready, and ends with 0 on SIGTERM, also 
   const url = await api.listening;
   expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
     ok: true,
-    checks: { database: 'ok', temporal: 'ok', chain: 'ok' },
+    checks: { process: 'ok', database: 'ok', temporal: 'ok', chain: 'ok' },
   });
   const database = await openDatabase({ url: urls.appUrl });
   const { tenantId } = await createTenant({ database }, { hosts: ['alpha.example'], plan: 'studio', pricing: ALPHA_PRICING });

@@ -55,7 +55,7 @@ test('a change that fails leaves no entry, and an entry that cannot be written t
   const look = async (): Promise<null> => null;
   const touch = `update tenant set origin_url = 'https://touched.example' where tenant_id = $1`;
   const failing = changeSite({ database }, call, {
-    ...{ action: 'test.fails', target: null, look },
+    ...{ action: 'test.breaks', target: null, look },
     make: async (sql) => {
       await sql.query(touch, [call.tenantId]);
       throw new ServiceError('conflict', 'not now');

@@ -72,7 +72,6 @@ test('the primary key of every table that has a tenant starts with tenant_id, ex
     'authorization_claim',
     'host_claim',
     'host_lapse',
-    'licence_offer',
     'member_invite_hash',
     'transfer_claim',
   ];

@@ -14,6 +14,8 @@ const SHARED = ['node_modules', '.sandbox'];
 export interface Workshop {
   /** Runs a mutant's test on the sources as they are. */
   run(test: Mutant['test']): Promise<Verdict>;
+  /** What the last run's failures said. */
+  said(): readonly string[];
   /** The same with the mutant put in; the sources are as before afterwards. */
   runWith(mutant: Mutant): Promise<Verdict>;
   close(): Promise<void>;
@@ -45,6 +47,7 @@ function workshopOf(tests: NamedTests, tree: string, remove: () => void): Worksh
   const read = (file: string): string => readFileSync(join(tree, file), 'utf8');
   return {
     run: (test) => tests.run(test),
+    said: () => tests.said(),
     runWith: async (mutant) => {
       const before = new Map(mutant.edits.map(({ file }) => [file, read(file)]));
       try {

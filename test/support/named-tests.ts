@@ -14,6 +14,8 @@ export type Verdict = 'passed' | 'failed' | 'missing';
 /** The runner. */
 export interface NamedTests {
   run(test: NamedTest): Promise<Verdict>;
+  /** What the last run's failures said, the first line of each; empty when nothing failed. */
+  said(): readonly string[];
   /** Forgets what it knows of a file that has changed. */
   forget(path: string): void;
   close(): Promise<void>;
@@ -23,14 +25,20 @@ export interface NamedTests {
 export async function openNamedTests(root: string): Promise<NamedTests> {
   const vitest = await createVitest({ root, watch: false, reporters: [{}], maxWorkers: 1 });
   await vitest.standalone();
+  let said: readonly string[] = [];
   return {
     run: async ({ file, name }) => {
       vitest.setGlobalTestNamePattern(new RegExp(`(^|\\s)${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`));
       const { testModules } = await vitest.runTestSpecifications(await vitest.globTestSpecifications([file]));
-      const states = testModules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
+      const tests = testModules.flatMap((module) => [...module.children.allTests()]);
+      const suites = testModules.flatMap((module) => [module, ...module.children.allSuites()]);
+      const errors = [...suites.flatMap((suite) => suite.errors()), ...tests.flatMap((test) => test.result().errors ?? [])];
+      said = errors.map((error) => error.message.split('\n')[0] ?? '');
+      const states = tests.map((test) => test.result().state);
       if (states.includes('failed')) return 'failed';
       return states.includes('passed') ? 'passed' : 'missing';
     },
+    said: () => said,
     forget: (path) => vitest.invalidateFile(path),
     close: () => vitest.close(),
   };

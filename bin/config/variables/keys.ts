@@ -1,0 +1,51 @@
+import { licenceKeys, relayerKeys } from '../keys.ts';
+import { networks } from '../networks.ts';
+import { key32, secret, secretList } from '../parsers.ts';
+import { optional } from '../variable.ts';
+
+/** Chains, keys and secrets. */
+export const keys = {
+  networks: optional({
+    name: 'NETWORKS',
+    about:
+      'The networks we settle on, a JSON list; Base (eip155:8453) and Base Sepolia (eip155:84532) need id, rpcUrls and router only.',
+    example: '[{"id":"eip155:8453","rpcUrls":["https://rpc.example"],"router":"0x…"}]',
+    fromFile: true,
+    schema: networks,
+  }),
+  relayerPrivateKeys: optional({
+    name: 'RELAYER_PRIVATE_KEYS',
+    about: 'Keys that pay gas, by network, as JSON; only the worker takes it.',
+    example: '{"eip155:8453":["0x…"]}',
+    fromFile: true,
+    schema: relayerKeys,
+  }),
+  licenceKeys: optional({
+    name: 'LICENCE_KEYS',
+    about: 'Private JWK set (Ed25519) that signs licences, newest first; its public half is served as JWKS.',
+    example: '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"…","d":"…"}]}',
+    fromFile: true,
+    schema: licenceKeys,
+  }),
+  quoteTokenSecrets: optional({
+    name: 'QUOTE_TOKEN_SECRETS',
+    about: 'Secrets of quote tokens, comma-separated, newest first, 32 bytes or more each; keep an old one for 10 minutes.',
+    example: 'newest…,previous…',
+    fromFile: true,
+    schema: secretList,
+  }),
+  apiKeyPepper: optional({
+    name: 'API_KEY_PEPPER',
+    about: 'Keys the hash of every stored API key, 32 bytes or more; changing it makes all keys unknown.',
+    example: 'openssl-rand-base64-48…',
+    fromFile: true,
+    schema: secret,
+  }),
+  secretsKey: optional({
+    name: 'SECRETS_KEY',
+    about: 'Encrypts webhook secrets at rest: 32 bytes in base64url.',
+    example: '43-characters-of-base64url…',
+    fromFile: true,
+    schema: key32,
+  }),
+};

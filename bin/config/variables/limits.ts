@@ -1,0 +1,68 @@
+import { priceFloor, wei, wholeNumber } from '../parsers.ts';
+import { optional, withDefault } from '../variable.ts';
+
+/** Money, time and load. */
+export const limits = {
+  licenceLifeSeconds: withDefault({
+    name: 'LICENCE_LIFE_SECONDS',
+    about: 'Life of a re-read licence and of an access token, in seconds; at most 3600.',
+    example: '600',
+    fallback: '600',
+    schema: wholeNumber(60, 3600),
+  }),
+  priceFloorMicro: withDefault({
+    name: 'PRICE_FLOOR_MICRO',
+    about: 'The lowest price of anything that is not free, in micro-USDC.',
+    example: '1000',
+    fallback: '1000',
+    schema: priceFloor,
+  }),
+  settleWaitMs: withDefault({
+    name: 'SETTLE_WAIT_MS',
+    about: 'How long a call waits for its payment to be decided before it answers settlement_pending, in milliseconds.',
+    example: '20000',
+    fallback: '20000',
+    schema: wholeNumber(100, 60_000),
+  }),
+  eventWindowMs: withDefault({
+    name: 'EVENT_WINDOW_MS',
+    about: 'How long settled payments are gathered into one settlement.completed event, in milliseconds.',
+    example: '300000',
+    fallback: '300000',
+    schema: wholeNumber(100, 3_600_000),
+  }),
+  reconcileIntervalMs: withDefault({
+    name: 'RECONCILE_INTERVAL_MS',
+    about: 'How often the ledger is compared with the chain, in milliseconds.',
+    example: '60000',
+    fallback: '60000',
+    schema: wholeNumber(100, 3_600_000),
+  }),
+  sweepIntervalMs: withDefault({
+    name: 'SWEEP_INTERVAL_MS',
+    about: 'How often payments that no live workflow holds are picked up, in milliseconds.',
+    example: '5000',
+    fallback: '5000',
+    schema: wholeNumber(100, 600_000),
+  }),
+  anomalyIntervalMs: withDefault({
+    name: 'ANOMALY_INTERVAL_MS',
+    about: "How often publishers' anomaly rules are looked at, in milliseconds.",
+    example: '300000',
+    fallback: '300000',
+    schema: wholeNumber(100, 3_600_000),
+  }),
+  relayerInFlight: withDefault({
+    name: 'RELAYER_IN_FLIGHT',
+    about: 'Unmined transactions one relayer key may have at once.',
+    example: '4',
+    fallback: '4',
+    schema: wholeNumber(1, 64),
+  }),
+  gasBudgetWeiPerDay: optional({
+    name: 'GAS_BUDGET_WEI_PER_DAY',
+    about: 'Gas one tenant may cost a day, in wei. Not set: no limit.',
+    example: '50000000000000000',
+    schema: wei,
+  }),
+};

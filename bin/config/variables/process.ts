@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { publicUrl, text, wholeNumber } from '../parsers.ts';
+import { optional, withDefault } from '../variable.ts';
+
+/** What this process is and where it listens. */
+export const process = {
+  environment: withDefault({
+    name: 'NODE_ENV',
+    about: 'production, development or test; production refuses whatever is meant for tests only.',
+    example: 'production',
+    fallback: 'production',
+    schema: z.enum(['production', 'development', 'test'], 'must be production, development or test'),
+  }),
+  logLevel: withDefault({
+    name: 'LOG_LEVEL',
+    about: 'The least severe line that is written.',
+    example: 'info',
+    fallback: 'info',
+    schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level'),
+  }),
+  listenHost: withDefault({
+    name: 'HOST',
+    about: 'The address the API listens on.',
+    example: '0.0.0.0',
+    fallback: '127.0.0.1',
+    schema: text,
+  }),
+  port: withDefault({
+    name: 'PORT',
+    about: 'The port the API listens on; 0 takes any free one.',
+    example: '8402',
+    fallback: '8402',
+    schema: wholeNumber(0, 65_535),
+  }),
+  drainNoticeMs: withDefault({
+    name: 'DRAIN_NOTICE_MS',
+    about: 'After SIGTERM /readyz answers 503 for so long before the API takes no more calls, in milliseconds.',
+    example: '2000',
+    fallback: '2000',
+    schema: wholeNumber(0, 30_000),
+  }),
+  publicBaseUrl: optional({
+    name: 'PUBLIC_BASE_URL',
+    about: 'The address others reach the API by; issuer and audience of what we sign. Not set: the address listened on.',
+    example: 'https://api.example.com',
+    schema: publicUrl,
+  }),
+};

@@ -1,0 +1,67 @@
+import { flag, text, url, wholeNumber } from '../parsers.ts';
+import { optional, withDefault } from '../variable.ts';
+
+/** Where rows and workflows live. */
+export const storage = {
+  databaseUrl: optional({
+    name: 'DATABASE_URL',
+    about: 'Postgres for ordinary work; may lead through a transaction pooler.',
+    example: 'postgres://service@db.example:5432/service',
+    fromFile: true,
+    schema: url('postgres', 'postgresql'),
+  }),
+  databaseDirectUrl: optional({
+    name: 'DATABASE_DIRECT_URL',
+    about: 'Postgres without a pooler in between, for LISTEN and advisory locks. Not set: DATABASE_URL.',
+    example: 'postgres://service@db.example:5432/service',
+    fromFile: true,
+    schema: url('postgres', 'postgresql'),
+  }),
+  databaseOwnerUrl: optional({
+    name: 'DATABASE_OWNER_URL',
+    about: 'Postgres as the role that owns the tables; only migrations need it.',
+    example: 'postgres://owner@db.example:5432/service',
+    fromFile: true,
+    schema: url('postgres', 'postgresql'),
+  }),
+  databasePoolSize: withDefault({
+    name: 'DATABASE_POOL_SIZE',
+    about: 'Connections to Postgres per process.',
+    example: '10',
+    fallback: '10',
+    schema: wholeNumber(1, 500),
+  }),
+  groupCommitByTenant: withDefault({
+    name: 'GROUP_COMMIT_BY_TENANT',
+    about: 'true where Postgres is sharded by tenant (Citus): group commits then hold rows of one tenant each.',
+    example: 'false',
+    fallback: 'false',
+    schema: flag,
+  }),
+  databaseReadUrl: optional({
+    name: 'DATABASE_READ_URL',
+    about: 'A replica of Postgres that GraphQL reads reports from; they may lag a little. Not set: DATABASE_URL.',
+    example: 'postgres://service@replica.example:5432/service',
+    fromFile: true,
+    schema: url('postgres', 'postgresql'),
+  }),
+  temporalAddress: optional({
+    name: 'TEMPORAL_ADDRESS',
+    about: 'host:port of the Temporal frontend.',
+    example: 'temporal.example:7233',
+    schema: text.regex(/^(\[[0-9a-fA-F:]+\]|[^\s:/]+):\d{1,5}$/, 'must be host:port'),
+  }),
+  temporalNamespace: withDefault({
+    name: 'TEMPORAL_NAMESPACE',
+    about: 'The Temporal namespace; its retention must be at least 30 days.',
+    example: 'default',
+    fallback: 'default',
+    schema: text,
+  }),
+  temporalUiUrl: optional({
+    name: 'TEMPORAL_UI_URL',
+    about: 'Where people read workflows; used in links only.',
+    example: 'https://temporal.example.com',
+    schema: url('https', 'http'),
+  }),
+};

@@ -1,0 +1,39 @@
+import { share, text, url, wholeNumber } from '../parsers.ts';
+import { optional, withDefault } from '../variable.ts';
+
+/** What it shows of itself. */
+export const telemetry = {
+  metricsPort: optional({
+    name: 'METRICS_PORT',
+    about: 'Serves /metrics in the Prometheus format on a port of its own; 0 takes any free one. Not set: nothing is measured.',
+    example: '9464',
+    schema: wholeNumber(0, 65_535),
+  }),
+  metricsHost: withDefault({
+    name: 'METRICS_HOST',
+    about: 'The address /metrics is served on; it needs no credential, so keep it inside.',
+    example: '127.0.0.1',
+    fallback: '127.0.0.1',
+    schema: text,
+  }),
+  metricsIntervalMs: withDefault({
+    name: 'METRICS_INTERVAL_MS',
+    about: 'How often the worker reads the figures that stand in the database, in milliseconds.',
+    example: '10000',
+    fallback: '10000',
+    schema: wholeNumber(100, 600_000),
+  }),
+  otlpEndpoint: optional({
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    about: 'Base URL of the OTLP collector traces are sent to (HTTP). Not set: no traces.',
+    example: 'http://127.0.0.1:4318',
+    schema: url('https', 'http'),
+  }),
+  traceRatio: withDefault({
+    name: 'TRACE_RATIO',
+    about: 'Share of new traces that are kept, 0 to 1; the decision of a caller that sends one is followed.',
+    example: '0.1',
+    fallback: '1',
+    schema: share,
+  }),
+};
