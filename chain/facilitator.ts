@@ -152,9 +152,12 @@ function readSettle(status: number, answer: Json | null): FacilitatorAnswer {
   if (status >= 500 || status === 429 || typeof answer?.['success'] !== 'boolean') return unknown(`HTTP ${status}`, reference);
   if (answer['success']) return { said: 'settled', reference, detail: '', lockedOut: false };
   const detail = textOf(answer['errorReason']) || 'no reason';
-  if (detail === 'settlement_pending') return unknown(detail, reference);
+  if (IN_USE.test(detail)) return unknown(detail, reference);
   return { said: 'refused', reference, detail, lockedOut: false };
 }
+
+/** The authorization is on its way, or was there before: what was sent may still be mined, so that this is no refusal. */
+const IN_USE = /^settlement_pending$|duplicate|already/i;
 
 function referenceOf(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null;

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../domain/errors.ts';
-import { BODY_LIMIT_BYTES } from './limits/limits.ts';
+import { BODY_LIMIT_BYTES, DOCUMENT_LIMIT_CHARS } from './limits/limits.ts';
 
 /**
  * The text of a request's body: one JSON object, sent as `application/json` (a form of another site cannot send that). Throws
- * malformed_body and body_too_large, before more than the limit was taken in.
+ * malformed_body, and body_too_large for a body or a document over its limit, before more than the limit was taken in.
  */
 export async function readOperation(request: IncomingMessage): Promise<string> {
   const [type] = (request.headers['content-type'] ?? '').split(';', 1);
@@ -28,8 +28,13 @@ export async function readOperation(request: IncomingMessage): Promise<string> {
   if (operation === null || typeof operation !== 'object' || Array.isArray(operation)) {
     throw new ServiceError('malformed_body', 'the body must be one JSON object; batches are not taken');
   }
-  if (typeof (operation as { query?: unknown }).query !== 'string') {
+  const { query } = operation as { query?: unknown };
+  if (typeof query !== 'string') {
     throw new ServiceError('malformed_body', 'query: must be the text of a GraphQL document', { parameter: 'query' });
+  }
+  if (query.length > DOCUMENT_LIMIT_CHARS) {
+    const sentence = `query: is longer than ${DOCUMENT_LIMIT_CHARS} characters; lists belong into variables`;
+    throw new ServiceError('body_too_large', sentence, { parameter: 'query' });
   }
   return text;
 }

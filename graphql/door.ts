@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { YogaServerInstance } from 'graphql-yoga';
 import { createYoga } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { findKey } from '../services/keys.ts';
 import { authenticateOwner, isOwnerCredential } from '../services/owners/authenticate.ts';
@@ -8,6 +9,7 @@ import { readOperation } from './body.ts';
 import type { GraphqlContext, GraphqlDeps } from './context.ts';
 import { extensionsOf, isDefect, publicError } from './errors.ts';
 import { renderPage } from './graphiql.ts';
+import { REMEMBERED_DOCUMENTS } from './limits/limits.ts';
 import { limitPlugins } from './limits/plugins.ts';
 import { schema } from './schema.ts';
 
@@ -48,9 +50,15 @@ function openYoga(deps: GraphqlDeps) {
     graphqlEndpoint: GRAPHQL_PATH,
     context: ({ key, owner, requestId }) => ({ deps, key, owner, requestId }),
     maskedErrors: { maskError: publicError },
+    parserAndValidationCache: { documentCache: remembering(), errorCache: remembering() },
     ...{ graphiql: false, landingPage: false, batching: false, multipart: false, cors: false, logging: false },
     plugins: [...limitPlugins(), logDefects(), { onResultProcess: showErrors }],
   });
+}
+
+/** Documents by their text, and what was wrong with others: few, since each may be large. */
+function remembering<T extends object>() {
+  return new LRUCache<string, T>({ max: REMEMBERED_DOCUMENTS });
 }
 
 /** Errors of the document itself are said in the same form as those of fields. */

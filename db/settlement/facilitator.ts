@@ -7,7 +7,7 @@ import { listPayments, paymentFromRow } from './payment.ts';
 /** A payment that was handed to a facilitator, and what came of asking. */
 export interface Submission {
   readonly payment: Payment;
-  /** How often it was asked. */
+  /** How often it was asked, answers that never came included. */
   readonly asks: number;
   readonly said: 'settled' | 'refused' | 'unknown' | null;
   /** Refusals in a row. */
@@ -103,12 +103,16 @@ export async function takeDueSubmissions(
   return rows.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id }));
 }
 
-/** Writes what the facilitator said, and when it may be asked again. A reference, once known, is kept unless there is another one. */
+/**
+ * Writes what the facilitator said, and when it may be asked again. A reference, once known, is kept unless there is another one; an
+ * answer of /settle that comes after an id of its own is dropped, since from the id on its status is what counts.
+ */
 export async function recordAnswer(
   sql: Sql,
   batchId: string,
   ref: PaymentRef,
   answer: {
+    readonly of: 'settle' | 'status';
     readonly said: NonNullable<Submission['said']>;
     readonly reference: string | null;
     readonly detail: string;
@@ -119,8 +123,12 @@ export async function recordAnswer(
   await sql.query(
     `update facilitator_submission set said = $4, reference = coalesce($5, reference), detail = $6, refusals = $7,
         answered_at = now(), due_at = now() + make_interval(secs => $8::double precision / 1000)
-      where tenant_id = $1 and payment_id = $2 and batch_id = $3`,
-    [ref.tenantId, ref.paymentId, batchId, answer.said, answer.reference, answer.detail, answer.refusals, answer.dueInMs],
+      where tenant_id = $1 and payment_id = $2 and batch_id = $3
+        and ($9 or said = 'refused' or reference is null or reference like '0x%')`,
+    [
+      ...[ref.tenantId, ref.paymentId, batchId, answer.said, answer.reference, answer.detail, answer.refusals, answer.dueInMs],
+      answer.of === 'status',
+    ],
   );
 }
 

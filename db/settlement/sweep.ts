@@ -70,12 +70,16 @@ export interface KnownSplit {
   readonly legWords: readonly `0x${string}`[];
 }
 
-/** Splits that no undecided payment is on its way to, those looked at longest ago first; marks them as looked at. */
+/**
+ * Splits that nothing of our relayer is on its way to, those looked at longest ago first; marks them as looked at. A facilitator never
+ * pays a split out, so that its payments, which may stay undecided for long, hold none back (safety 4).
+ */
 export async function takeSplitsToCheck(sql: Sql, network: string, limit: number): Promise<KnownSplit[]> {
   const rows = await sql.query<{ router: string; pay_to: string; leg_words: string[] }>(
     `update split set checked_at = now() from (
        select router, pay_to from split s where network = $1 and not exists (
-         select 1 from payment where payment.network = $1 and payment.pay_to = s.pay_to and payment.state = 'broadcast')
+         select 1 from payment where payment.network = $1 and payment.pay_to = s.pay_to and payment.state = 'broadcast'
+           and payment.settler <> 'facilitator')
        order by checked_at nulls first limit $2) as chosen
       where split.network = $1 and split.router = chosen.router and split.pay_to = chosen.pay_to
       returning split.router, split.pay_to, split.leg_words`,

@@ -10,6 +10,10 @@ export const ALIAS_LIMIT = 15;
 export const DIRECTIVE_LIMIT = 50;
 /** Tokens of a document. */
 export const TOKEN_LIMIT = 1_000;
+/** Characters of a document: comments are no tokens, and documents are remembered. */
+export const DOCUMENT_LIMIT_CHARS = 32_768;
+/** Documents that are remembered as parsed and judged, and as refused. */
+export const REMEMBERED_DOCUMENTS = 200;
 /** Most rows of a page, and those of a page that was not given a length. */
 export const PAGE_LIMIT = 100;
 export const DEFAULT_PAGE = 20;

@@ -53,7 +53,8 @@ DeliveryType.implement({
     endpoint: t.loadable({
       type: EndpointType,
       nullable: true,
-      description: 'The endpoint, deleted or not.',
+      description: 'The endpoint, deleted or not. Scope tenant.read.',
+      authScopes: { reads: 'tenant.read' },
       complexity: 1,
       load: eachBy(endpoints, 'id'),
       resolve: (delivery) => keyIn(delivery, delivery.endpointId),

@@ -27,7 +27,7 @@ export interface SettlementDeps {
   readonly rpcOf: (networkId: string) => Rpc;
   /** The relayer keys of a network; the first with room takes a batch. */
   readonly relayersOf: (networkId: string) => readonly RelayerKey[];
-  /** The facilitator of a network that settles through one; null for every other. */
+  /** The facilitator that a network settles through, or did before; null without one. */
   readonly facilitatorOf: (networkId: string) => Facilitator | null;
   readonly log: Log;
   readonly metrics?: Metrics;

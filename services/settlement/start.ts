@@ -43,6 +43,7 @@ export async function startSweepers(
  */
 export async function checkFacilitators(deps: SettlementDeps): Promise<void> {
   for (const network of deps.networks.list) {
+    if (network.settler !== 'facilitator') continue;
     const reached = await deps.facilitatorOf(network.id)?.checkSupport(network);
     if (reached === null) deps.log.warn({ networkId: network.id }, 'the facilitator cannot be reached');
   }

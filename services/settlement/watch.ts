@@ -1,3 +1,4 @@
+import type { TransferStatus } from '../../chain/facilitator.ts';
 import type { Network } from '../../chain/network.ts';
 import { authorizationStateAtSafe, blockNumbers, findAuthorization, receiptOf } from '../../chain/receipts.ts';
 import type { Rpc } from '../../chain/rpc.ts';
@@ -13,7 +14,7 @@ import { isSameEvidence, isUndecided } from '../../domain/payment/state.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { evidenceEvent, evidenceIn, judgeByLog, storeReceipt } from './evidence.ts';
-import { isByTransfer, watchTransfers } from './facilitator/transfers.ts';
+import { askAboutReviewed, isByTransfer, transferEvent, watchTransfers } from './facilitator/transfers.ts';
 import { batchItem } from './items.ts';
 import { sendBatch } from './lane.ts';
 
@@ -155,13 +156,19 @@ async function watchSome(
   payments: readonly Payment[],
 ): Promise<readonly PaymentRef[]> {
   const used = await listUsedNonces(rpc, network, payments);
-  // What a facilitator moves under an id of its own never uses the nonce: its status decides (DESIGN §4).
-  const byOwnId = network.settler === 'facilitator' ? await listByOwnId(deps.database, payments) : null;
+  // What a facilitator moves under an id of its own never uses the nonce: its status decides, also when the network has changed its
+  // settler since (DESIGN §4).
+  const handedOver = payments.filter(({ facts }) => facts.state === 'broadcast' || facts.state === 'review');
+  const idOf = await listByOwnId(deps.database, handedOver);
+  const statusOf = await askAboutReviewed(deps, handedOver, idOf);
   const occurrences: Occurrence[] = [];
   await eachAlone(deps, payments, async (payment, index) => {
-    if (!used[index] && payment.facts.state === 'broadcast' && byOwnId?.has(payment.paymentId)) return;
-    const found = used[index] ? await judgeSpent(deps, network, rpc, payment) : await judgeUnused(deps, network, rpc, payment);
-    if (found) occurrences.push(found);
+    const status = statusOf.get(payment.paymentId);
+    const id = status === 'failed' ? undefined : idOf.get(payment.paymentId);
+    const spent = used[index] ? await judgeSpent(deps, network, rpc, payment) : null;
+    const found = used[index] || id !== undefined ? spent : await judgeUnused(deps, network, rpc, payment);
+    const decided = id !== undefined && found?.event.type !== 'evidence' ? judgeById(deps, payment, id, status) : found;
+    if (decided) occurrences.push(decided);
   });
   const applied = await applyEvents(deps.database, occurrences);
   await touchChecked(deps.database, payments);
@@ -176,6 +183,25 @@ async function judgeSpent(deps: SettlementDeps, network: Network, rpc: Rpc, paym
   if (judged.occurrence.event.type === 'evidence' || isUndecided(payment.facts.state)) return judged.occurrence;
   if (judged.blockNumber > (await blockNumbers(rpc)).safe) return null;
   return { tenantId: payment.tenantId, paymentId: payment.paymentId, event: { type: 'unusable' } };
+}
+
+/**
+ * A payment that waits for an id of the facilitator: its batch asks until long after the authorization's time, then a person is told;
+ * under review its status settles it. At a split an id never does (safety 4).
+ */
+function judgeById(deps: SettlementDeps, payment: Payment, id: string, status: TransferStatus | undefined): Occurrence | null {
+  if (payment.facts.state === 'review') {
+    return status === 'settled' && payment.legWords === null ? transferEvent(payment, id) : null;
+  }
+  return isOverdue(deps, payment)
+    ? { tenantId: payment.tenantId, paymentId: payment.paymentId, event: { type: 'overdue' } }
+    : null;
+}
+
+/** True for a payment that was sent and has no answer long after its time. */
+function isOverdue(deps: SettlementDeps, payment: Payment): boolean {
+  const nowSeconds = BigInt(Math.floor(deps.now() / 1000));
+  return payment.facts.state === 'broadcast' && nowSeconds > payment.validBefore + REVIEW_AFTER_SECONDS;
 }
 
 /** An unused nonce: over when the safe block is past its time; held ones lapse, sent ones are reviewed when overdue. */
@@ -195,6 +221,5 @@ async function judgeUnused(deps: SettlementDeps, network: Network, rpc: Rpc, pay
       sentence: 'the authorization ran out before it was executed',
     };
   }
-  const overdue = payment.facts.state === 'broadcast' && nowSeconds > payment.validBefore + REVIEW_AFTER_SECONDS;
-  return overdue ? { ...base, event: { type: 'overdue' } } : null;
+  return isOverdue(deps, payment) ? { ...base, event: { type: 'overdue' } } : null;
 }

@@ -20,7 +20,10 @@ export async function probeEndpoint(deps: WebhookDeps, recorder: Recorder, input
   if (!state.enabled) return await release(deps, input, 'disabled');
   if (input.round === 0) return await pause(deps, input, 1);
   const lease = await leaseProbe(deps, input);
-  if (lease.kind === 'none') return await release(deps, input, 'nothing_waits');
+  if (lease.kind === 'none') {
+    const now = await readCooling(deps.database, input); // another attempt's 410 may have come first
+    return await release(deps, input, now?.enabled === false ? 'disabled' : 'nothing_waits');
+  }
   if (lease.kind === 'busy') return { kind: 'cooling', round: input.round, waitMs: deps.limits.probeMs };
   await deliverFirst(deps, recorder, lease.delivery);
   const after = await readCooling(deps.database, input);

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
+import { checkService } from '../support/invariants.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
@@ -83,6 +84,7 @@ describe('a worker killed with SIGKILL', () => {
       [ofPayer],
     );
     await saveWorkflow(rows[0]?.workflow_id ?? '', `settlePayments-${point}`);
+    await checkService(service);
     await worker.stop();
   });
 });
@@ -102,6 +104,7 @@ test('the same payment fifty times at once over two API processes gives one sett
   expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
   expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
   expect(await count('select count(*) from crossing where payer = $1', payer.address.toLowerCase())).toBe(1);
+  await checkService(service);
   await worker.stop();
 });
 
@@ -117,6 +120,7 @@ test('ten authorizations of one payer for one page at once over two API processe
   expect(answers.map((answer) => answer.status)).toEqual(Array(10).fill(200));
   expect(new Set(answers.map((answer) => answer.body.settlementRef)).size).toBe(1);
   expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
+  await checkService(service);
   await worker.stop();
 });
 
@@ -140,5 +144,6 @@ test('an API killed while its caller waits loses nothing: the same payment sent 
   await saveWorkflow('sweepPayments:eip155:84532', 'sweepPayments');
   expect(answer.body).toMatchObject({ ok: true, payer: expect.stringMatching(new RegExp(payer.address, 'i')) });
   expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
+  await checkService(service);
   await worker.stop();
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { transferCall } from '../../chain/calldata.ts';
 import { createRpc } from '../../chain/rpc.ts';
 import { listBalances } from '../../chain/states.ts';
@@ -6,6 +6,7 @@ import type { Hex } from '../../domain/payload.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import type { SettleBody, TestFacilitator } from '../support/facilitator.ts';
 import { startFacilitator } from '../support/facilitator.ts';
+import { checkService } from '../support/invariants.ts';
 import { addressOf, testNetwork } from '../support/payments.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
@@ -28,6 +29,7 @@ afterAll(async () => {
   await service?.stop();
   await server.stop();
 });
+afterEach(() => checkService(service));
 
 const submit = async ({ paymentPayload: { payload } }: SettleBody): Promise<Hex> => {
   const { authorization: a, signature } = payload;

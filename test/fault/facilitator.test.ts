@@ -176,6 +176,53 @@ test('a refusal that the chain does not confirm is asked again, then mapped; a t
   expect((await paid(terms, payment)).chargedMicro).toBe(1_000n);
 });
 
+test('once an answer was lost, no number of refusals fails the payment: what was sent still settles, and no second one is charged', async () => {
+  for (const errorReason of ['unexpected_settle_error', 'duplicate_settlement']) {
+    const { terms, payment, payer } = await purchase(`lost-${errorReason}`);
+    let held: SettleBody | null = null;
+    server.settle = (body) => {
+      const isFirst = held === null;
+      held = body;
+      return isFirst && errorReason !== 'duplicate_settlement'
+        ? { status: 502, json: {} }
+        : { json: { success: false, errorReason, transaction: '' } };
+    };
+    expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+    for (let round = 0; round < 200 && askedFor(payment) < 6; round += 1) {
+      await ask(payment);
+      await sweepNetwork(world.deps, world.network.id);
+      await sleep(20);
+    }
+    expect(askedFor(payment)).toBeGreaterThanOrEqual(6);
+    const again = await paymentFor(world, payer, terms);
+    expect((await attempt(world, terms, again)).code).toBe('settlement_pending');
+    expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+    expect(await stateOf(world, again)).toMatchObject({ state: 'held' });
+    await submit(held as unknown as SettleBody);
+    await sweepUntil(payment, 'final');
+    const receipt = await paid(terms, payment);
+    expect(await paid(terms, again)).toEqual(receipt);
+    expect(await listBalances(world.rpc, world.network, [addressOf(payer)])).toEqual([999_000n]);
+  }
+}, 60_000);
+
+test('a payment that a facilitator leaves undecided keeps no other money at its split from being paid out', async () => {
+  server.settle = () => ({ status: 503, json: {} });
+  const first = await purchase('left-open', 3n, 1n);
+  expect((await attempt(world, first.terms, first.payment)).code).toBe('settlement_pending');
+  server.settle = async (body) => {
+    const isFirst = body.paymentPayload.payload.authorization.nonce === first.payment.authorization.nonce;
+    return isFirst ? { status: 503, json: {} } : { json: { success: true, transaction: await submit(body) } };
+  };
+  const payer = await newPayer(world);
+  await paid(first.terms, await paymentFor(world, payer, first.terms));
+  expect(await stateOf(world, first.payment)).toMatchObject({ state: 'broadcast' });
+  expect(await flushSplits(world.deps, world.network.id)).toBe(1);
+  await mine(world);
+  const wallets = first.terms.legs.map((leg) => leg.toAddress);
+  expect(await listBalances(world.rpc, world.network, [first.terms.payTo, ...wallets])).toEqual([0n, 750n, 250n]);
+});
+
 test('/supported is compared at boot: another network is refused, a server that is away is waited for', async () => {
   const facilitator = clientOf({ url: server.url, token: 'of-ours' });
   expect(await facilitator.checkSupport(world.network)).toBe(true);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkService } from '../support/invariants.ts';
 import { call, signInWith } from '../support/licences.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
@@ -44,5 +45,6 @@ test.for([
   expect(await balancesOf(service, [wallet.address])).toEqual([1_000_000n - BigInt(accepted.amount)]);
   const crossings = await service.database.query('select 1 from crossing where payer = $1', [wallet.address.toLowerCase()]);
   expect(crossings).toHaveLength(1);
+  await checkService(service);
   await worker.stop();
 });

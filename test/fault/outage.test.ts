@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
+import { checkService } from '../support/invariants.ts';
 import type { CutProxy } from '../support/proxy.ts';
 import { startProxy } from '../support/proxy.ts';
 import type { TestService, TestSite } from '../support/service.ts';
@@ -40,6 +41,7 @@ afterAll(async () => {
   await service.stop();
   await Promise.all([postgres.close(), temporal.close(), chain.close()]);
 }, 60_000);
+afterEach(() => checkService(service));
 
 const settledOnce = async (payer: `0x${string}`, price: number): Promise<void> => {
   expect(await balancesOf(service, [payer])).toEqual([1_000_000n - BigInt(price)]);

@@ -3,12 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeProtectedHeader } from 'jose';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createRpc } from '../../chain/rpc.ts';
 import { createServiceSecrets } from '../../sandbox/secrets.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { blockable, wrongClock } from '../support/clusterFaults.ts';
-import { checkInvariants } from '../support/invariants.ts';
-import { testNetwork } from '../support/payments.ts';
+import { checkService } from '../support/invariants.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
@@ -22,13 +20,7 @@ beforeAll(async () => {
   site = await service.site();
 }, 120_000);
 afterAll(() => service?.stop(), 60_000);
-afterEach(async () => {
-  const network = testNetwork(service.chain, { blockTimeMs: 1_000 });
-  const rpc = createRpc(network);
-  const { database, relayer } = service;
-  await checkInvariants({ database, rpc, network, deps: { relayersOf: () => [{ address: relayer }] } });
-  await rpc.close();
-});
+afterEach(() => checkService(service));
 
 async function newPurchase(baseUrl = service.baseUrl, slug = 'trio') {
   const payer = await service.payer(1_000_000n);

@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { QueryResultRow } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { listBalances } from '../../chain/states.ts';
+import type { Database, Sql } from '../../db/database.ts';
 import { blockPayee } from '../../db/settlement/admission.ts';
 import { flushSplits } from '../../services/settlement/flush.ts';
 import { recheckPayees } from '../../services/settlement/payees.ts';
@@ -189,11 +192,22 @@ test('a settled payload shown again after its licence has ended is refused, and 
   expect(await listBalances(world.rpc, world.network, [addressOf(payer)])).toEqual([999_000n]);
 });
 
+/** The database as another process has it, which hesitates between its look at the open purchase and its row. */
+function hesitant(database: Database): Database {
+  const slow = (sql: Sql): Sql => ({
+    query: async <Row extends QueryResultRow>(statement: string, values?: readonly unknown[]) => {
+      if (statement.includes('insert into payment (')) await sleep(150);
+      return sql.query<Row>(statement, values);
+    },
+  });
+  return { ...database, transaction: (work, isolation) => database.transaction((sql) => work(slow(sql)), isolation) };
+}
+
 test('two processes asked for the same page by one payer at once charge once', async () => {
   const terms = termsFor(world, newAuthors(1n, 1n), { slug: 'two-processes' });
   const payer = await newPayer(world);
   const starter = { enqueue: () => undefined, decided: () => undefined, close: () => undefined };
-  const other = { ...world.settleDeps, starter };
+  const other = { ...world.settleDeps, starter, database: hesitant(world.database) };
   const payments = await Promise.all(Array.from({ length: 8 }, () => paymentFor(world, payer, terms)));
   await Promise.allSettled(
     payments.map((payment, at) =>

@@ -1,7 +1,16 @@
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Networks } from '../../chain/network.ts';
+import { findByAuthorization } from '../../db/settlement/intake.ts';
+import type { ParsedPayment } from '../../domain/payload.ts';
+import type { Terms } from '../../domain/terms.ts';
+import { callChain } from '../../sandbox/parts/chain.ts';
+import type { SettlementDeps } from '../../services/settlement/deps.ts';
+import { watchTransfers } from '../../services/settlement/facilitator/transfers.ts';
+import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import type { Answer, TestFacilitator } from '../support/facilitator.ts';
 import { clientOf, startFacilitator } from '../support/facilitator.ts';
-import { attempt, attemptUntilDecided, mine, stateOf } from '../support/faults.ts';
+import { attempt, attemptUntilDecided, cancel, changed, mine, stateOf } from '../support/faults.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 
@@ -18,9 +27,25 @@ afterAll(async () => {
   await world.close();
 });
 
-const purchase = async (slug: string, ...weights: bigint[]) => {
+interface Purchase {
+  readonly terms: Terms;
+  readonly payer: PrivateKeyAccount;
+  readonly payment: ParsedPayment;
+}
+
+const purchase = async (slug: string, ...weights: bigint[]): Promise<Purchase> => {
   const terms = termsFor(world, newAuthors(...(weights.length === 0 ? [1n] : weights)), { slug });
-  return { terms, payment: await paymentFor(world, await newPayer(world), terms) };
+  const payer = await newPayer(world);
+  return { terms, payer, payment: await paymentFor(world, payer, terms) };
+};
+
+const sweep = (changes: Partial<SettlementDeps>) => sweepNetwork(changed(world, changes), world.network.id);
+const openBatches = async (payment: ParsedPayment): Promise<number> => {
+  const rows = await world.database.query(
+    "select 1 from settlement_batch join payment using (batch_id) where payment.nonce = $1 and settlement_batch.state = 'open'",
+    [payment.authorization.nonce],
+  );
+  return rows.length;
 };
 
 const says =
@@ -63,4 +88,71 @@ test('a transfer that the facilitator failed fails the payment; a split is never
   server.settle = says('tr_4');
   server.status = () => transfer('completed', split.terms.payTo, split.terms.priceMicro);
   expect((await attempt(world, split.terms, split.payment)).code).toBe('settlement_pending');
+});
+
+test('an authorization that its payer cancels on the chain does not fail a payment that an id of the facilitator settles', async () => {
+  const { terms, payer, payment } = await purchase('cancelled');
+  server.settle = says('tr_5');
+  server.status = () => ({ status: 404, json: {} });
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await cancel(world, payer, payment.authorization.nonce);
+  await mine(world, 5);
+  await sweep({});
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  server.status = () => transfer('completed', terms.payTo, terms.priceMicro);
+  expect((await attemptUntilDecided(world, terms, payment)).receipt).toMatchObject({ settlementRef: 'tr_5' });
+});
+
+test('a facilitator that answers no status call holds up no round: a bounded number is asked, all at once', async () => {
+  const { terms, payment } = await purchase('by-id-watched');
+  server.settle = says('tr_6');
+  server.status = () => transfer('completed', terms.payTo, terms.priceMicro);
+  await attemptUntilDecided(world, terms, payment);
+  const { from: payer, nonce } = payment.authorization;
+  const { id: network, asset } = world.network;
+  const stored = await findByAuthorization(world.database, { network, asset, payer, nonce });
+  if (!stored) throw new Error('the payment has no row');
+  let asked = 0;
+  const client = clientOf({ url: server.url, statusUrl: server.statusUrl });
+  const facilitatorOf = () => ({
+    ...client,
+    status: () => {
+      asked += 1;
+      return new Promise<'open'>((resolve) => setTimeout(() => resolve('open'), 100));
+    },
+  });
+  const many = Array.from({ length: 200 }, () => ({ ...stored }));
+  await watchTransfers(changed(world, { facilitatorOf, now: () => Date.now() + 120_000 }), many);
+  expect(asked).toBe(32);
+});
+
+test('an id that its facilitator never explains is reviewed by a person and frees its batch; what is said later still decides', async () => {
+  const later = () => Date.now() + 3_600_000;
+  const [settled, failed, split] = [await purchase('late'), await purchase('late-no'), await purchase('late-split', 1n, 1n)];
+  server.settle = (body) => ({
+    json: { success: true, transaction: `tr_${body.paymentPayload.payload.authorization.nonce.slice(2)}` },
+  });
+  server.status = () => ({ status: 404, json: {} });
+  const all = [settled, failed, split];
+  for (const { terms, payment } of all) expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  const relayed = new Networks([{ ...world.network, settler: 'relayer' }]);
+  await sweep({ networks: relayed, now: later });
+  for (const { payment } of all) expect(await stateOf(world, payment)).toMatchObject({ state: 'review' });
+  await sweep({ now: later });
+  for (const { payment } of all) expect(await openBatches(payment)).toBe(0);
+  await callChain(world.chain.rpcUrl, 'evm_increaseTime', [1_000]);
+  await mine(world, 80);
+  await sweep({ now: later });
+  for (const { payment } of all) expect(await stateOf(world, payment)).toMatchObject({ state: 'review' });
+  const idOf = ({ payment }: Purchase): string => `tr_${payment.authorization.nonce.slice(2)}`;
+  server.status = (id) => {
+    const one = all.find((purchased) => idOf(purchased) === id);
+    return one
+      ? transfer(one === failed ? 'failed' : 'completed', one.terms.payTo, one.terms.priceMicro)
+      : { status: 404, json: {} };
+  };
+  await sweep({ networks: relayed, now: later });
+  expect(await stateOf(world, settled.payment)).toMatchObject({ state: 'settled', tx_hash: idOf(settled) });
+  expect(await stateOf(world, failed.payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
+  expect(await stateOf(world, split.payment)).toMatchObject({ state: 'review' });
 });

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { listBalances } from '../../chain/states.ts';
 import { PaymentError } from '../../services/settlement/outcome.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
+import { checkInvariants } from '../support/invariants.ts';
 import { addressOf } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, runBatch, startSettlement, termsFor } from '../support/settlement.ts';
@@ -11,6 +12,7 @@ beforeAll(async () => {
   world = await startSettlement();
 }, 60_000);
 afterAll(() => world.close());
+afterEach(() => checkInvariants(world));
 
 const count = async (table: string, paymentOf: string): Promise<number> => {
   const rows = await world.database.query<{ count: string }>(

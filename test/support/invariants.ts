@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { evidenceFromLogs } from '../../chain/evidence.ts';
 import { blockNumbers, findAuthorization, receiptOf } from '../../chain/receipts.ts';
+import { createRpc } from '../../chain/rpc.ts';
 import { listBalances } from '../../chain/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import type { Payment, PaymentRow } from '../../db/settlement/payment.ts';
@@ -9,6 +10,8 @@ import { paymentFromRow } from '../../db/settlement/payment.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
 import { isSettled } from '../../domain/payment/state.ts';
+import { testNetwork } from './payments.ts';
+import type { TestService } from './service.ts';
 import type { SettlementWorld } from './settlement.ts';
 
 /** What a test knows that the ledger cannot. */
@@ -35,6 +38,26 @@ export async function checkInvariants(world: JudgedWorld, known: Known = {}): Pr
   for (const payment of payments) await recordEqualsChain(world, payment);
   await observationsEqualStates(world);
   await noncesHaveNoGap(world, known);
+}
+
+/** The same for a service as it runs, once it has come to rest: what is still on its way gets 20 s to arrive. */
+export async function checkService(
+  service: Pick<TestService, 'database' | 'chain' | 'relayer'>,
+  known: Known = {},
+): Promise<void> {
+  const network = testNetwork(service.chain, { blockTimeMs: 1_000 });
+  const rpc = createRpc(network);
+  const { database, relayer } = service;
+  try {
+    await expect
+      .poll(() => database.query("select payment_id, state from payment where state in ('accepted', 'broadcast', 'review')"), {
+        timeout: 20_000,
+      })
+      .toEqual([]);
+    await checkInvariants({ database, rpc, network, deps: { relayersOf: () => [{ address: relayer }] } }, known);
+  } finally {
+    await rpc.close();
+  }
 }
 
 /** Σ legs by payee = what the payee got on chain. */

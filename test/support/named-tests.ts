@@ -29,7 +29,8 @@ export async function openNamedTests(root: string): Promise<NamedTests> {
   return {
     run: async ({ file, name }) => {
       vitest.setGlobalTestNamePattern(new RegExp(`(^|\\s)${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`));
-      const { testModules } = await vitest.runTestSpecifications(await vitest.globTestSpecifications([file]));
+      const { testModules: all } = await vitest.runTestSpecifications(await vitest.globTestSpecifications([file]));
+      const testModules = all.filter((module) => module.moduleId.endsWith(`/${file}`)); // it lists those of earlier runs too
       const tests = testModules.flatMap((module) => [...module.children.allTests()]);
       const suites = testModules.flatMap((module) => [module, ...module.children.allSuites()]);
       const errors = [...suites.flatMap((suite) => suite.errors()), ...tests.flatMap((test) => test.result().errors ?? [])];

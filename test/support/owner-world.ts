@@ -101,7 +101,7 @@ export async function startOwnerWorld() {
 }
 
 /** Rows of a licence that was sold and paid for; how that happens is tested elsewhere. */
-async function sellLicence(database: Database, tenantId: string, host: string): Promise<string> {
+export async function sellLicence(database: Database, tenantId: string, host: string): Promise<string> {
   const [accountId, offerId, paymentId] = [randomUUID(), randomUUID(), randomUUID()];
   const wallet = WALLETS[0] as string;
   const legs = JSON.stringify([{ toAddress: wallet, amountMicro: '1000', role: 'author' }]);

@@ -55,7 +55,8 @@ async function ask(
     const detail = `transfer ${status}`;
     const said = status === 'settled' ? 'settled' : status === 'failed' ? 'refused' : 'unknown';
     const refusals = status === 'failed' ? REFUSAL_LIMIT : 0;
-    await recordAnswer(deps.database, batchId, payment, { said, reference, detail, refusals, dueInMs: pauseOf(submission.asks) });
+    const dueInMs = pauseOf(submission.asks);
+    await recordAnswer(deps.database, batchId, payment, { of: 'status', said, reference, detail, refusals, dueInMs });
     return;
   }
   const answer = await settled(rpc, await facilitator.settle(network, item));
@@ -65,7 +66,7 @@ async function ask(
   const dueInMs = ownId ? 0 : answer.said === 'settled' ? PROOF_MS : pauseOf(submission.asks);
   // An id of its own is a claim that its status call has yet to confirm.
   const said = ownId ? 'unknown' : answer.said;
-  await recordAnswer(deps.database, batchId, payment, { ...answer, said, refusals, dueInMs });
+  await recordAnswer(deps.database, batchId, payment, { ...answer, of: 'settle', said, refusals, dueInMs });
   await alertOf(deps, network, submission, answer);
 }
 

@@ -15,10 +15,11 @@ import { reasonOf } from '../../../domain/failure.ts';
 import type { ConfirmResult } from '../confirm.ts';
 import type { SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
-import { evidenceEvent, judgeByLog } from '../evidence.ts';
+import { judgeByLog } from '../evidence.ts';
 import { SENTENCES } from '../examine.ts';
 import { batchItem } from '../items.ts';
 import { askDue, REFUSAL_LIMIT } from './ask.ts';
+import { transferEvent } from './transfers.ts';
 
 const LOOK_MS = 40;
 const SLOWEST_LOOK_MS = 400;
@@ -83,11 +84,12 @@ async function decide(
   const occurrences: Occurrence[] = [];
   const refused: Submission[] = [];
   for (const [index, submission] of open.entries()) {
-    if (used[index]) {
-      const judged = await judgeByLog(deps, network, rpc, submission.payment);
-      if (typeof judged !== 'string') occurrences.push(judged.occurrence);
-    } else if (isConfirmedTransfer(submission)) occurrences.push(transferEvent(submission));
-    else if (submission.said === 'refused') refused.push(submission);
+    const judged = used[index] ? await judgeByLog(deps, network, rpc, submission.payment) : 'none';
+    // What moves under an id of its own never uses the nonce: that the payer cancelled it says nothing of the id.
+    const decides = typeof judged !== 'string' && (judged.occurrence.event.type === 'evidence' || !waitsForOwnId(submission));
+    if (decides) occurrences.push(judged.occurrence);
+    else if (isConfirmedTransfer(submission)) occurrences.push(transferEvent(submission.payment, submission.reference ?? ''));
+    else if (!used[index] && submission.said === 'refused') refused.push(submission);
   }
   occurrences.push(...(await diagnose(rpc, network, batchId, refused)));
   const applied = await applyEvents(deps.database, occurrences);
@@ -95,17 +97,26 @@ async function decide(
   return applied.released.map(({ tenantId, paymentId }) => ({ tenantId, paymentId }));
 }
 
+/** True when an id of its own was named for the payment, and is not taken back. */
+function waitsForOwnId({ said, reference }: Submission): boolean {
+  return said !== 'refused' && reference !== null && !isTxHash(reference);
+}
+
 /**
  * True when the facilitator's status call says that an id of its own is settled. Only for one wallet: at a split no such money
  * arrives, and its authors could not be paid (safety 4).
  */
-function isConfirmedTransfer({ said, reference, payment }: Submission): boolean {
-  return said === 'settled' && reference !== null && !isTxHash(reference) && payment.legWords === null;
+function isConfirmedTransfer(submission: Submission): boolean {
+  return submission.said === 'settled' && waitsForOwnId(submission) && submission.payment.legWords === null;
 }
 
-/** The id stands where a transaction's hash stands; its claim is unique like any other (safety 1). */
-function transferEvent({ payment, reference }: Submission): Occurrence {
-  return evidenceEvent(payment, { txHash: reference ?? '', logIndex: 0, blockNumber: 0n }, new Date());
+/**
+ * True when its own word may fail the payment: a transfer under an id of its own failed, or it refused several times and never did
+ * anything else. Once an answer was lost or said something else, the transaction may be on its way: no number of refusals after that
+ * proves that nothing was sent (safety 3), and only the end of the authorization, or the chain's own no, decides.
+ */
+function isBelieved({ refusals, asks, reference }: Submission): boolean {
+  return refusals >= REFUSAL_LIMIT && (refusals === asks || (reference !== null && !isTxHash(reference)));
 }
 
 /**
@@ -123,14 +134,15 @@ async function diagnose(
     network,
     refused.map(({ payment }) => batchItem(payment)),
   );
-  return refused.flatMap(({ payment, refusals, detail }, index): Occurrence[] => {
+  return refused.flatMap((submission, index): Occurrence[] => {
+    const { payment, detail } = submission;
     const outcome = checks[index]?.outcome;
     const failed = (reason: FailureReason, rawReason: string, sentence: string): Occurrence[] => {
       const event = { type: 'itemFailed', batchId, reason } as const;
       return [{ tenantId: payment.tenantId, paymentId: payment.paymentId, event, rawReason, sentence }];
     };
     if (outcome?.kind === 'refused') return failed(outcome.reason, outcome.raw, SENTENCES[outcome.reason]);
-    if (outcome?.kind !== 'passed' || refusals < REFUSAL_LIMIT) return [];
+    if (outcome?.kind !== 'passed' || !isBelieved(submission)) return [];
     const raw = detail ?? 'refused';
     return failed(reasonOf(raw), raw, SENTENCE_REFUSED);
   });
