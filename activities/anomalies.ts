@@ -1,8 +1,9 @@
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { cancellationSignal } from '@temporalio/activity';
 import type { AnomalyDeps } from '../services/anomalies/deps.ts';
 import { sendAlertMails } from '../services/anomalies/mails.ts';
 import type { SweptRules } from '../services/anomalies/sweep.ts';
 import { sweepRules } from '../services/anomalies/sweep.ts';
+import { beating } from './beating.ts';
 
 /** The activities of `sweepAnomalies`. */
 export interface AnomalyActivities {
@@ -17,16 +18,7 @@ const HEARTBEAT_MS = 2_000;
 /** One set a worker. */
 export function createAnomalyActivities(deps: AnomalyDeps): AnomalyActivities {
   return {
-    sweepAnomalyRules: () => beating(() => sweepRules(deps, cancellationSignal())),
-    sendAnomalyMails: () => beating(() => sendAlertMails(deps, cancellationSignal())),
+    sweepAnomalyRules: () => beating(HEARTBEAT_MS, () => sweepRules(deps, cancellationSignal())),
+    sendAnomalyMails: () => beating(HEARTBEAT_MS, () => sendAlertMails(deps, cancellationSignal())),
   };
-}
-
-async function beating<T>(work: () => Promise<T>): Promise<T> {
-  const timer = setInterval(() => heartbeat(), HEARTBEAT_MS);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-  }
 }

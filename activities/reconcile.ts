@@ -1,8 +1,8 @@
-import { heartbeat } from '@temporalio/activity';
 import { correctFlushed } from '../services/reconcile/corrections.ts';
 import type { ReconcileDeps } from '../services/reconcile/deps.ts';
 import type { RoundResult } from '../services/reconcile/readChain.ts';
 import { readChain } from '../services/reconcile/readChain.ts';
+import { beating } from './beating.ts';
 
 /** The activities of the reconciler; retries are the workflow's. */
 export interface ReconcileActivities {
@@ -15,15 +15,11 @@ const HEARTBEAT_MS = 5_000;
 /** The activities over one set of dependencies. */
 export function createReconcileActivities(deps: ReconcileDeps): ReconcileActivities {
   return {
-    reconcileRound: async ({ network }) => {
-      const timer = setInterval(() => heartbeat(), HEARTBEAT_MS);
-      try {
+    reconcileRound: ({ network }) =>
+      beating(HEARTBEAT_MS, async () => {
         const result = await readChain(deps, network);
         await correctFlushed(deps, network);
         return result;
-      } finally {
-        clearInterval(timer);
-      }
-    },
+      }),
   };
 }

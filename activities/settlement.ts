@@ -7,6 +7,7 @@ import { confirmCarried, sendProposal } from '../services/settlement/settlers.ts
 import type { BatchProposal } from '../services/settlement/starter.ts';
 import type { SweptBatch } from '../services/settlement/sweep.ts';
 import { sweepNetwork } from '../services/settlement/sweep.ts';
+import { beating } from './beating.ts';
 
 /** The activities of settlement: each unpacks, calls a service, and leaves retries to the workflow. */
 export interface SettlementActivities {
@@ -22,6 +23,7 @@ export interface SettlementActivities {
   flushSplits(input: { readonly network: string }): Promise<number>;
 }
 
+const HEARTBEAT_MS = 5_000;
 const LOCAL_WAIT_MS = 2_200;
 const WAIT_MS = 2_000;
 const LONGEST_MS = 4 * 60_000;
@@ -32,8 +34,8 @@ export function createSettlementActivities(deps: SettlementDeps): SettlementActi
     sendSettlement: (proposal) => sendProposal(deps, proposal, activityInfo().workflowExecution?.workflowId ?? null),
     confirmSettlement: ({ batchId }) => confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }),
     awaitSettlement: ({ batchId }) => stayWith(deps, batchId),
-    sweepPayments: ({ network }) => withHeartbeat(async () => ({ batches: await sweepNetwork(deps, network) })),
-    flushSplits: ({ network }) => withHeartbeat(() => flushOrWarn(deps, network)),
+    sweepPayments: ({ network }) => beating(HEARTBEAT_MS, async () => ({ batches: await sweepNetwork(deps, network) })),
+    flushSplits: ({ network }) => beating(HEARTBEAT_MS, () => flushOrWarn(deps, network)),
   };
 }
 
@@ -56,14 +58,5 @@ async function flushOrWarn(deps: SettlementDeps, network: string): Promise<numbe
   } catch (error) {
     deps.log.warn({ network, error: String(error) }, 'splits could not be looked at; the next round does');
     return 0;
-  }
-}
-
-async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
-  const timer = setInterval(() => heartbeat(), 5_000);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
   }
 }

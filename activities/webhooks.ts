@@ -1,4 +1,4 @@
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { cancellationSignal } from '@temporalio/activity';
 import type { ProbeOutcome, RecoveryStart } from '../domain/webhook/recovery.ts';
 import type { AttemptOutcome } from '../domain/webhook/retry.ts';
 import type { AttemptKey } from '../services/webhooks/attempt.ts';
@@ -9,6 +9,7 @@ import { createDispatcher } from '../services/webhooks/dispatch.ts';
 import { keepClosing } from '../services/webhooks/keepClosing.ts';
 import { probeEndpoint } from '../services/webhooks/probe.ts';
 import { createRecorder } from '../services/webhooks/recorder.ts';
+import { beating } from './beating.ts';
 
 /** The activities of the webhook workflows. */
 export interface WebhookActivities {
@@ -36,19 +37,9 @@ export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
   });
   const dispatcher = createDispatcher(deps, recorder);
   return {
-    closeWindows: () => beating(() => keepClosing(deps, cancellationSignal())),
-    dispatchDeliveries: ({ shard }) => beating(() => dispatcher.run(shard, cancellationSignal())),
-    attemptWebhook: (key) => beating(() => attemptDelivery(deps, recorder, key)),
-    probeEndpoint: (input) => beating(() => probeEndpoint(deps, recorder, input)),
+    closeWindows: () => beating(HEARTBEAT_MS, () => keepClosing(deps, cancellationSignal())),
+    dispatchDeliveries: ({ shard }) => beating(HEARTBEAT_MS, () => dispatcher.run(shard, cancellationSignal())),
+    attemptWebhook: (key) => beating(HEARTBEAT_MS, () => attemptDelivery(deps, recorder, key)),
+    probeEndpoint: (input) => beating(HEARTBEAT_MS, () => probeEndpoint(deps, recorder, input)),
   };
-}
-
-/** Beats while the work goes on, so that the server soon notices a worker that died. */
-async function beating<T>(work: () => Promise<T>): Promise<T> {
-  const timer = setInterval(() => heartbeat(), HEARTBEAT_MS);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-  }
 }
