@@ -67,10 +67,14 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
         reject(tooLarge());
       } else chunks.push(chunk);
     };
+    const onCut = (): void => reject(new ServiceError('malformed_body', 'the body ended early'));
     request.on('data', onData);
-    request.once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('error', () => reject(new ServiceError('malformed_body', 'the body ended early')));
-    request.once('close', () => reject(new ServiceError('malformed_body', 'the body ended early')));
+    request.once('error', onCut);
+    request.once('close', onCut);
+    request.once('end', () => {
+      request.off('close', onCut);
+      resolve(Buffer.concat(chunks));
+    });
   });
 }
 

@@ -50,6 +50,7 @@ async function main(): Promise<void> {
     poolSize: config.databasePoolSize,
     applicationName: 'worker',
     groupByTenant: config.groupCommitByTenant,
+    statementNames: config.databaseStatementNames,
   });
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
   const outbound = openOutbound(config);

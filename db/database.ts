@@ -7,8 +7,11 @@ import { listMigrations } from './migrations.ts';
 
 /** Anything SQL can be sent through: the pool itself, or one client inside a database transaction. */
 export interface Sql {
-  /** Rows of one statement; values are parameters, never text in the statement. */
-  query<Row extends QueryResultRow>(statement: string, values?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Rows of one statement; values are parameters, never text in the statement. With `name` Postgres parses and plans it once a
+   * connection: for hot statements of one text that name their columns (`*` would break under a migration that adds one).
+   */
+  query<Row extends QueryResultRow>(statement: string, values?: readonly unknown[], name?: string): Promise<Row[]>;
 }
 
 /** What runs statements and database transactions: the database, or an open database transaction that others join. */
@@ -42,6 +45,8 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   /** GROUP_COMMIT_BY_TENANT. */
   readonly groupByTenant?: boolean;
+  /** DATABASE_STATEMENT_NAMES; true unless told. */
+  readonly statementNames?: boolean;
 }
 
 const RETRIES = 4;
@@ -69,12 +74,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     discovery: { warnWhenNoEntities: false },
   });
   const pool = (await orm.em.getDriver().getConnection().getNativeClient()) as Pool;
+  const run = runner(options.statementNames ?? true);
   return {
     orm,
     pool,
     groupByTenant: options.groupByTenant ?? false,
-    query: (statement, values) => run(pool, statement, values),
-    transaction: (work, isolation) => transact(pool, work, isolation),
+    query: (statement, values, name) => run(pool, statement, values, name),
+    transaction: (work, isolation) => retryConflicts(() => attemptTransaction(pool, run, work, isolation)),
     close: () => orm.close(true),
   };
 }
@@ -84,21 +90,28 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
  * one, and is committed or rolled back with it.
  */
 export function joinTransaction(sql: Sql): Transactional {
-  return { query: (statement, values) => sql.query(statement, values), transaction: (work) => work(sql) };
+  return { query: (...given) => sql.query(...given), transaction: (work) => work(sql) };
 }
 
-async function run<Row extends QueryResultRow>(
+type Run = <Row extends QueryResultRow>(
   target: Pool | PoolClient,
   statement: string,
-  values: readonly unknown[] = [],
-): Promise<Row[]> {
-  // MikroORM gives its connections text for timestamps; statements of ours get what pg gives: Date, and text for bigint.
-  const result = await target.query<Row>({ text: statement, values: [...values], types: pg.types });
-  return result.rows;
-}
+  values?: readonly unknown[],
+  name?: string,
+) => Promise<Row[]>;
 
-function transact<T>(pool: Pool, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
-  return retryConflicts(() => attemptTransaction(pool, work, isolation));
+function runner(isNamed: boolean): Run {
+  return async <Row extends QueryResultRow>(
+    target: Pool | PoolClient,
+    statement: string,
+    values: readonly unknown[] = [],
+    name?: string,
+  ) => {
+    // MikroORM gives its connections text for timestamps; statements of ours get what pg gives: Date, and text for bigint.
+    const query = { text: statement, values: [...values], types: pg.types };
+    const result = await target.query<Row>(isNamed && name !== undefined ? { ...query, name } : query);
+    return result.rows;
+  };
 }
 
 /** Runs work that is whole in itself again, four times at most, when it lost a deadlock or a serialization conflict. */
@@ -112,12 +125,12 @@ export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function attemptTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
+async function attemptTransaction<T>(pool: Pool, run: Run, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
     await client.query(isolation ? `begin isolation level ${isolation}` : 'begin');
-    const value = await work({ query: (statement, values) => run(client, statement, values) });
+    const value = await work({ query: (statement, values, name) => run(client, statement, values, name) });
     await client.query('commit');
     return value;
   } catch (error) {

@@ -33,6 +33,7 @@ export async function listKeysByHash(sql: Sql, hashes: readonly Buffer[]): Promi
      join api_key as key on key.tenant_id = hash.tenant_id and key.key_id = hash.key_id
      join tenant on tenant.tenant_id = key.tenant_id`,
     [hashes],
+    'keys-by-hash',
   );
   const found = new Map(rows.map((row) => [Number(row.position), keyStateOf(row)]));
   return hashes.map((_, index) => found.get(index + 1) ?? null);

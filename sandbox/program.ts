@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,6 +34,9 @@ import { SANDBOX_NETWORK, startUnit } from './unit.ts';
 const SERVICE_STAGE = 2;
 const EDGE_STAGE = 1;
 
+/** While a file of this name is in the state folder, processes that end are not started again: for breaking things on purpose. */
+const HOLD_FILE = 'hold';
+
 /**
  * Runs the sandbox (DESIGN §3): parts, service, one purchase on screen, `sandbox.json`, then serves until a signal. With
  * `exit` it ends after the purchase. Resolves with the status to end with; on a signal the process ends from within.
@@ -47,7 +50,9 @@ export async function runSandbox(options: SandboxOptions, printer: Printer, topo
     giveUp = (reason) => reject(new Error(reason));
   });
   gaveUp.catch(() => undefined);
-  const lifetime = createLifetime({ say: printer.say, giveUp });
+  const holdFile = join(options.folder, HOLD_FILE);
+  rmSync(holdFile, { force: true });
+  const lifetime = createLifetime({ say: printer.say, giveUp, isHeld: () => existsSync(holdFile) });
   const boot = bootSandbox(options, topology, lifetime, printer);
   let ended: Promise<void> | null = null;
   const end = async (): Promise<void> => {
@@ -106,8 +111,13 @@ async function bootSandbox(options: SandboxOptions, topology: Topology, lifetime
   if (lifetime.isEnding) return;
   await playHostProof({ ...{ database, web, printer }, temporal: unit.temporal, baseUrl: api.url, pepper: secrets.apiKeyPepper });
   if (lifetime.isEnding) return;
-  const contract = contractOf({ api, unit, seeded, sink, web, relayer: checksumAddress(relayer) });
-  writePrivateJson(contractFile, contract);
+  const tell = (): ReturnType<typeof contractOf> => {
+    const contract = contractOf({ api, unit, seeded, sink, web, relayer: checksumAddress(relayer) });
+    writePrivateJson(contractFile, contract);
+    return contract;
+  };
+  lifetime.onRestart(() => void tell());
+  const contract = tell();
   await printPlaces(contract, publisherUrl, contractFile, printer);
 }
 
@@ -198,5 +208,6 @@ async function printPlaces(contract: ReturnType<typeof contractOf>, publisherUrl
   printer.fact('publisher', `${publisherUrl}/articles/trio (also solo, duo, free)`);
   printer.fact('webhooks', webhookSink.deliveriesUrl);
   printer.fact('chain', chain.rpcUrl);
+  for (const [name, place] of Object.entries(contract.cluster?.places ?? {})) printer.fact(name, place);
   printer.fact('all of it', file);
 }

@@ -48,7 +48,19 @@ export interface ServiceStart {
 export interface Service {
   readonly url: string;
   /** What the contract file says of it besides, read anew at each call. */
-  processes?(): Readonly<Record<string, unknown>>;
+  processes?(): ServiceProcesses;
+}
+
+/** What a cluster's contract file says of its processes. */
+export interface ServiceProcesses {
+  readonly apis: readonly string[];
+  readonly logs: string;
+  /** Of every process, parts included, by its name. */
+  readonly pids: Readonly<Record<string, number>>;
+  /** Where each process serves its metrics. */
+  readonly metrics: Readonly<Record<string, string>>;
+  /** What is told on screen besides, by name. */
+  readonly places: Readonly<Record<string, string>>;
 }
 
 /** One API, one worker, Temporal's development server. */

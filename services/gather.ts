@@ -4,6 +4,8 @@ export interface GatherOptions<Item> {
   readonly limit: number;
   /** Runs at the same time. */
   readonly lanes: number;
+  /** Items with the same text are asked once in a run, and get the same answer. */
+  readonly same?: (item: Item) => string;
   /** Items with the same text never share a run. */
   readonly apart?: (item: Item) => string;
 }
@@ -40,11 +42,9 @@ export function gathered<Place extends object, Item, Result>(
   };
   const answer = async (place: Place, entries: readonly Waiting<Item, Result>[]): Promise<void> => {
     try {
-      const results = await run(
-        place,
-        entries.map(({ item }) => item),
-      );
-      for (const [index, entry] of entries.entries()) entry.resolve(results[index] as Result);
+      const { items, indexes } = distinct(entries, options.same);
+      const results = await run(place, items);
+      for (const [index, entry] of entries.entries()) entry.resolve(results[indexes[index] ?? index] as Result);
     } catch (error) {
       if (entries.length === 1 || options.isOutage(error)) for (const entry of entries) entry.reject(error);
       else for (const entry of entries) await answer(place, [entry]);
@@ -57,6 +57,23 @@ export function gathered<Place extends object, Item, Result>(
       queue.waiting.push({ item, resolve, reject });
       pump(place, queue);
     });
+}
+
+/** The items to ask, and for each entry which of them answers it. */
+function distinct<Item, Result>(
+  entries: readonly Waiting<Item, Result>[],
+  same: GatherOptions<Item>['same'],
+): { readonly items: readonly Item[]; readonly indexes: readonly number[] } {
+  if (!same) return { items: entries.map(({ item }) => item), indexes: [] };
+  const items: Item[] = [];
+  const placeOf = new Map<string, number>();
+  const indexes = entries.map(({ item }) => {
+    const text = same(item);
+    const place = placeOf.get(text) ?? items.push(item) - 1;
+    placeOf.set(text, place);
+    return place;
+  });
+  return { items, indexes };
 }
 
 /** Takes the first items that may run together out of the list. */

@@ -68,6 +68,7 @@ export function publisherHash(pepper: string, token: string, testKeysEnabled: bo
 /** Calls at one time share a query, which begins after all of them. */
 const findState: (database: Database, hash: Buffer) => Promise<KeyState | null> = gathered(listKeysByHash, {
   ...{ limit: 100, lanes: 2, isOutage: isTransientError },
+  same: (keyHash) => keyHash.toString('latin1'),
 });
 
 /**

@@ -32,6 +32,7 @@ export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'd
 /** Calls at one time share a query, which begins after all of them. */
 const isAlive: (database: Database, question: TokenQuestion) => Promise<boolean> = gathered(areTokensAlive, {
   ...{ limit: 100, lanes: 2, isOutage: isTransientError },
+  same: ({ tenantId, jti, licenceJti, path }) => `${tenantId} ${jti} ${licenceJti ?? ''} ${path ?? ''}`,
 });
 
 /**

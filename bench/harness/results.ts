@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Figure, MissingFigure } from './figure.ts';
 import type { Machine } from './machine.ts';
+import { writePerCore } from './perCore.ts';
 import { renderReadme } from './readme.ts';
 
 const JSON_FILE = new URL('../results.json', import.meta.url);
 const README_FILE = new URL('../README.md', import.meta.url);
+const SCALING_FILE = new URL('../../docs/scaling.md', import.meta.url);
 
 /** The figures of one bench, and when and where they were measured. */
 export interface BenchResult {
@@ -18,8 +20,8 @@ export interface BenchResult {
 }
 
 /**
- * Puts results in the place of earlier ones with the same id, in `bench/results.json` and `bench/README.md`; benches of `order`
- * that were never measured are listed as missing, those it does not name are dropped.
+ * Puts results in the place of earlier ones with the same id, in `bench/results.json`, `bench/README.md` and the table of
+ * `docs/scaling.md`; benches of `order` that were never measured are listed as missing, those it does not name are dropped.
  */
 export function keepResults(
   fresh: readonly BenchResult[],
@@ -31,6 +33,7 @@ export function keepResults(
   const unmeasured = order.filter(({ id }) => !kept.has(id));
   writeFileSync(JSON_FILE, `${JSON.stringify(results, null, 2)}\n`);
   writeFileSync(README_FILE, renderReadme(results, unmeasured));
+  writeFileSync(SCALING_FILE, writePerCore(readFileSync(SCALING_FILE, 'utf8'), results));
 }
 
 function readResults(): BenchResult[] {

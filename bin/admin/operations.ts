@@ -26,6 +26,8 @@ interface Surroundings {
 }
 
 const DAY_SECONDS = 86_400;
+/** A poll lasts a minute; Temporal remembers for five who polled. */
+const POLL_LIMIT_MS = 90_000;
 
 /** Commands that keep the service going: examine, recover, relayer keys, alerts. They print JSON; bigints as text. */
 export function operationCommands({ open, print }: Surroundings): Command[] {
@@ -146,9 +148,16 @@ function temporalOf({
       const { serverVersion } = await workflowService.getSystemInfo({});
       const described = await workflowService.describeNamespace({ namespace }).catch(() => null);
       const queue = { namespace, taskQueue: { name: TASK_QUEUE }, taskQueueType: 1 };
-      const pollers = described ? ((await workflowService.describeTaskQueue(queue)).pollers ?? []).length : 0;
+      const polls = described ? ((await workflowService.describeTaskQueue(queue)).pollers ?? []) : [];
+      const pollers = polls.filter(
+        ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < POLL_LIMIT_MS,
+      );
       const seconds = described?.config?.workflowExecutionRetentionTtl?.seconds;
-      return { version: serverVersion ?? '', retentionDays: described ? Number(seconds ?? 0) / DAY_SECONDS : null, pollers };
+      return {
+        version: serverVersion ?? '',
+        retentionDays: described ? Number(seconds ?? 0) / DAY_SECONDS : null,
+        pollers: pollers.length,
+      };
     } finally {
       await connection.close();
     }

@@ -64,6 +64,7 @@ async function open(
     poolSize: config.databasePoolSize,
     applicationName: 'svc api',
     groupByTenant: config.groupCommitByTenant,
+    statementNames: config.databaseStatementNames,
   });
   closers.push(() => database.close());
   const connection = await Connection.connect({ address: config.temporalAddress });

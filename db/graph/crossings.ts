@@ -122,7 +122,7 @@ export const LEGS: Source<LegRow, LegFilter> = {
     LARGEST: { column: 'l.amount_micro', type: 'bigint', direction: 'desc' },
     SMALLEST: { column: 'l.amount_micro', type: 'bigint', direction: 'asc' },
   },
-  keys: { crossing: { column: 'l.crossing_id', type: UUID } },
+  keys: { crossing: { column: 'l.crossing_id', type: UUID }, author: { column: 'l.to_address', type: 'text' } },
   where: (binder, filter) => [
     ...equals(binder, 'l.host', filter.host),
     ...equals(binder, 'l.slug', filter.slug),

@@ -45,32 +45,53 @@ export interface Placed<Row> {
   readonly position: Position;
 }
 
+/** What of a list a page shows. */
+interface PageOf {
+  readonly ordering: Ordering;
+  readonly after: Position | null;
+  readonly limit: number;
+}
+
 /** Rows of a list in an order, after a position, at most `limit`. */
 export async function listFrom<Row, Filter>(
   sql: Sql,
   source: Source<Row, Filter>,
   tenantId: string,
   filter: Filter,
-  page: { readonly ordering: Ordering; readonly after: Position | null; readonly limit: number },
+  page: PageOf,
 ): Promise<Placed<Row>[]> {
   const binder = new Binder();
-  const { id } = source;
-  const { column, type, direction } = page.ordering;
-  const conditions = [`${source.tenant} = ${binder.bind(tenantId)}`, ...source.where(binder, filter)];
-  if (page.after) {
-    const { value, id: afterId } = page.after;
-    const than = direction === 'asc' ? '>' : '<';
-    conditions.push(`(${column}, ${id.column}) ${than} (${binder.bind(value)}::${type}, ${binder.bind(afterId)}::${id.type})`);
-  }
+  const conditions = [
+    `${source.tenant} = ${binder.bind(tenantId)}`,
+    ...source.where(binder, filter),
+    ...isAfter(binder, source, page),
+  ];
+  const order = orderOf(source, page.ordering);
   const rows = await sql.query<Cells>(
-    `select ${source.columns}, (${column})::text as sort_value, (${id.column})::text as sort_id from ${source.from}
-      where ${conditions.join(' and ')} order by ${column} ${direction}, ${id.column} ${direction} limit ${binder.bind(page.limit)}`,
+    `select ${source.columns}, ${placeOf(source, page.ordering)} from ${source.from}
+      where ${conditions.join(' and ')} order by ${order} limit ${binder.bind(page.limit)}`,
     binder.values,
   );
-  return rows.map((row) => ({
-    row: source.read(row),
-    position: { value: String(row['sort_value']), id: String(row['sort_id']) },
-  }));
+  return rows.map((row) => placed(source, row));
+}
+
+function isAfter<Row, Filter>(binder: Binder, { id }: Source<Row, Filter>, { ordering, after }: PageOf): string[] {
+  if (after === null) return [];
+  const { column, type, direction } = ordering;
+  const than = direction === 'asc' ? '>' : '<';
+  return [`(${column}, ${id.column}) ${than} (${binder.bind(after.value)}::${type}, ${binder.bind(after.id)}::${id.type})`];
+}
+
+function orderOf<Row, Filter>({ id }: Source<Row, Filter>, { column, direction }: Ordering): string {
+  return `${column} ${direction}, ${id.column} ${direction}`;
+}
+
+function placeOf<Row, Filter>({ id }: Source<Row, Filter>, { column }: Ordering): string {
+  return `(${column})::text as sort_value, (${id.column})::text as sort_id`;
+}
+
+function placed<Row, Filter>(source: Source<Row, Filter>, row: Cells): Placed<Row> {
+  return { row: source.read(row), position: { value: String(row['sort_value']), id: String(row['sort_id']) } };
 }
 
 /** How many rows a list has. */
@@ -98,8 +119,7 @@ export async function listByKeys<Row, Filter>(
   values: readonly string[],
   each: number,
 ): Promise<Map<string, Row[]>> {
-  const by = source.keys[key];
-  if (!by) throw new Error(`this list has no key ${key}`);
+  const by = keyOf(source, key);
   const rows = await sql.query<Cells>(
     `select * from (
        select ${source.columns}, (${by.column})::text as batch_key,
@@ -110,6 +130,65 @@ export async function listByKeys<Row, Filter>(
   );
   const groups = Map.groupBy(rows, (row) => String(row['batch_key']));
   return new Map([...groups].map(([value, members]) => [value, members.map(source.read)]));
+}
+
+/** A page of the rows of each key, by key, all in one statement: see `listFrom`. */
+export async function listPagesByKeys<Row, Filter>(
+  sql: Sql,
+  source: Source<Row, Filter>,
+  { tenantId, key, values, filter }: RowsOfKeys<Filter>,
+  page: PageOf,
+): Promise<Map<string, Placed<Row>[]>> {
+  const by = keyOf(source, key);
+  const binder = new Binder();
+  const order = orderOf(source, page.ordering);
+  const wanted = `unnest(${binder.bind([...values])}::${by.type}[]) as wanted (value)`;
+  const conditions = [
+    ...[`${source.tenant} = ${binder.bind(tenantId)}`, `${by.column} = wanted.value`],
+    ...[...source.where(binder, filter), ...isAfter(binder, source, page)],
+  ];
+  const rows = await sql.query<Cells>(
+    `select wanted.value::text as batch_key, found.* from ${wanted} cross join lateral (
+       select ${source.columns}, ${placeOf(source, page.ordering)}, row_number() over (order by ${order}) as batch_place
+       from ${source.from} where ${conditions.join(' and ')} order by ${order} limit ${binder.bind(page.limit)}
+     ) found order by batch_key, batch_place`,
+    binder.values,
+  );
+  const groups = Map.groupBy(rows, (row) => String(row['batch_key']));
+  return new Map([...groups].map(([value, members]) => [value, members.map((row) => placed(source, row))]));
+}
+
+/** How many rows each key has, by key, in one statement; a key without any is not in it. */
+export async function countByKeys<Row, Filter>(
+  sql: Sql,
+  source: Source<Row, Filter>,
+  { tenantId, key, values, filter }: RowsOfKeys<Filter>,
+): Promise<Map<string, number>> {
+  const by = keyOf(source, key);
+  const binder = new Binder();
+  const conditions = [
+    ...[`${source.tenant} = ${binder.bind(tenantId)}`, `${by.column} = any(${binder.bind([...values])}::${by.type}[])`],
+    ...source.where(binder, filter),
+  ];
+  const rows = await sql.query<{ batch_key: string; count: string }>(
+    `select (${by.column})::text as batch_key, count(*) from ${source.from} where ${conditions.join(' and ')} group by ${by.column}`,
+    binder.values,
+  );
+  return new Map(rows.map((row) => [row.batch_key, Number(row.count)]));
+}
+
+/** Rows of a site that hang on keys of one kind. */
+export interface RowsOfKeys<Filter> {
+  readonly tenantId: string;
+  readonly key: string;
+  readonly values: readonly string[];
+  readonly filter: Filter;
+}
+
+function keyOf<Row, Filter>(source: Source<Row, Filter>, key: string): Source<Row, Filter>['keys'][string] {
+  const by = source.keys[key];
+  if (!by) throw new Error(`this list has no key ${key}`);
+  return by;
 }
 
 /** `column = value`, where a value is given. */

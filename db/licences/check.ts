@@ -32,6 +32,7 @@ export async function areTokensAlive(sql: Sql, questions: readonly TokenQuestion
       questions.map(({ licenceJti }) => licenceJti),
       questions.map(({ path }) => path),
     ],
+    'tokens-alive',
   );
   return rows.map(({ alive }) => alive);
 }

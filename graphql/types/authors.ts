@@ -1,11 +1,14 @@
 import type { AuthorTotals } from '../../services/graph/authors.ts';
 import { readAuthors } from '../../services/graph/authors.ts';
+import type { ReadingDeps } from '../../services/graph/deps.ts';
+import type { Leg } from '../../services/graph/lists.ts';
 import { legs } from '../../services/graph/lists.ts';
-import type { ListPage } from '../../services/graph/pages.ts';
+import type { ListPage, PageRequest } from '../../services/graph/pages.ts';
 import { pageOf } from '../../services/graph/pages.ts';
 import type { ReportFrame } from '../../services/reports/request.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
+import type { Connected } from '../connections.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { CrossingKind } from '../enums.ts';
 import { filterText, lower } from '../inputs.ts';
@@ -16,29 +19,37 @@ import { EarningsSums, REPORT_COST } from './earnings.ts';
 
 type Author = AuthorTotals & { readonly tenantId: string };
 
-/** A statement's lines are a statement of SQL each: few authors at once. */
-const LINES_COST = 10;
-
 const StatementType = builder.objectRef<Author>('Statement').implement({
   description: 'What one author’s wallet was paid in a window; totals are exact whatever a page of lines shows.',
   interfaces: [EarningsSums],
   fields: (t) => ({
     wallet: t.string({ description: 'The author’s wallet.', resolve: ({ wallet }) => shownWallet(wallet) }),
     authorId: t.exposeString('authorId', { nullable: true, description: 'The author’s id, where one is known.' }),
-    lines: t.field({
+    lines: t.loadable({
       type: LegConnection,
       description: 'What it was paid for, newest first.',
-      complexity: (args) => ({ ...listCost(args), field: LINES_COST }),
+      complexity: listCost,
       args: pageArgs,
-      resolve: async (author, page, { deps }) => {
-        const request = pageRequest(page, 'NEWEST');
-        const { wallet, window, host, kind } = author;
-        const which = { author: wallet, window, host, kind, includePlatform: false };
-        return connect(await legs.page(deps, author.tenantId, which, request), request);
-      },
+      byPath: true,
+      load: (authors: Author[], { deps }, page) => linesOf(deps, authors, pageRequest(page, 'NEWEST')),
+      resolve: (author) => author,
     }),
   }),
 });
+
+/** A page of each author's lines, in the order of the authors: all authors of one report in one statement. */
+async function linesOf(deps: ReadingDeps, authors: readonly Author[], request: PageRequest): Promise<Connected<Leg>[]> {
+  const found = new Map<Author, Connected<Leg>>();
+  const reportOf = ({ tenantId, window, host, kind }: Author): string => JSON.stringify([tenantId, window, host, kind]);
+  for (const members of Map.groupBy(authors, reportOf).values()) {
+    const { tenantId, window, host, kind } = members[0] as Author;
+    const filter = { window, host, kind, includePlatform: false };
+    const wallets = members.map(({ wallet }) => wallet);
+    const pages = await legs.pages(deps, { tenantId, key: 'author', values: wallets, filter }, request);
+    for (const [index, page] of pages.entries()) found.set(members[index] as Author, connect(page, request));
+  }
+  return authors.map((author) => found.get(author) as Connected<Leg>);
+}
 
 const StatementConnection = connectionOf(StatementType, 'Statement', 'statements, the largest first');
 

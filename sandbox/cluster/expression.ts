@@ -16,8 +16,7 @@ export type Expression = (history: History, nowMs: number) => Value;
 type Range = readonly { readonly labels: Labels; readonly increase: number; readonly seconds: number }[];
 type Selector = { readonly now: Expression; readonly range: ((history: History, nowMs: number) => Range) | null };
 
-const TOKEN =
-  /\s*(=~|!=|>=|<=|==|[A-Za-z_:][\w:]*|"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:[smh]\b)?|[(){}[\],=<>+\-*])/y;
+const TOKEN = /\s*(=~|!=|>=|<=|==|[A-Za-z_:][\w:]*|"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:[smh]\b)?|[(){}[\],=<>+\-*])/y;
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '>': (a, b) => a > b,
@@ -186,7 +185,8 @@ function readCall(reader: Reader, name: string): Expression {
     return (history, nowMs) => quantileOf(Number(first(history, nowMs)), pointsOf(buckets(history, nowMs)));
   }
   reader.take(')');
-  if (name === 'absent') return (history, nowMs) => (pointsOf(first(history, nowMs)).length > 0 ? [] : [{ labels: {}, value: 1 }]);
+  if (name === 'absent')
+    return (history, nowMs) => (pointsOf(first(history, nowMs)).length > 0 ? [] : [{ labels: {}, value: 1 }]);
   if (name === 'abs') {
     return (history, nowMs) => pointsOf(first(history, nowMs)).map((point) => ({ ...point, value: Math.abs(point.value) }));
   }

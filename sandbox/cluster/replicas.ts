@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiProcess, ServiceProcess } from '../processes-of-service.ts';
 import { startApiProcess, startWorkerProcess } from '../processes-of-service.ts';
@@ -24,4 +25,12 @@ export async function startApiReplica(options: ReplicaOptions, number: number, p
 /** Starts the worker of a number. */
 export function startWorkerReplica({ environment, logs }: ReplicaOptions, number: number): Promise<ServiceProcess> {
   return startWorkerProcess({ environment, logFile: join(logs, `worker-${number}.log`) });
+}
+
+/** Where a process serves its metrics, as it said last in its log; null while it has not. */
+export function metricsUrlOf({ process }: ServiceProcess): string | null {
+  const line = readFileSync(process.logFile, 'utf8')
+    .split('\n')
+    .findLast((one) => one.includes('"metrics are served"'));
+  return line === undefined ? null : (JSON.parse(line) as { readonly url: string }).url;
 }

@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startProcess } from '../parts/processes.ts';
@@ -6,10 +7,12 @@ import type { TemporalServerPorts } from '../parts/temporal-server.ts';
 import { startTemporalServer } from '../parts/temporal-server.ts';
 import type { ServiceProcess } from '../processes-of-service.ts';
 import { sayIfSlow } from '../slow.ts';
-import type { Service, ServiceStart, TemporalStart, Topology } from '../topology.ts';
+import type { Service, ServiceProcesses, ServiceStart, TemporalStart, Topology } from '../topology.ts';
+import { readAlertRules } from './alerts.ts';
 import { startBalancer } from './balancer.ts';
 import type { ReplicaOptions } from './replicas.ts';
-import { REPLICAS, startApiReplica, startWorkerReplica } from './replicas.ts';
+import { metricsUrlOf, REPLICAS, startApiReplica, startWorkerReplica } from './replicas.ts';
+import { startWatch } from './watch.ts';
 
 /**
  * Settings of Postgres beside the sandbox's. When Postgres comes back all processes and the four services of Temporal connect at
@@ -17,6 +20,7 @@ import { REPLICAS, startApiReplica, startWorkerReplica } from './replicas.ts';
  */
 export const CLUSTER_POSTGRES: readonly string[] = ['max_connections=500'];
 
+const ALERT_RULES = new URL('../../deploy/alerts.yml', import.meta.url);
 const MIGRATION = fileURLToPath(new URL('../../bin/migrate.ts', import.meta.url));
 
 /**
@@ -57,21 +61,31 @@ export async function runMigration(ownerUrl: string, logs: string): Promise<void
   const alive = setInterval(() => undefined, 1_000);
   const { code } = await migration.exited;
   clearInterval(alive);
-  if (code !== 0) throw new Error(`the migration ended with ${code}:\n${migration.tail()}`);
+  if (code !== 0)
+    throw new Error(`the schema cannot be brought up to date; \`--fresh\` begins with empty data. ${migration.tail(1)}`);
 }
 
-async function startService({ options, environment, lifetime, stage, progress }: ServiceStart): Promise<Service> {
+async function startService({ options, environment: given, lifetime, stage, progress }: ServiceStart): Promise<Service> {
+  const urls = new Map<string, string>();
+  const watch = await startWatch({ rules: readAlertRules(ALERT_RULES), targets: () => urls, say: progress });
+  lifetime.onEnd(stage - 1, () => watch.close());
   const proxy = await startBalancer(options.ports.api);
   lifetime.onEnd(stage, () => proxy.close());
   const logs = join(options.folder, 'logs');
+  const telemetry = { METRICS_PORT: '0', METRICS_INTERVAL_MS: '5000', OTEL_EXPORTER_OTLP_ENDPOINT: watch.url };
   // One issuer of licences, whichever process signs.
-  const replicas: ReplicaOptions = { environment: { ...environment, PUBLIC_BASE_URL: proxy.url }, logs };
+  const environment = { ...given, ...telemetry, PUBLIC_BASE_URL: proxy.url };
+  const adminFile = writeAdminEnvironment(options.folder, environment);
+  lifetime.onEnd(stage, () => rmSync(adminFile, { force: true }));
+  const replicas: ReplicaOptions = { environment, logs };
   const pids = new Map<string, number>();
-  const named = <T extends ServiceProcess>(name: string, start: Promise<T>): Promise<T> =>
-    start.then((one) => {
-      pids.set(name, one.process.pid);
-      return one;
-    });
+  const named = async <T extends ServiceProcess>(name: string, start: Promise<T>): Promise<T> => {
+    const one = await start;
+    pids.set(name, one.process.pid);
+    const url = metricsUrlOf(one);
+    if (url !== null) urls.set(name, url);
+    return one;
+  };
   const apis = numbers(REPLICAS.api).map(async (number) => {
     const name = `api-${number}`;
     const api = await sayIfSlow(progress, name, named(name, startApiReplica(replicas, number)));
@@ -85,9 +99,24 @@ async function startService({ options, environment, lifetime, stage, progress }:
     const worker = await sayIfSlow(progress, name, named(name, startWorkerReplica(replicas, number)));
     lifetime.keep(stage, worker, () => named(name, startWorkerReplica(replicas, number)));
   });
-  const urls = await Promise.all(apis);
+  const apiUrls = await Promise.all(apis);
   await Promise.all(workers);
-  return { url: proxy.url, processes: () => ({ apis: urls, logs, pids: Object.fromEntries([...pids].sort()) }) };
+  const processes = (): ServiceProcesses => {
+    const { Postgres: postgres, Temporal: temporal } = lifetime.pids();
+    const parts = { ...(postgres === undefined ? {} : { postgres }), ...(temporal === undefined ? {} : { temporal }) };
+    const places = { alerts: `${watch.url}/alerts`, metrics: `${watch.url}/metrics`, traces: `${watch.url}/traces` };
+    const ids = { ...Object.fromEntries([...pids].sort()), ...parts };
+    return { apis: apiUrls, logs, pids: ids, metrics: Object.fromEntries([...urls].sort()), places };
+  };
+  return { url: proxy.url, processes };
+}
+
+/** What `npm run admin` is given, as lines for a shell: everything that API and worker have. */
+function writeAdminEnvironment(folder: string, environment: Readonly<Record<string, string>>): string {
+  const file = join(folder, 'admin.env');
+  const lines = Object.entries({ ...environment, LOG_LEVEL: 'warn' }).map(([name, value]) => `${name}='${value}'\n`);
+  writeFileSync(file, lines.join(''), { mode: 0o600 });
+  return file;
 }
 
 function numbers(count: number): number[] {

@@ -1,5 +1,5 @@
-import type { Position, Source } from '../../db/graph/source.ts';
-import { countFrom, listByKeys, listFrom } from '../../db/graph/source.ts';
+import type { Placed, Position, RowsOfKeys, Source } from '../../db/graph/source.ts';
+import { countByKeys, countFrom, listByKeys, listFrom, listPagesByKeys } from '../../db/graph/source.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
 import type { ReadingDeps } from './deps.ts';
@@ -33,6 +33,8 @@ export interface List<Row, Filter> {
   find(deps: ReadingDeps, tenantId: string, filter: Filter): Promise<Owned<Row> | null>;
   /** The rows of each key, in the order of the keys; at most 100 of one. */
   groups(deps: ReadingDeps, tenantId: string, key: string, values: readonly string[]): Promise<Owned<Row>[][]>;
+  /** One page of each key's rows, in the order of the keys; throws as `page`. Two statements at most, one to count. */
+  pages(deps: ReadingDeps, of: RowsOfKeys<Filter>, page: PageRequest): Promise<ListPage<Owned<Row>>[]>;
   /** The row of each key, or null, in the order of the keys. */
   each(deps: ReadingDeps, tenantId: string, key: string, values: readonly string[]): Promise<(Owned<Row> | null)[]>;
 }
@@ -44,13 +46,11 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
     return values.map((value) => (found.get(value) ?? []).map((row) => ({ ...row, tenantId })));
   };
   return {
-    page: ({ reading }, tenantId, filter, { first, after, orderBy }) =>
-      readPage(orderBy, after, first, {
-        rows: async (position, limit) => {
-          const ordering = source.orderings[orderBy];
-          if (!ordering) throw new Error(`this list has no order ${orderBy}`);
-          const found = await listFrom(reading, source, tenantId, filter, { ordering, after: position, limit });
-          return found.map(({ row, position: at }) => ({ row: { ...row, tenantId }, position: at }));
+    page: ({ reading }, tenantId, filter, request) =>
+      readPage(request, {
+        rows: async (after, limit) => {
+          const asked = { ordering: orderingOf(source, request.orderBy), after, limit };
+          return (await listFrom(reading, source, tenantId, filter, asked)).map((row) => owned(row, tenantId));
         },
         count: () => atDatabase(() => countFrom(reading, source, tenantId, filter)),
       }),
@@ -61,26 +61,63 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
       return found ? { ...found.row, tenantId } : null;
     },
     groups,
+    pages: async ({ reading }, of, { first, after, orderBy }) => {
+      const { tenantId, values } = of;
+      const position = after === null ? null : positionOf(after, orderBy);
+      const asked = { ordering: orderingOf(source, orderBy), after: position, limit: first + 1 };
+      const found = await ofCursor(position, () => listPagesByKeys(reading, source, of, asked));
+      let counts: Promise<Map<string, number>> | null = null;
+      const count = async (value: string): Promise<number> => {
+        counts ??= atDatabase(() => countByKeys(reading, source, of));
+        return (await counts).get(value) ?? 0;
+      };
+      return values.map((value) => {
+        const rows = (found.get(value) ?? []).map((row) => owned(row, tenantId));
+        return cutPage(rows, orderBy, first, () => count(value));
+      });
+    },
     each: async (deps, tenantId, key, values) => (await groups(deps, tenantId, key, values)).map(([row]) => row ?? null),
   };
 }
 
+function orderingOf<Row, Filter>(source: Source<Row, Filter>, orderBy: string): Source<Row, Filter>['orderings'][string] {
+  const ordering = source.orderings[orderBy];
+  if (!ordering) throw new Error(`this list has no order ${orderBy}`);
+  return ordering;
+}
+
+function owned<Row>({ row, position }: Placed<Row>, tenantId: string): Placed<Owned<Row>> {
+  return { row: { ...row, tenantId }, position };
+}
+
 async function readPage<Row>(
-  orderBy: string,
-  after: string | null,
-  first: number,
+  { first, after, orderBy }: PageRequest,
   list: {
-    readonly rows: (position: Position | null, limit: number) => Promise<{ readonly row: Row; readonly position: Position }[]>;
+    readonly rows: (position: Position | null, limit: number) => Promise<Placed<Row>[]>;
     readonly count: () => Promise<number>;
   },
 ): Promise<ListPage<Row>> {
   const position = after === null ? null : positionOf(after, orderBy);
-  const found = await atDatabase(() => list.rows(position, first + 1)).catch((error: unknown) => {
+  return cutPage(await ofCursor(position, () => list.rows(position, first + 1)), orderBy, first, list.count);
+}
+
+/** Reads from a position on; one of a form that Postgres cannot take is no cursor of the list. */
+async function ofCursor<T>(position: Position | null, read: () => Promise<T>): Promise<T> {
+  return await atDatabase(read).catch((error: unknown) => {
     if (position !== null && /^22/.test(String((error as { code?: unknown }).code))) throw badCursor();
     throw error;
   });
-  const rows = found.slice(0, first).map(({ row, position: at }) => ({ row, cursor: cursorOf(orderBy, at) }));
-  return { rows, hasNext: found.length > first, count: list.count };
+}
+
+/** The page of what was read: one row more than it shows says that there is more. */
+function cutPage<Row>(
+  found: readonly Placed<Row>[],
+  orderBy: string,
+  first: number,
+  count: () => Promise<number>,
+): ListPage<Row> {
+  const rows = found.slice(0, first).map(({ row, position }) => ({ row, cursor: cursorOf(orderBy, position) }));
+  return { rows, hasNext: found.length > first, count };
 }
 
 /**

@@ -21,7 +21,7 @@ export interface TemporalFacts {
   readonly version: string;
   /** How long closed workflows are kept; null when the namespace does not exist. */
   readonly retentionDays: number | null;
-  /** Workers that asked the service's task queue for work in the last minutes. */
+  /** Workers that asked the service's task queue for work in the last minute and a half. */
   readonly pollers: number;
 }
 

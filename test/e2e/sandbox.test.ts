@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, expect, inject, test } from 'vitest';
+import { expectTenAnswers } from '../support/sandbox-questions.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/sandbox.ts', import.meta.url));
 const ANY_PORT = Object.fromEntries(
@@ -62,6 +63,7 @@ test(
     expectShape(contract);
     await expectSeeded(contract);
     await expectTwoSales(contract);
+    await expectTenAnswers(contract, 2);
 
     const group = -(second.child.pid as number);
     process.kill(group, 'SIGINT');

@@ -29,7 +29,25 @@ afterAll(async () => {
   await service?.stop();
   await server.stop();
 });
-afterEach(() => checkService(service));
+afterEach(async () => {
+  await paidOut();
+  await checkService(service);
+});
+
+/** The facilitator pays splits; the sweeper pays them out in one of its next rounds. */
+const paidOut = async (): Promise<void> => {
+  const rpc = createRpc(testNetwork(service.chain));
+  const held = async () => {
+    const splits = await service.database.query<{ pay_to: Hex }>('select pay_to from split');
+    const payTos = splits.map((split) => split.pay_to);
+    return (await listBalances(rpc, testNetwork(service.chain), payTos)).filter((balance) => balance > 0n);
+  };
+  try {
+    await expect.poll(held, { timeout: 15_000 }).toEqual([]);
+  } finally {
+    await rpc.close();
+  }
+};
 
 const submit = async ({ paymentPayload: { payload } }: SettleBody): Promise<Hex> => {
   const { authorization: a, signature } = payload;

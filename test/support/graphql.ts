@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { expect } from 'vitest';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database, Sql } from '../../db/database.ts';
@@ -52,6 +53,13 @@ export async function sendGraph(
   const text = await response.text();
   const { data = null, errors = [] } = JSON.parse(text);
   return { status: response.status, text, data, errors };
+}
+
+/** What no answer may ever hold: a status of 500, a stack, SQL. */
+export function expectClean(graph: Awaited<ReturnType<typeof startTestGraphql>>, answer: GraphAnswer): void {
+  expect(answer.status).toBeLessThan(500);
+  expect(answer.text).not.toMatch(/node_modules|\.ts:\d|\.js:\d|at async|select |stack|originalError/i);
+  expect(graph.api.problems).toEqual([]);
 }
 
 /** Starts both doors; `count()` gives the statements since it was called last. */

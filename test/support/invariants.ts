@@ -40,7 +40,7 @@ export async function checkInvariants(world: JudgedWorld, known: Known = {}): Pr
   await noncesHaveNoGap(world, known);
 }
 
-/** The same for a service as it runs, once it has come to rest: what is still on its way gets 20 s to arrive. */
+/** The same for a service as it runs, once it has come to rest: payments on their way and money at splits get 30 s to arrive. */
 export async function checkService(
   service: Pick<TestService, 'database' | 'chain' | 'relayer'>,
   known: Known = {},
@@ -49,11 +49,17 @@ export async function checkService(
   const rpc = createRpc(network);
   const { database, relayer } = service;
   try {
-    await expect
-      .poll(() => database.query("select payment_id, state from payment where state in ('accepted', 'broadcast', 'review')"), {
-        timeout: 20_000,
-      })
-      .toEqual([]);
+    const underWay = async (): Promise<unknown[]> => {
+      const open = await database.query("select state from payment where state in ('accepted', 'broadcast', 'review')");
+      const splits = await database.query<{ pay_to: Address }>('select pay_to from split');
+      const balances = await listBalances(
+        rpc,
+        network,
+        splits.map((split) => split.pay_to),
+      );
+      return [...open, ...balances.filter((balance) => balance > 0n)];
+    };
+    await expect.poll(underWay, { timeout: 30_000, interval: 200 }).toEqual([]);
     await checkInvariants({ database, rpc, network, deps: { relayersOf: () => [{ address: relayer }] } }, known);
   } finally {
     await rpc.close();

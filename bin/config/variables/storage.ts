@@ -38,6 +38,13 @@ export const storage = {
     fallback: 'false',
     schema: flag,
   }),
+  databaseStatementNames: withDefault({
+    name: 'DATABASE_STATEMENT_NAMES',
+    about: 'false behind a transaction pooler that does not know prepared statements (PgBouncer before 1.21).',
+    example: 'true',
+    fallback: 'true',
+    schema: flag,
+  }),
   databaseReadUrl: optional({
     name: 'DATABASE_READ_URL',
     about: 'A replica of Postgres that GraphQL reads reports from; they may lag a little. Not set: DATABASE_URL.',
