@@ -46,6 +46,7 @@ export async function insertObservations(database: Database, groups: readonly Ob
         ...[column('micro'), column('agent'), column('agentUa'), column('classifyReason'), column('verified')],
         ...[column('verifiedAgent'), column('sigInvalid'), column('atMs')],
       ],
+      'insert-observations',
     );
   await retryConflicts(insert);
 }

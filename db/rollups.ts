@@ -37,6 +37,7 @@ export async function rollUpCrossings(sql: Sql, refs: readonly CrossingRef[]): P
        on conflict (tenant_id, dimension, bucket, host, kind, key, lane) do update
          set events = rolled.events + excluded.events, micro = rolled.micro + excluded.micro`,
       values,
+      `roll-up-crossings-${unit}`,
     );
   }
 }
@@ -84,9 +85,9 @@ const ADD = `hits = rolled.hits + excluded.hits, micro = rolled.micro + excluded
 
 /**
  * Appends observations and adds them to the rollups, in one statement. `insert` is an `insert into observation …` without its
- * `returning`; `values` are its parameters. All of it, or, when it throws, nothing.
+ * `returning`; `values` are its parameters, `name` is the statement's (`Sql.query`). All of it, or, when it throws, nothing.
  */
-export async function insertAndRollUp(sql: Sql, insert: string, values: readonly unknown[]): Promise<void> {
+export async function insertAndRollUp(sql: Sql, insert: string, values: readonly unknown[], name?: string): Promise<void> {
   await sql.query(
     `with made as (${insert} returning ${OBSERVATION_COLUMNS}),
      hours as (
@@ -96,5 +97,6 @@ export async function insertAndRollUp(sql: Sql, insert: string, values: readonly
      insert into observation_day as rolled ${observationDaySums('made', LANE)}
      on conflict (tenant_id, dimension, bucket, host, verdict, classified_as, kind, reason, agent, lane) do update set ${ADD}`,
     values,
+    name,
   );
 }

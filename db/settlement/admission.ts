@@ -11,6 +11,8 @@ export interface AdmissionFacts {
   readonly openBatches: number;
   /** How many may be in flight at once, over all its relayer keys that are not paused; 0 where there is none. */
   readonly inFlightLimit: number;
+  /** True when the network has relayer keys and every one of them is paused: nothing can be sent. */
+  readonly isPaused: boolean;
 }
 
 /** A payment to be let in, or not. */
@@ -24,7 +26,15 @@ export interface AdmissionAsk {
 /** Reads all of it for several payments in one round trip, in the order asked; what waits is counted once a network. */
 export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): Promise<readonly AdmissionFacts[]> {
   const column = (read: (ask: AdmissionAsk) => string): string[] => asks.map(read);
-  const rows = await sql.query<{ strikes: string; blocked: boolean; gas: string; waiting: string; open: string; lanes: string }>(
+  const rows = await sql.query<{
+    strikes: string;
+    blocked: boolean;
+    gas: string;
+    waiting: string;
+    open: string;
+    lanes: string;
+    paused: boolean;
+  }>(
     `with asked as (
        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
          as one (tenant_id, network, payer, pay_to, position)
@@ -34,14 +44,16 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
                  and mode = 'live' limit 20000) few) as waiting,
               (select count(*) from settlement_batch batch where batch.network = at_work.network and batch.state = 'open') as open,
               (select coalesce(sum(in_flight_limit), 0) from relayer where relayer.network = at_work.network
-                 and paused_reason is null) as lanes
+                 and paused_reason is null) as lanes,
+              (select coalesce(bool_and(paused_reason is not null), false) from relayer
+                where relayer.network = at_work.network) as paused
          from (select distinct network from asked) at_work
      )
      select coalesce((select strikes from payer_strike strike where strike.network = asked.network and strike.payer = asked.payer
                and last_at > now() - interval '1 hour'), 0) as strikes,
             exists (select 1 from blocked_payee block where block.network = asked.network and block.pay_to = asked.pay_to) as blocked,
             coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,
-            load.waiting, load.open, load.lanes
+            load.waiting, load.open, load.lanes, load.paused
        from asked join load using (network) order by position`,
     [column((ask) => ask.tenantId), column((ask) => ask.network), column((ask) => ask.payer), column((ask) => ask.payTo)],
   );
@@ -52,6 +64,7 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
     waiting: Number(row.waiting),
     openBatches: Number(row.open),
     inFlightLimit: Number(row.lanes),
+    isPaused: row.paused,
   }));
 }
 

@@ -62,6 +62,7 @@ async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<Cr
       entries.map((entry) => entry.change.payment.paymentId),
       entries.map((entry) => entry.negative),
     ],
+    'record-crossings',
   );
   return rows.map((row) => ({ tenantId: row.tenant_id, crossingId: row.crossing_id }));
 }
@@ -112,6 +113,7 @@ async function recordObservations(sql: Sql, changes: readonly Change[]): Promise
       rows.map((row) => row.count),
       rows.map((row) => row.reason),
     ],
+    'record-observations',
   );
 }
 
@@ -140,6 +142,7 @@ export async function recordRefusalRow(database: Database, refusal: Refusal): Pr
         ...[agent.label, agent.ua ?? null, agent.classifyReason ?? null, agent.verified ?? null],
         ...[agent.verifiedAgent ?? null, agent.sigInvalid ?? null],
       ],
+      'record-refusal',
     );
   await retryConflicts(insert);
 }

@@ -14,6 +14,13 @@ export interface PublisherOptions {
   readonly render: (slug: string) => Promise<string | null>;
 }
 
+/** Agents that run in web pages of other origins. The stock clients send the last of the allowed headers, an answer's, with a request. */
+const FOR_BROWSERS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': 'authorization, payment-signature, x-payment, access-control-expose-headers',
+  'access-control-expose-headers': 'payment-required, payment-response, x-payment-response, x-licence, retry-after',
+};
+
 export function createPublisher({ serviceUrl, apiKey, origin, render }: PublisherOptions) {
   async function call(path: string, body?: object) {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
@@ -70,6 +77,10 @@ export function createPublisher({ serviceUrl, apiKey, origin, render }: Publishe
 
   return express()
     .disable('x-powered-by')
+    .use((_request, response, next) => {
+      response.set(FOR_BROWSERS);
+      next();
+    })
     .get('/articles/:slug', (request, response) => sellArticle(request, response).catch(() => waitAndRetry(response)));
 }
 

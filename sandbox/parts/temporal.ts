@@ -34,6 +34,9 @@ export interface Temporal {
   stop(): Promise<void>;
 }
 
+/** It picks further ports by itself, any of which another program may take before it is up. */
+const PORT_ATTEMPTS = 3;
+
 /** Measured (DESIGN §3): an idle update-with-start with two local activities falls from 50 to 18 ms. */
 const DYNAMIC_CONFIG = [
   'matching.numTaskqueueReadPartitions=1',
@@ -58,25 +61,36 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   }
   const program = await findTemporal(options.sources, options.progress);
   mkdirSync(options.folder, { recursive: true });
-  const port = await choosePort(options.port ?? 0);
-  const uiPort = options.uiPort === null ? null : await choosePort(options.uiPort ?? 0);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await choosePort(options.port ?? 0);
+    const uiPort = options.uiPort === null ? null : await choosePort(options.uiPort ?? 0);
+    const started = await startServer(program, options.folder, { namespace, port, uiPort });
+    try {
+      await untilReady(started.process, () => prepareNamespace(started.address, namespace), 60_000);
+      return started;
+    } catch (error) {
+      const hasLostItsPort = !started.process.isRunning() && /address already in use/i.test(started.process.tail());
+      await started.stop();
+      if (!hasLostItsPort || attempt === PORT_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function startServer(
+  program: string,
+  folder: string,
+  { namespace, port, uiPort }: { readonly namespace: string; readonly port: number; readonly uiPort: number | null },
+): Promise<Temporal & { readonly process: PartProcess }> {
   const process = await startProcess({
     name: 'Temporal',
     command: program,
-    args: flags(options.folder, namespace, port, uiPort),
-    logFile: join(options.folder, 'temporal.log'),
+    args: flags(folder, namespace, port, uiPort),
+    logFile: join(folder, 'temporal.log'),
     graceMs: 8_000,
   });
   void process.exited.then(() => [port, ...(uiPort === null ? [] : [uiPort])].forEach(releasePort));
-  const own = `127.0.0.1:${port}`;
-  try {
-    await untilReady(process, () => prepareNamespace(own, namespace), 60_000);
-  } catch (error) {
-    await process.stop();
-    throw error;
-  }
   const uiUrl = uiPort === null ? null : `http://127.0.0.1:${uiPort}`;
-  return { address: own, namespace, uiUrl, process, stop: () => process.stop() };
+  return { address: `127.0.0.1:${port}`, namespace, uiUrl, process, stop: () => process.stop() };
 }
 
 function flags(folder: string, namespace: string, port: number, uiPort: number | null): string[] {

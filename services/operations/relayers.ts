@@ -2,7 +2,7 @@ import { chooseFees } from '../../chain/fees.ts';
 import { baseFeeOf, gasBalance, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
 import type { RelayerFacts } from '../../db/operations.ts';
 import { findBatchAt, findBatchOfPayment, listRelayers, pauseRelayer } from '../../db/operations.ts';
-import { ensureRelayer } from '../../db/settlement/relayer.ts';
+import { ensureRelayer, findBatch } from '../../db/settlement/relayer.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
@@ -57,7 +57,8 @@ export async function retireRelayer(deps: SettlementDeps, network: string, addre
 
 /**
  * Fills a nonce of a lane with a transfer of nothing to itself. A batch that holds it gets the transfer as another attempt: its
- * payments go back only when that is mined, so nothing is decided here (safety 8). Throws conflict when the nonce is mined.
+ * payments go back only when that is mined, so nothing is decided here (safety 8). Throws conflict when the nonce is mined, and when no
+ * batch took it yet: the next one will, and would be lost to the transfer.
  */
 export async function voidNonce(deps: SettlementDeps, network: string, address: string, nonce: bigint): Promise<string> {
   const key = keyOf(deps, network, address);
@@ -67,8 +68,17 @@ export async function voidNonce(deps: SettlementDeps, network: string, address: 
   }
   const batchId = await findBatchAt(deps.database, network, key.address, nonce);
   if (batchId !== null) {
-    await voidHeldBatch(deps, chain, rpc, batchId);
+    if (!(await voidHeldBatch(deps, chain, rpc, batchId))) {
+      throw new ServiceError(
+        'conflict',
+        `batch ${batchId} is done, voided already, or was just sent again; look at it once more`,
+      );
+    }
     return `batch ${batchId} is voided; its payments go out again when the transfer is mined`;
+  }
+  const stored = (await listRelayers(deps.database)).find((one) => one.network === network && one.address === key.address);
+  if (stored && nonce >= stored.nextNonce) {
+    throw new ServiceError('conflict', 'no batch has taken this nonce: it blocks nothing, and the next batch needs it');
   }
   const fees = chooseFees(chain, await baseFeeOf(rpc));
   const signed = await signSelfTransfer(key.privateKey, { chainId: chain.chainId, nonce: Number(nonce), fees });
@@ -82,6 +92,9 @@ export async function rebroadcastPayment(deps: SettlementDeps, paymentId: string
   if (!found) throw new ServiceError('not_found', 'there is no such payment');
   if (found.batchId === null) return 'nothing of it was signed yet: it waits for a batch, or for nothing';
   const { network, rpc } = chainOf(deps, found.network);
+  if ((await findBatch(deps.database, found.batchId))?.kind === 'facilitator') {
+    return 'it was handed to the facilitator, which the sweeper asks again by itself: there are no bytes of ours';
+  }
   await sendBatch(deps, network, rpc, found.batchId);
   return `the bytes of batch ${found.batchId} went out again`;
 }

@@ -11,8 +11,8 @@ export const STRIKE_LIMIT = 5;
 const LONGEST_EXPECTED_WAIT_MS = 10_000;
 
 /**
- * Lets a payment in, or refuses before its row exists: too long a queue, a blocked recipient, the tenant's gas budget
- * spent (the operator is told, safety 19), a payer whose items keep failing. Each is a 503 that counts nothing (safety 10, 18, 19).
+ * Lets a payment in, or refuses before its row exists: too long a queue, no key that may send, a blocked recipient, the tenant's gas
+ * budget spent (the operator is told, safety 19), a payer whose items keep failing. Each is a 503 that counts nothing (safety 10, 18, 19).
  */
 export async function admit(deps: SettleDeps, request: SettleRequest, network: Network): Promise<void> {
   const facts = await findAdmission(deps.database, {
@@ -38,6 +38,9 @@ export async function admit(deps: SettleDeps, request: SettleRequest, network: N
   }
   if (facts.strikes >= STRIKE_LIMIT) {
     throw new ServiceError('overloaded', 'too many payments of this payer failed on chain; wait', { retryAfterSeconds: 3600 });
+  }
+  if (facts.isPaused && network.settler !== 'facilitator' && request.mode === 'live') {
+    throw new ServiceError('overloaded', 'payments of this network are paused; nothing was charged', { retryAfterSeconds: 30 });
   }
   const batchesAhead = facts.openBatches + facts.waiting / BATCH_LIMIT;
   const waitMs = (batchesAhead / (facts.inFlightLimit || deps.settings.inFlightLimit)) * network.blockTimeMs;

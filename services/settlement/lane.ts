@@ -44,11 +44,13 @@ async function sendAttempt(deps: SettlementDeps, network: Network, rpc: Rpc, att
   return outcome;
 }
 
-/** Voids a batch because an operator asks for it; one that is done, or voided already, stays as it is. */
-export async function voidHeldBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<void> {
+/** Voids a batch because an operator asks for it; false for one that is done, or voided already: it stays as it is. */
+export async function voidHeldBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<boolean> {
   const batch = await findBatch(deps.database, batchId);
   const last = (await listAttempts(deps.database, batchId)).at(-1);
-  if (batch?.state === 'open' && last && last.kind !== 'void') await voidBatch(deps, network, rpc, batch, last);
+  if (batch?.state !== 'open' || !last || last.kind === 'void') return false;
+  await voidBatch(deps, network, rpc, batch, last);
+  return (await listAttempts(deps.database, batchId)).at(-1)?.kind === 'void';
 }
 
 /** Puts a self-transfer at the nonce of bytes that can never be mined; payments return when it is mined (safety 8). */

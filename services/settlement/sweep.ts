@@ -140,7 +140,8 @@ export async function sweepNetwork(deps: SettlementDeps, networkId: string): Pro
   const extra = rest
     .filter((payment) => !known.has(payment.paymentId))
     .map(({ tenantId, paymentId }) => ({ tenantId, paymentId }));
-  return extra.length === 0 ? stale : [...stale, ...chunk(networkId, extra)];
+  const groups = deps.settings.groupByTenant ? Map.groupBy(extra, ({ tenantId }) => tenantId).values() : [extra];
+  return [...stale, ...[...groups].flatMap((payments) => chunk(networkId, payments))];
 }
 
 function chunk(network: string, payments: readonly PaymentRef[]): SweptBatch[] {

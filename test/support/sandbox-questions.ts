@@ -34,10 +34,12 @@ export async function expectTenAnswers(place: Place, sales: number): Promise<voi
   const { agents } = await ask('earnedByAgent');
   expect(agents.nodes).toHaveLength(1);
   expect(agents.nodes[0]).toMatchObject({ earnedMicro: total, paid: sales });
-  await expect.poll(async () => (await ask('authorsWaiting')).reconciliation).toEqual({
-    outstanding: { legs: 0, micro: '0' },
-    waiting: { nodes: [] },
-  });
+  await expect
+    .poll(async () => (await ask('authorsWaiting')).reconciliation)
+    .toEqual({
+      outstanding: { legs: 0, micro: '0' },
+      waiting: { nodes: [] },
+    });
   const refused = (await ask('pathsRefused')).audit.breakdown.nodes;
   expect(refused.map(({ key, denied }: { key: string; denied: number }) => [key, denied])).toEqual([['trio', sales]]);
   expect((await ask('weekAgainstWeek')).earnings).toEqual({
@@ -50,7 +52,10 @@ export async function expectTenAnswers(place: Place, sales: number): Promise<voi
   });
   const { statements, totalMicro } = (await ask('statements')).statements;
   expect(totalMicro).toBe(total);
-  const paid = statements.nodes.map(({ authorId, grossMicro }: { authorId: string; grossMicro: string }) => [authorId, grossMicro]);
+  const paid = statements.nodes.map(({ authorId, grossMicro }: { authorId: string; grossMicro: string }) => [
+    authorId,
+    grossMicro,
+  ]);
   expect(paid).toEqual([
     ['ann', micro(500)],
     ['bob', micro(300)],
@@ -71,7 +76,9 @@ export async function expectTenAnswers(place: Place, sales: number): Promise<voi
   const { totals } = (await ask('masqueraders')).audit;
   expect(totals.masqueradeAttempts).toBe(0);
   const { webhookEndpoints, deliveries } = await ask('webhooksHealth');
-  expect(webhookEndpoints.nodes).toMatchObject([{ origin: new URL(place.webhookSink.url).origin, enabled: true, failuresInRow: 0 }]);
+  expect(webhookEndpoints.nodes).toMatchObject([
+    { origin: new URL(place.webhookSink.url).origin, enabled: true, failuresInRow: 0 },
+  ]);
   expect(deliveries.totalCount).toBe(sales);
   for (const { state, event, attempts } of deliveries.nodes) {
     expect([state, event.type, attempts.at(-1).status]).toEqual(['DELIVERED', 'SETTLEMENT_COMPLETED', 200]);
