@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import type { ObservationGroup, ObservationRow } from '../db/observations.ts';
 import { insertObservations } from '../db/observations.ts';
 import { agentLabel } from '../domain/agent.ts';
-import { ServiceError } from '../domain/errors.ts';
+import { isServiceError, ServiceError } from '../domain/errors.ts';
 import type { ResourceUrl } from '../domain/host.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
@@ -80,7 +80,10 @@ export function openObserver(options: {
     record: async (tenant, reports) => {
       const nowMs = clock();
       const pages = new Map<string, ResourceUrl>();
-      const group = { tenantId: tenant.tenantId, rows: reports.map((report) => rowOf(tenant, report, nowMs, pages)) };
+      const rows = reports.map((report, index) =>
+        placed(reports.length > 1 ? index : null, () => rowOf(tenant, report, nowMs, pages)),
+      );
+      const group = { tenantId: tenant.tenantId, rows };
       if (queuedRows + group.rows.length > maxQueuedRows) {
         throw new ServiceError('overloaded', 'too many reports are waiting to be written', { retryAfterSeconds: 1 });
       }
@@ -124,6 +127,25 @@ function refusalOf(error: unknown): unknown {
   return isData ? new ServiceError('invalid_parameter', 'a report holds text that cannot be stored') : error;
 }
 
+/** Says which report of a list it was that an error is about. */
+function placed<T>(index: number | null, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (index === null || !isServiceError(error)) throw error;
+    const parameter = `${index}.${error.details.parameter ?? 'resource'}`;
+    throw new ServiceError(error.code, `${parameter}: ${error.message}`, { ...error.details, parameter });
+  }
+}
+
+/** Text that Postgres cannot hold is refused here, so that the sentence can say where it stands. */
+function requireStorable(report: ObservationReport): void {
+  const { ua, classifyReason, verifiedAgent } = report.agent ?? {};
+  for (const [parameter, text] of Object.entries({ slug: report.slug, ua, classifyReason, verifiedAgent })) {
+    if (text?.includes('\u0000')) throw new ServiceError('invalid_parameter', 'holds a NUL character', { parameter });
+  }
+}
+
 /** A report as stored; `pages` keeps those of one request that were read, since a gate often names a page again. */
 function rowOf(
   tenant: TenantSnapshot,
@@ -134,6 +156,7 @@ function rowOf(
   const resource = pages.get(report.resource) ?? requireResource(report.resource);
   pages.set(report.resource, resource);
   requireOwned(tenant.hosts, resource.host);
+  requireStorable(report);
   const agent = report.agent ?? {};
   return {
     host: resource.host,

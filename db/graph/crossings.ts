@@ -109,39 +109,49 @@ export interface LegFilter {
   readonly includeCorrected?: boolean;
 }
 
-/** Legs of a site's crossings. */
-export const LEGS: Source<LegRow, LegFilter> = {
-  columns: `l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0') as leg_id, l.crossing_id, l.payment_id, l.to_address,
-    l.amount_micro, l.role, l.author_id, l.share, l.host, l.slug, l.kind, l.at`,
-  from: 'leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id',
-  tenant: 'l.tenant_id',
-  id: { column: "(l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0'))", type: 'text' },
-  orderings: {
-    NEWEST: { column: 'l.at', type: 'timestamptz', direction: 'desc' },
-    OLDEST: { column: 'l.at', type: 'timestamptz', direction: 'asc' },
-    LARGEST: { column: 'l.amount_micro', type: 'bigint', direction: 'desc' },
-    SMALLEST: { column: 'l.amount_micro', type: 'bigint', direction: 'asc' },
-  },
-  keys: { crossing: { column: 'l.crossing_id', type: UUID }, author: { column: 'l.to_address', type: 'text' } },
-  where: (binder, filter) => [
-    ...equals(binder, 'l.host', filter.host),
-    ...equals(binder, 'l.slug', filter.slug),
-    ...equals(binder, 'l.kind', filter.kind),
-    ...equals(binder, 'l.to_address', filter.author),
-    ...equals(binder, 'l.author_id', filter.authorId),
-    ...isBetween(binder, 'l.amount_micro', filter.minMicro, filter.maxMicro),
-    ...isWithin(binder, 'l.at', filter.window),
-    ...(filter.includePlatform === false ? ["l.role <> 'platform'"] : []),
-    ...(filter.includeCorrected ? [] : [STANDING]),
-  ],
-  read: (row) => ({
-    ...{ legId: row['leg_id'], crossingId: row['crossing_id'], paymentId: row['payment_id'], toAddress: row['to_address'] },
-    ...{ role: row['role'], authorId: row['author_id'], share: row['share'], host: row['host'], slug: row['slug'] },
-    kind: row['kind'],
-    micro: BigInt(row['amount_micro']),
-    atMs: timeOf(row['at']),
-  }),
-};
+/**
+ * Legs of a site's crossings. A leg's time is its crossing's: one author's legs are found by the index of theirs, all legs by that of
+ * the crossings.
+ */
+function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
+  return {
+    columns: `l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0') as leg_id, l.crossing_id, l.payment_id, l.to_address,
+      l.amount_micro, l.role, l.author_id, l.share, l.host, l.slug, l.kind, l.at`,
+    from: 'leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id',
+    tenant: 'l.tenant_id',
+    id: { column: "(l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0'))", type: 'text' },
+    orderings: {
+      NEWEST: { column: at, type: 'timestamptz', direction: 'desc' },
+      OLDEST: { column: at, type: 'timestamptz', direction: 'asc' },
+      LARGEST: { column: 'l.amount_micro', type: 'bigint', direction: 'desc' },
+      SMALLEST: { column: 'l.amount_micro', type: 'bigint', direction: 'asc' },
+    },
+    keys: { crossing: { column: 'l.crossing_id', type: UUID }, author: { column: 'l.to_address', type: 'text' } },
+    where: (binder, filter) => [
+      ...equals(binder, 'l.host', filter.host),
+      ...equals(binder, 'l.slug', filter.slug),
+      ...equals(binder, 'l.kind', filter.kind),
+      ...equals(binder, 'l.to_address', filter.author),
+      ...equals(binder, 'l.author_id', filter.authorId),
+      ...isBetween(binder, 'l.amount_micro', filter.minMicro, filter.maxMicro),
+      ...isWithin(binder, at, filter.window),
+      ...(filter.includePlatform === false ? ["l.role <> 'platform'"] : []),
+      ...(filter.includeCorrected ? [] : [STANDING]),
+    ],
+    read: (row) => ({
+      ...{ legId: row['leg_id'], crossingId: row['crossing_id'], paymentId: row['payment_id'], toAddress: row['to_address'] },
+      ...{ role: row['role'], authorId: row['author_id'], share: row['share'], host: row['host'], slug: row['slug'] },
+      kind: row['kind'],
+      micro: BigInt(row['amount_micro']),
+      atMs: timeOf(row['at']),
+    }),
+  };
+}
+
+/** Legs of all authors. */
+export const LEGS = legsBy('c.at');
+/** Legs of one author, or of each of several; pages and cursors are those of `LEGS`. */
+export const LEGS_OF_AUTHOR = legsBy('l.at');
 
 /** Epoch milliseconds of a column of time. */
 export function timeOf(value: Date): number {

@@ -2,7 +2,7 @@ import type { AuthorTotals } from '../../services/graph/authors.ts';
 import { readAuthors } from '../../services/graph/authors.ts';
 import type { ReadingDeps } from '../../services/graph/deps.ts';
 import type { Leg } from '../../services/graph/lists.ts';
-import { legs } from '../../services/graph/lists.ts';
+import { legsOfAuthor } from '../../services/graph/lists.ts';
 import type { ListPage, PageRequest } from '../../services/graph/pages.ts';
 import { pageOf } from '../../services/graph/pages.ts';
 import type { ReportFrame } from '../../services/reports/request.ts';
@@ -45,7 +45,7 @@ async function linesOf(deps: ReadingDeps, authors: readonly Author[], request: P
     const { tenantId, window, host, kind } = members[0] as Author;
     const filter = { window, host, kind, includePlatform: false };
     const wallets = members.map(({ wallet }) => wallet);
-    const pages = await legs.pages(deps, { tenantId, key: 'author', values: wallets, filter }, request);
+    const pages = await legsOfAuthor.pages(deps, { tenantId, key: 'author', values: wallets, filter }, request);
     for (const [index, page] of pages.entries()) found.set(members[index] as Author, connect(page, request));
   }
   return authors.map((author) => found.get(author) as Connected<Leg>);

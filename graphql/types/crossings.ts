@@ -1,4 +1,4 @@
-import { crossings, legs, payments } from '../../services/graph/lists.ts';
+import { crossings, legs, legsOfAuthor, payments } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, FAN_OUT_COST, listCost, pageArgs, pageRequest } from '../connections.ts';
@@ -159,7 +159,8 @@ builder.objectFields(Tenant, (t) => ({
         ...{ author: lower(author), includePlatform: includePlatform ?? false, includeCorrected: includeCorrected ?? false },
         window: windowOf(site, window, deps.clock()),
       };
-      return connect(await legs.page(deps, site.tenantId, which, request), request);
+      const list = which.author === null ? legs : legsOfAuthor;
+      return connect(await list.page(deps, site.tenantId, which, request), request);
     },
   }),
 }));

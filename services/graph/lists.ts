@@ -3,7 +3,7 @@
 import type { AuditLogRow, HostRow, KeyShown } from '../../db/graph/account.ts';
 import { AUDIT_LOG, HOSTS, KEYS } from '../../db/graph/account.ts';
 import type { CrossingRow, LegRow } from '../../db/graph/crossings.ts';
-import { CROSSINGS, LEGS } from '../../db/graph/crossings.ts';
+import { CROSSINGS, LEGS, LEGS_OF_AUTHOR } from '../../db/graph/crossings.ts';
 import type { SoldLicenceRow } from '../../db/graph/licences.ts';
 import { SOLD_LICENCES } from '../../db/graph/licences.ts';
 import type { ObservationRow } from '../../db/graph/observations.ts';
@@ -33,6 +33,8 @@ export type Host = Owned<HostRow>;
 
 export const crossings = listOf(CROSSINGS);
 export const legs = listOf(LEGS);
+/** The same rows, found by the wallet that is paid. */
+export const legsOfAuthor = listOf(LEGS_OF_AUTHOR);
 export const payments = listOf(PAYMENTS);
 export const observations = listOf(OBSERVATIONS);
 export const soldLicences = listOf(SOLD_LICENCES);

@@ -9,6 +9,7 @@ import { startWatch } from '../../sandbox/cluster/watch.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import type { TestCluster } from '../support/cluster.ts';
 import { CLUSTER_LIMIT_MS, startTestCluster, whyNoCluster } from '../support/cluster.ts';
+import { checkService } from '../support/invariants.ts';
 import type { TestSite } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 
@@ -95,7 +96,7 @@ async function readiness(): Promise<number[]> {
 
 describe.skipIf(whyNoCluster !== null)(`the runbook${whyNoCluster === null ? '' : ` (skipped: ${whyNoCluster})`}`, () => {
   test('both workers killed: the payment waits, GaugesStale fires, and the trace of the request ends on the chain once a worker is back', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const workers = cluster.liveWorkers();
     await Promise.all(workers.map((worker) => worker.kill()));
@@ -115,11 +116,11 @@ describe.skipIf(whyNoCluster !== null)(`the runbook${whyNoCluster === null ? '' 
         timeout: 20_000,
       })
       .toBe(true);
-    await cluster.checkInvariants();
+    await checkService(cluster.service);
   });
 
   test('Temporal killed: not ready, the payment waits, PaymentsPendingTooLong fires, and the sweeper settles it once Temporal is back', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     await cluster.killTemporal();
     const purchase = await newPurchase();
@@ -131,11 +132,11 @@ describe.skipIf(whyNoCluster !== null)(`the runbook${whyNoCluster === null ? '' 
     await expectSettledOnce(purchase);
     await expect.poll(readiness, { timeout: 20_000 }).toEqual([200, 200]);
     await quiet('PaymentsPendingTooLong');
-    await cluster.checkInvariants();
+    await checkService(cluster.service);
   });
 
   test('Postgres killed: payments are an outage without an offer, GaugesStale fires, and all goes on by itself once Postgres is back', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const purchase = await newPurchase();
     await cluster.killPostgres();
@@ -149,6 +150,6 @@ describe.skipIf(whyNoCluster !== null)(`the runbook${whyNoCluster === null ? '' 
     await expectSettledOnce(purchase);
     await expect.poll(readiness, { timeout: 30_000 }).toEqual([200, 200]);
     await quiet('GaugesStale');
-    await cluster.checkInvariants();
+    await checkService(cluster.service);
   });
 });

@@ -117,22 +117,40 @@ test('200 requests at once are all written, each its own number of times', async
   }
 });
 
-test('text with a NUL is refused with 400, and a poison report fails alone in its group', async () => {
+test('a report that Postgres refuses fails alone in its group', async () => {
   const site = await api.site();
   const tenant = await api.deps.snapshots.tenant(site.tenantId);
   const observer = openObserver({ database: api.deps.database, clock: Date.now, flushers: 1 });
-  const one = (slug: string) =>
-    observer
-      .record(tenant!, [{ resource: `https://${site.host}/articles/x`, slug, verdict: 'denied', classifiedAs: 'agent' }])
-      .then(
-        () => 'written',
-        (error: { code?: string }) => error.code,
-      );
-  const outcomes = await Promise.all(['first', 'a', 'poi\u0000son', 'b', 'c'].map(one));
+  const one = (slug: string) => {
+    const priceMicro = slug === 'poison' ? 2 ** 70 : 1_000; // more than a bigint; the door would not let it in
+    const entry = { resource: `https://${site.host}/articles/x`, verdict: 'denied', classifiedAs: 'agent' } as const;
+    return observer.record(tenant!, [{ ...entry, slug, priceMicro }]).then(
+      () => 'written',
+      (error: { code?: string }) => error.code,
+    );
+  };
+  const outcomes = await Promise.all(['first', 'a', 'poison', 'b', 'c'].map(one));
   expect(outcomes).toEqual(['written', 'written', 'invalid_parameter', 'written', 'written']);
   expect((await rows(site.tenantId)).map((row) => row['slug']).sort()).toEqual(['a', 'b', 'c', 'first']);
-  const viaDoor = await api.post('/_svc/observe', site.key, report(site.host, { agent: { ua: 'bad\u0000ua' } }));
-  expect([viaDoor.status, viaDoor.body.ok]).toEqual([400, false]);
+});
+
+test('what a report cannot say is a 400 that names the report and the member', async () => {
+  const site = await api.site();
+  const post = (...reports: object[]) => api.post('/_svc/observe', site.key, reports.length === 1 ? reports[0] : reports);
+  const good = report(site.host);
+  const cases: [object, string][] = [
+    [report(site.host, { agent: { ua: 'bad\u0000ua' } }), '1.ua: '],
+    [report(site.host, { slug: 'bad\u0000slug' }), '1.slug: '],
+    [report(site.host, { resource: 'ftp://news.example/x' }), '1.resource: '],
+  ];
+  for (const [bad, place] of cases) {
+    const answer = await post(good, bad);
+    expect([answer.status, answer.body.ok]).toEqual([400, false]);
+    expect(answer.body.error).toContain(`: ${place}`);
+    expect((await post(bad)).status).toBe(400);
+  }
+  expect((await post(good, report('stranger.example'))).body.error).toContain(': 1.resource: ');
+  expect(await rows(site.tenantId)).toEqual([]);
 });
 
 test('a full queue answers overloaded with a time to wait, and writes what it took', async () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { listKnownNames } from '../../bin/check/env-names.ts';
-import { readApiConfig, readMigrateConfig, readNamespaceConfig, readWorkerConfig } from '../../bin/config.ts';
+import { readAdminConfig, readApiConfig, readMigrateConfig, readNamespaceConfig, readWorkerConfig } from '../../bin/config.ts';
 import { REPLICAS } from '../../sandbox/cluster/replicas.ts';
 import { TEMPORAL_SERVER_VERSION } from '../../sandbox/parts/temporal-binary.ts';
 import { RETENTION_DAYS } from '../../sandbox/parts/temporal-namespace.ts';
@@ -18,6 +18,7 @@ interface ServiceEntry {
   readonly environment?: Readonly<Record<string, string>>;
   readonly secrets?: readonly string[];
   readonly deploy?: { readonly replicas: number };
+  readonly profiles?: readonly string[];
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
@@ -35,7 +36,7 @@ const { services, secrets } = parse(text, { merge: true }) as Compose;
 const dockerfile = read('Dockerfile');
 const serverConfig = read('deploy/temporal/server.yaml');
 const entries = Object.entries(services);
-const ONE_SHOTS = ['temporal-schema', 'migrations', 'namespace'];
+const ONE_SHOTS = ['temporal-schema', 'migrations', 'namespace', 'admin'];
 
 const folder = mkdtempSync(join(tmpdir(), 'compose-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -58,15 +59,24 @@ function environmentOf(name: string): Record<string, string> {
 
 describe('docker-compose.yml', () => {
   test('starts the processes the cluster profile starts, as many of each', () => {
-    expect(Object.keys(services).sort()).toEqual(
-      ['api', 'migrations', 'namespace', 'postgres', 'proxy', 'temporal', 'temporal-schema', 'temporal-ui', 'worker'].sort(),
-    );
+    expect(Object.keys(services).sort()).toEqual([
+      'admin',
+      'api',
+      'migrations',
+      'namespace',
+      'postgres',
+      'proxy',
+      'temporal',
+      'temporal-schema',
+      'temporal-ui',
+      'worker',
+    ]);
     expect({ api: services['api']?.deploy?.replicas, worker: services['worker']?.deploy?.replicas }).toEqual(REPLICAS);
   });
 
   test('gives our processes only variables that the configuration knows', () => {
     const known = new Set(listKnownNames());
-    for (const name of ['api', 'worker', 'migrations', 'namespace']) {
+    for (const name of ['api', 'worker', 'migrations', 'namespace', 'admin']) {
       const unknown = Object.keys(services[name]?.environment ?? {}).filter((variable) => !known.has(variable));
       expect([name, unknown]).toEqual([name, []]);
     }
@@ -93,6 +103,20 @@ describe('docker-compose.yml', () => {
     for (const name of ['licence_keys', 'api_key_pepper', 'quote_token_secrets'])
       expect(services['worker']?.secrets).not.toContain(name);
     for (const name of ['api', 'worker']) expect(services[name]?.secrets).not.toContain('database_owner_url');
+  });
+
+  test('bin/admin runs only when asked, with the keys of API and worker, and needs nothing that may be down', () => {
+    makeSecrets();
+    const { profiles, depends_on: needs, secrets: given = [] } = services['admin'] as ServiceEntry;
+    expect({ profiles, needs }).toEqual({ profiles: ['admin'], needs: undefined });
+    const config = readAdminConfig(environmentOf('admin'));
+    expect(config).toMatchObject({ environment: 'production', temporalAddress: 'temporal:7233' });
+    expect([config.networks, config.licenceKeys, config.relayerPrivateKeys].map((one) => one !== undefined)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(given).not.toContain('database_owner_url');
   });
 
   test('every secret a process names is given to it, comes from a file, and is made by bin/secrets.ts', () => {

@@ -16,6 +16,8 @@ export interface NamedTests {
   run(test: NamedTest): Promise<Verdict>;
   /** What the last run's failures said, the first line of each; empty when nothing failed. */
   said(): readonly string[];
+  /** How long the last run's tests took themselves, ms, without the parts they run on. */
+  tookMs(): number;
   /** Forgets what it knows of a file that has changed. */
   forget(path: string): void;
   close(): Promise<void>;
@@ -26,6 +28,7 @@ export async function openNamedTests(root: string): Promise<NamedTests> {
   const vitest = await createVitest({ root, watch: false, reporters: [{}], maxWorkers: 1 });
   await vitest.standalone();
   let said: readonly string[] = [];
+  let tookMs = 0;
   return {
     run: async ({ file, name }) => {
       vitest.setGlobalTestNamePattern(new RegExp(`(^|\\s)${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`));
@@ -35,11 +38,13 @@ export async function openNamedTests(root: string): Promise<NamedTests> {
       const suites = testModules.flatMap((module) => [module, ...module.children.allSuites()]);
       const errors = [...suites.flatMap((suite) => suite.errors()), ...tests.flatMap((test) => test.result().errors ?? [])];
       said = errors.map((error) => error.message.split('\n')[0] ?? '');
+      tookMs = tests.reduce((sum, test) => sum + (test.diagnostic()?.duration ?? 0), 0);
       const states = tests.map((test) => test.result().state);
       if (states.includes('failed')) return 'failed';
       return states.includes('passed') ? 'passed' : 'missing';
     },
     said: () => said,
+    tookMs: () => tookMs,
     forget: (path) => vitest.invalidateFile(path),
     close: () => vitest.close(),
   };

@@ -1,0 +1,155 @@
+/** The three breakages of docs/operations.md, on a cluster: alert, metric, trace and recovery are seen as they are described. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AlertRule } from '../../sandbox/cluster/alerts.ts';
+import { readAlertRules } from '../../sandbox/cluster/alerts.ts';
+import { metricsUrlOf } from '../../sandbox/cluster/replicas.ts';
+import type { Watch } from '../../sandbox/cluster/watch.ts';
+import { startWatch } from '../../sandbox/cluster/watch.ts';
+import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
+import type { TestCluster } from '../support/cluster.ts';
+import { CLUSTER_LIMIT_MS, startTestCluster, whyNoCluster } from '../support/cluster.ts';
+import { checkService } from '../support/invariants.ts';
+import type { TestSite } from '../support/service.ts';
+import { balancesOf } from '../support/shop.ts';
+
+/** The rules as they are, told sooner: a test has no minutes. */
+const RULES: readonly AlertRule[] = readAlertRules(new URL('../../deploy/alerts.yml', import.meta.url)).map((rule) => ({
+  ...rule,
+  for: '1s',
+  expr: rule.expr.replace('svc_settle_pending_age) > 60', 'svc_settle_pending_age) > 2').replace('> 120 or', '> 4 or'),
+}));
+
+let cluster: TestCluster;
+let watch: Watch;
+let site: TestSite;
+const said: string[] = [];
+
+beforeAll(async () => {
+  if (whyNoCluster !== null) return;
+  const targets = (): Map<string, string> => {
+    const processes = [...cluster.liveApis(), ...cluster.liveWorkers()];
+    return new Map(
+      processes.flatMap((one) => (metricsUrlOf(one) === null ? [] : [[String(one.process.pid), metricsUrlOf(one) ?? '']])),
+    );
+  };
+  let isUp = false;
+  watch = await startWatch({
+    rules: RULES,
+    targets: () => (isUp ? targets() : new Map()),
+    say: (line) => said.push(line),
+    everyMs: 500,
+  });
+  cluster = await startTestCluster({ settings: ['log_line_prefix=%m [%p] %u@%d '],
+    environment: {
+      SETTLE_WAIT_MS: '2000',
+      METRICS_PORT: '0',
+      METRICS_INTERVAL_MS: '500',
+      OTEL_EXPORTER_OTLP_ENDPOINT: watch.url,
+    },
+  });
+  isUp = true;
+  site = await cluster.service.site();
+}, CLUSTER_LIMIT_MS);
+afterAll(async () => {
+  await cluster?.stop();
+  await watch?.close();
+}, 60_000);
+
+async function newPurchase() {
+  const payer = await cluster.service.payer(1_000_000n);
+  const quote = await askQuote(cluster.proxy.url, site.key, 'trio');
+  return { payer, quote, payment: await payFor(payer, quote) };
+}
+type Purchase = Awaited<ReturnType<typeof newPurchase>>;
+
+/** Told to ask again with the same payment, and offered nothing. */
+async function expectPending({ quote, payment }: Purchase): Promise<void> {
+  const answer = await sell(cluster.proxy.url, site.key, quote, payment);
+  expect([answer.status, answer.headers.get('payment-required')]).toEqual([402, null]);
+  expect(answer.body.error).toMatch(/^settlement_pending: /);
+}
+
+async function expectSettledOnce({ payer, quote, payment }: Purchase): Promise<void> {
+  const answer = await sellUntilDecided(cluster.proxy.url, site.key, quote, payment, 60_000);
+  expect(answer.body).toMatchObject({ ok: true, chargedMicro: String(quote.price) });
+  expect(await balancesOf(cluster.service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
+}
+
+const firing = (): string[] => watch.alerts().flatMap(({ alert, state }) => (state === 'firing' ? [alert] : []));
+const quiet = (alert: string) => expect.poll(firing, { timeout: 30_000 }).not.toContain(alert);
+
+async function metric(name: string): Promise<number[]> {
+  const text = await (await fetch(`${watch.url}/metrics`)).text();
+  return [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].map(([, value]) => Number(value));
+}
+
+/** Every drawn trace with a span of that name. */
+async function traces(name: string): Promise<string[]> {
+  const found = (await (await fetch(`${watch.url}/traces?name=${encodeURIComponent(name)}`)).json()) as { traceId: string }[];
+  return Promise.all(found.map(async ({ traceId }) => (await fetch(`${watch.url}/traces/${traceId}`)).text()));
+}
+
+async function readiness(): Promise<number[]> {
+  return Promise.all(cluster.liveApis().map(async ({ url }) => (await fetch(`${url}/readyz`)).status));
+}
+
+describe.skipIf(whyNoCluster !== null)(`the runbook${whyNoCluster === null ? '' : ` (skipped: ${whyNoCluster})`}`, () => {
+  test('both workers killed: the payment waits, GaugesStale fires, and the trace of the request ends on the chain once a worker is back', {
+    timeout: 240_000,
+  }, async () => {
+    const workers = cluster.liveWorkers();
+    await Promise.all(workers.map((worker) => worker.kill()));
+    const purchase = await newPurchase();
+    await expectPending(purchase);
+    await expect.poll(firing, { timeout: 30_000 }).toContain('GaugesStale');
+    expect(await metric('svc_gauges_read_at')).toEqual([]);
+    await Promise.all(workers.map(() => cluster.service.startWorker()));
+    await expectSettledOnce(purchase);
+    await quiet('GaugesStale');
+    expect(said).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^alert GaugesStale \(page\): /), 'alert GaugesStale is over']),
+    );
+    const whole = [/svc-api +POST \/_svc\/verify\n/, /svc-worker +RunActivity:sendSettlement\n/, / rpc eth_sendRawTransaction\n/];
+    await expect
+      .poll(async () => (await traces('sendSettlement')).some((drawn) => whole.every((step) => step.test(drawn))), {
+        timeout: 20_000,
+      })
+      .toBe(true);
+    await checkService(cluster.service);
+  });
+
+  test('Temporal killed: not ready, the payment waits, PaymentsPendingTooLong fires, and the sweeper settles it once Temporal is back', {
+    timeout: 240_000,
+  }, async () => {
+    await cluster.killTemporal();
+    const purchase = await newPurchase();
+    await expectPending(purchase);
+    await expect.poll(readiness, { timeout: 20_000 }).toEqual([503, 503]);
+    await expect.poll(firing, { timeout: 30_000 }).toContain('PaymentsPendingTooLong');
+    expect(Math.max(...(await metric('svc_settle_pending')))).toBe(1);
+    await cluster.startTemporal();
+    await expectSettledOnce(purchase);
+    await expect.poll(readiness, { timeout: 20_000 }).toEqual([200, 200]);
+    await quiet('PaymentsPendingTooLong');
+    await checkService(cluster.service);
+  });
+
+  test('Postgres killed: payments are an outage without an offer, GaugesStale fires, and all goes on by itself once Postgres is back', {
+    timeout: 240_000,
+  }, async () => {
+    const purchase = await newPurchase();
+    await cluster.killPostgres();
+    await sleep(500);
+    const answer = await sell(cluster.proxy.url, site.key, purchase.quote, purchase.payment);
+    expect([answer.status, answer.headers.get('payment-required')]).toEqual([503, null]);
+    expect(answer.headers.get('retry-after')).not.toBeNull();
+    await expect.poll(readiness, { timeout: 20_000 }).toEqual([503, 503]);
+    await expect.poll(firing, { timeout: 30_000 }).toContain('GaugesStale');
+    await cluster.startPostgres();
+    await expectSettledOnce(purchase);
+    await expect.poll(readiness, { timeout: 30_000 }).toEqual([200, 200]);
+    await quiet('GaugesStale');
+    await checkService(cluster.service);
+  });
+});
