@@ -19,7 +19,7 @@ import { benchFolder } from './harness/parts.ts';
 import { sharedService } from './harness/service.ts';
 import { BUSY } from './records/load.ts';
 import type { RecordStore } from './records/store.ts';
-import { openRecordStore } from './records/store.ts';
+import { sharedRecordStore } from './records/store.ts';
 
 const HOST = 'graph.example';
 const DAY_MS = 86_400_000;
@@ -32,12 +32,8 @@ export const graphqlBench: Bench = {
   title: 'GraphQL',
   run: async ({ quick, log }) => {
     const rows = quick ? 20_000 : 10_000_000;
-    const store = await openRecordStore(rows, (line) => log(`${rows.toLocaleString('en-US')} rows, ${line}`));
-    try {
-      return await measure(store, quick);
-    } finally {
-      await store.stop();
-    }
+    const store = await sharedRecordStore(rows, (line) => log(`${rows.toLocaleString('en-US')} rows, ${line}`));
+    return await measure(store, quick);
   },
 };
 

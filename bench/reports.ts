@@ -15,7 +15,7 @@ import { sharedService } from './harness/service.ts';
 import { measureCsv, measurePage, measurePdf } from './records/exports.ts';
 import { BUSY, HOSTS } from './records/load.ts';
 import type { RecordStore } from './records/store.ts';
-import { openRecordStore } from './records/store.ts';
+import { sharedRecordStore } from './records/store.ts';
 import type { Measured } from './records/totals.ts';
 import { figuresOf, LENGTHS, measurePair, pairsOf } from './records/totals.ts';
 
@@ -27,26 +27,20 @@ export const reportsBench: Bench = {
   title: 'Reports and exports',
   run: async (options) => {
     const [few, many] = options.quick ? [null, 20_000] : [1_000_000, 10_000_000];
-    const small = few === null ? null : await withStore(few, options, (store) => measureTotals(store, few, options));
-    return await withStore(many, options, async (store) => {
-      const large = await measureTotals(store, many, options);
-      const flat = LENGTHS.flatMap(({ id }) =>
-        ['earnings', 'audit'].map((name) => flatness(`${name}-${id}`, (small ?? large).p50, large.p50)),
-      );
-      const csv = await measureCsv(store, options.quick);
-      options.log('CSV measured');
-      return [...large.figures, ...flat, ...csv, ...(await overHttp(store, options))];
-    });
+    const small = few === null ? null : await measureTotals(await storeOf(few, options), few, options);
+    const store = await storeOf(many, options);
+    const large = await measureTotals(store, many, options);
+    const flat = LENGTHS.flatMap(({ id }) =>
+      ['earnings', 'audit'].map((name) => flatness(`${name}-${id}`, (small ?? large).p50, large.p50)),
+    );
+    const csv = await measureCsv(store, options.quick);
+    options.log('CSV measured');
+    return [...large.figures, ...flat, ...csv, ...(await overHttp(store, options))];
   },
 };
 
-async function withStore<T>(rows: number, { log }: BenchOptions, work: (store: RecordStore) => Promise<T>): Promise<T> {
-  const store = await openRecordStore(rows, (line) => log(`${rows.toLocaleString('en-US')} rows, ${line}`));
-  try {
-    return await work(store);
-  } finally {
-    await store.stop();
-  }
+function storeOf(rows: number, { log }: BenchOptions): Promise<RecordStore> {
+  return sharedRecordStore(rows, (line) => log(`${rows.toLocaleString('en-US')} rows, ${line}`));
 }
 
 interface Totals {

@@ -5,7 +5,7 @@ import { migrate } from '../../db/migrate.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
-import { benchFolder } from '../harness/parts.ts';
+import { atEndOfRun, benchFolder } from '../harness/parts.ts';
 import { loadRecords } from './load.ts';
 
 /** Nothing is safe and nothing is swept while rows are loaded; a Postgres that is measured has its defaults and 512 MB of buffers. */
@@ -20,12 +20,21 @@ export interface RecordStore {
   readonly urls: DatabaseUrls;
   readonly database: Database;
   readonly nowMs: number;
-  /** Ends the Postgres and removes its files. */
-  stop(): Promise<void>;
 }
 
-/** Loads `rows` crossings and as many observations, then starts the Postgres anew with the settings reports are measured with. */
-export async function openRecordStore(rows: number, log: (line: string) => void): Promise<RecordStore> {
+const stores = new Map<number, Promise<RecordStore>>();
+
+/**
+ * A store of `rows` crossings and as many observations, on a Postgres with the settings reports are measured with. Loaded when first
+ * asked for; benches of one run share it, and it goes with the run.
+ */
+export function sharedRecordStore(rows: number, log: (line: string) => void): Promise<RecordStore> {
+  const store = stores.get(rows) ?? openRecordStore(rows, log);
+  stores.set(rows, store);
+  return store;
+}
+
+async function openRecordStore(rows: number, log: (line: string) => void): Promise<RecordStore> {
   const folder = join(benchFolder(), `records-${rows}`);
   const nowMs = Date.now();
   const loading = await startPostgres({ folder, settings: LOADING });
@@ -40,10 +49,10 @@ export async function openRecordStore(rows: number, log: (line: string) => void)
   await loading.stop();
   const postgres = await startPostgres({ folder, settings: MEASURING });
   const database = await openDatabase({ url: postgres.appUrl, poolSize: 4, statementTimeoutMs: 600_000 });
-  const stop = async (): Promise<void> => {
+  atEndOfRun(async () => {
     await database.close();
     await postgres.stop();
     removeCluster(folder);
-  };
-  return { urls: postgres, database, nowMs, stop };
+  });
+  return { urls: postgres, database, nowMs };
 }

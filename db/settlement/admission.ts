@@ -7,7 +7,7 @@ export interface AdmissionFacts {
   readonly gasWeiToday: bigint;
   /** Payments of the network that wait for a batch; stops counting at 20,000. */
   readonly waiting: number;
-  /** Batches of the network in flight. */
+  /** Batches of the network in flight. A facilitator's is for a minute: left open after that it keeps no other waiting. */
   readonly openBatches: number;
   /** How many may be in flight at once, over all its relayer keys that are not paused; 0 where there is none. */
   readonly inFlightLimit: number;
@@ -42,7 +42,8 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
        select network,
               (select count(*) from (select 1 from payment where payment.network = at_work.network and state = 'accepted'
                  and mode = 'live' limit 20000) few) as waiting,
-              (select count(*) from settlement_batch batch where batch.network = at_work.network and batch.state = 'open') as open,
+              (select count(*) from settlement_batch batch where batch.network = at_work.network and batch.state = 'open'
+                 and (batch.kind <> 'facilitator' or batch.created_at > now() - interval '1 minute')) as open,
               (select coalesce(sum(in_flight_limit), 0) from relayer where relayer.network = at_work.network
                  and paused_reason is null) as lanes,
               (select coalesce(bool_and(paused_reason is not null), false) from relayer

@@ -132,10 +132,10 @@ export async function recordAnswer(
   );
 }
 
-/** Batches of a network that a facilitator carries and that are not done, those looked after longest ago first. */
+/** Batches of a network that a facilitator carries and that are not done, in any order: when there are more, each has its turn. */
 export async function listOpenFacilitatorBatches(sql: Sql, network: string, limit: number): Promise<readonly string[]> {
   const rows = await sql.query<{ batch_id: string }>(
-    `select batch_id from settlement_batch where network = $1 and relayer = $2 and state = 'open' order by created_at limit $3`,
+    `select batch_id from settlement_batch where network = $1 and relayer = $2 and state = 'open' order by random() limit $3`,
     [network, FACILITATOR, limit],
   );
   return rows.map((row) => row.batch_id);

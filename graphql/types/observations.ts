@@ -1,4 +1,4 @@
-import { observations } from '../../services/graph/lists.ts';
+import { observationPage } from '../../services/graph/observed.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { Classification, CrossingKind, TimeOrder, Verdict } from '../enums.ts';
@@ -74,11 +74,12 @@ builder.objectField(Tenant, 'observations', (t) =>
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
       const { window, ...rest } = filter ?? {};
-      const request = pageRequest(page, orderBy ?? 'NEWEST');
+      const order = orderBy ?? 'NEWEST';
+      const request = { ...pageRequest(page, order), orderBy: order };
       const nowMs = deps.clock();
       const readable = windowOf(site, window, nowMs);
       const which = { ...rest, window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS } };
-      return connect(await observations.page(deps, site.tenantId, which, request), request);
+      return connect(await observationPage(deps, site.tenantId, which, request), request);
     },
   }),
 );

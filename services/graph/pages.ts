@@ -29,6 +29,8 @@ export type Owned<Row> = Row & { readonly tenantId: string };
 export interface List<Row, Filter> {
   /** One page; throws invalid_parameter for a cursor of another list or order. */
   page(deps: ReadingDeps, tenantId: string, filter: Filter, page: PageRequest): Promise<ListPage<Owned<Row>>>;
+  /** How many rows a filter has. */
+  count(deps: ReadingDeps, tenantId: string, filter: Filter): Promise<number>;
   /** The first row of a filter; null when there is none. */
   find(deps: ReadingDeps, tenantId: string, filter: Filter): Promise<Owned<Row> | null>;
   /** The rows of each key, in the order of the keys; at most 100 of one. */
@@ -45,6 +47,8 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
     const found = await atDatabase(() => listByKeys(reading, source, tenantId, key, values, MAX_OF_A_KEY));
     return values.map((value) => (found.get(value) ?? []).map((row) => ({ ...row, tenantId })));
   };
+  const count = ({ reading }: Pick<ReadingDeps, 'reading'>, tenantId: string, filter: Filter): Promise<number> =>
+    atDatabase(() => countFrom(reading, source, tenantId, filter));
   return {
     page: ({ reading }, tenantId, filter, request) =>
       readPage(request, {
@@ -52,8 +56,9 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
           const asked = { ordering: orderingOf(source, request.orderBy), after, limit };
           return (await listFrom(reading, source, tenantId, filter, asked)).map((row) => owned(row, tenantId));
         },
-        count: () => atDatabase(() => countFrom(reading, source, tenantId, filter)),
+        count: () => count({ reading }, tenantId, filter),
       }),
+    count,
     find: async ({ reading }, tenantId, filter) => {
       const [ordering] = Object.values(source.orderings);
       if (!ordering) throw new Error('this list has no order');
@@ -67,13 +72,13 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
       const asked = { ordering: orderingOf(source, orderBy), after: position, limit: first + 1 };
       const found = await ofCursor(position, () => listPagesByKeys(reading, source, of, asked));
       let counts: Promise<Map<string, number>> | null = null;
-      const count = async (value: string): Promise<number> => {
+      const countOf = async (value: string): Promise<number> => {
         counts ??= atDatabase(() => countByKeys(reading, source, of));
         return (await counts).get(value) ?? 0;
       };
       return values.map((value) => {
         const rows = (found.get(value) ?? []).map((row) => owned(row, tenantId));
-        return cutPage(rows, orderBy, first, () => count(value));
+        return cutPage(rows, orderBy, first, () => countOf(value));
       });
     },
     each: async (deps, tenantId, key, values) => (await groups(deps, tenantId, key, values)).map(([row]) => row ?? null),
@@ -150,6 +155,13 @@ function positionOf(cursor: string, orderBy: string): Position {
   } catch {
     throw badCursor();
   }
+}
+
+/** The time a cursor of a list in the order of time stands at, epoch milliseconds. Throws invalid_parameter for any other text. */
+export function cursorTimeMs(cursor: string, orderBy: string): number {
+  const atMs = Date.parse(positionOf(cursor, orderBy).value);
+  if (Number.isNaN(atMs)) throw badCursor();
+  return atMs;
 }
 
 function badCursor(): ServiceError {

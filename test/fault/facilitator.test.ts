@@ -223,6 +223,18 @@ test('a payment that a facilitator leaves undecided keeps no other money at its 
   expect(await listBalances(world.rpc, world.network, [first.terms.payTo, ...wallets])).toEqual([0n, 750n, 250n]);
 });
 
+test('payments that a facilitator leaves undecided for long keep nobody else from buying', async () => {
+  await world.database.query(
+    `insert into settlement_batch (batch_id, network, relayer, kind, nonce, created_at)
+     select uuidv7(), $1, 'facilitator', 'facilitator', 0, now() - interval '5 minutes' from generate_series(1, 500)`,
+    [world.network.id],
+  );
+  server.settle = async (body) => ({ json: { success: true, transaction: await submit(body) } });
+  const { terms, payment } = await purchase('beside-old-ones');
+  expect((await paid(terms, payment)).chargedMicro).toBe(1_000n);
+  await world.database.query("update settlement_batch set state = 'safe' where created_at < now() - interval '4 minutes'");
+});
+
 test('/supported is compared at boot: another network is refused, a server that is away is waited for', async () => {
   const facilitator = clientOf({ url: server.url, token: 'of-ours' });
   expect(await facilitator.checkSupport(world.network)).toBe(true);

@@ -114,6 +114,7 @@ test('dropped transactions go out again, lowest nonce first, with the same bytes
   await chainCall(world, 'anvil_dropAllTransactions');
   const second = await newPayment('dropped-2');
   const batchId = await sendAll(world);
+  await expect.poll(() => transactionCount(world.rpc, relayer(), 'latest')).toBe(2);
   await look(world, batchId);
   await sweep(world, 2);
   for (const payment of [first, second]) expect(['settled', 'final']).toContain((await stateOf(world, payment))?.state);

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listBalances } from '../../chain/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import { flushSplits } from '../../services/settlement/flush.ts';
-import { age, attempt, chainCall, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
+import { age, attempt, chainCall, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
-import { addressOf } from '../support/payments.ts';
+import { addressOf, newWallet } from '../support/payments.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
 import { startRpcProxy } from '../support/rpc-proxy.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -138,6 +138,7 @@ test('a node that shows a receipt and then none makes nothing flip: one crossing
 
 test('a batch that reverts for want of gas fails no payment of it: all go out again, counted as one attempt', async () => {
   const jobs = [await newPayment('gasless-1', 2n, 1n), await newPayment('gasless-2'), await newPayment('gasless-3')];
+  const poor = await newPayment('gasless-and-poor');
   await chainCall(world, 'evm_setAutomine', false);
   const batchId = await sendAll(world);
   await chainCall(world, 'anvil_dropAllTransactions');
@@ -146,13 +147,17 @@ test('a batch that reverts for want of gas fails no payment of it: all go out ag
   const code = await chainCall<string>(world, 'eth_getCode', router, 'latest');
   await chainCall(world, 'anvil_setCode', router, '0xfe');
   await chainCall(world, 'evm_setAutomine', true);
+  await spend(world, poor.payment.authorization.from, newWallet(), 999_500n);
   await look(world, batchId);
   await look(world, batchId);
   await chainCall(world, 'anvil_setCode', router, code);
-  for (const { payment } of jobs) expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted', attempts: 1 });
+  for (const { payment } of [...jobs, poor])
+    expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted', attempts: 1 });
   expect(await failures()).toEqual([]);
   await look(world, await sendAll(world));
   for (const { payment } of jobs) expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
+  expect(await stateOf(world, poor.payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
+  expect(await world.database.query('select 1 as one from payer_strike')).toEqual([]);
 });
 
 test('a payment that a stranger submits between our send and our block is settled by his hash: that our item failed says nothing', async () => {

@@ -321,3 +321,27 @@ test('pages of a statement’s lines, put together, are all of its lines, the ne
   expect(lines.length).toBeGreaterThan(80);
   expect(lines.map(({ at }) => at)).toEqual(lines.map(({ at }) => at).sort((a, b) => b - a));
 });
+
+test('pages of observations, put together, are the whole list in its order, across days with and without rows', async () => {
+  for (const orderBy of ['NEWEST', 'OLDEST']) {
+    const seen: { observationId: string; at: number }[] = [];
+    let after: string | null = null;
+    do {
+      const { data, errors } = await graph.ask(
+        site.key,
+        `query ($after: String, $orderBy: TimeOrder) { tenant { observations(first: 31, after: $after, orderBy: $orderBy,
+          filter: { verdicts: [PAID, DENIED, BLOCKED] }) { totalCount nodes { observationId at } pageInfo { hasNextPage endCursor } } } }`,
+        { after, orderBy },
+      );
+      expect(errors).toEqual([]);
+      const { nodes, pageInfo, totalCount } = data.tenant.observations;
+      seen.push(...nodes);
+      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+      if (after === null) expect(seen.length).toBe(totalCount);
+    } while (after !== null);
+    expect(seen.length).toBeGreaterThan(100);
+    expect(new Set(seen.map(({ observationId }) => observationId)).size).toBe(seen.length);
+    const times = seen.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted((a, b) => (orderBy === 'OLDEST' ? a - b : b - a)));
+  }
+});

@@ -115,7 +115,7 @@ const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ],
   ['audit(groupBy: AGENT) { breakdown(first: $n) { totalCount nodes { key } } byAgent(first: $n) { nodes { agent } } }', 6],
   ['agents(first: $n) { totalCount nodes { agent } }', 1],
-  ['observations(first: $n) { totalCount nodes { slug } }', 2],
+  ['observations(first: $n) { totalCount nodes { slug } }', 3],
   [`payments(first: $n) { totalCount nodes { ${PAYMENT} } }`, 6],
   ['licencesSold(first: $n) { totalCount nodes { jti payment { batch { state } crossings { slug } } } }', 4],
   ['webhookEndpoints(first: $n) { totalCount nodes { url } }', 2],

@@ -1,0 +1,162 @@
+import type { Mutant } from './mutant.ts';
+
+const lane = 'test/fault/lane.test.ts';
+const limits = 'test/fault/limits.test.ts';
+const node = 'test/fault/node.test.ts';
+const wallets = 'test/fault/wallets.test.ts';
+
+/** Bugs in claiming, signing and sending, and in what that costs: their tests run on a real Postgres and a real chain. */
+export const LANE_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'gas-without-groups',
+    rule: 9,
+    bug: 'the gas limit counts authorizations and forgets what paying the authors of each group costs',
+    edits: [{ file: 'chain/gas.ts', search: 'sum += gas;\n', replace: 'sum += group.authGas;\n' }],
+    test: {
+      file: 'test/contract/gas-budget.test.ts',
+      name: 'a hundred payments for one article of fifty new authors run within',
+    },
+  },
+  {
+    id: 'no-claim-cas',
+    rule: 7,
+    bug: 'whatever was proposed is claimed, in a batch already or not',
+    edits: [
+      {
+        file: 'services/settlement/send.ts',
+        search: "return mode === 'live' && facts.state === 'accepted' && facts.batchId === null;",
+        replace: "return mode === 'live' && (facts.state === 'accepted' || facts.state === 'broadcast');",
+      },
+      {
+        file: 'db/settlement/claim.ts',
+        search: "row.facts.state === 'accepted' && row.facts.batchId === null",
+        replace: "(row.facts.state === 'accepted' || row.facts.state === 'broadcast')",
+      },
+      {
+        file: 'db/settlement/claim.ts',
+        search: "decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast'",
+        replace: "facts && decide && batchId !== ''",
+      },
+      {
+        file: 'db/settlement/claim.ts',
+        search: "and payment.state = 'accepted' and payment.batch_id is null\n",
+        replace: '\n',
+      },
+    ],
+    test: { file: lane, name: 'four processes that claim the same payments at once take one nonce for each' },
+  },
+  {
+    id: 'signed-again-on-retry',
+    rule: 7,
+    bug: 'a first activity that runs again does not look for the bytes it stored',
+    edits: [{ file: 'services/settlement/send.ts', search: '  if (earlier) {', replace: "  if (earlier?.batchId === '') {" }],
+    test: { file: lane, name: 'a sign activity that is run again, and again at the same time' },
+  },
+  {
+    id: 'new-nonce-on-retry',
+    rule: 8,
+    bug: 'a replacement takes the next nonce instead of the one it replaces',
+    edits: [
+      { file: 'chain/replacement.ts', search: 'nonce: transaction.nonce ?? 0,', replace: 'nonce: (transaction.nonce ?? 0) + 1,' },
+    ],
+    test: { file: lane, name: 'stuck fees are raised to what the block asks in one step' },
+  },
+  {
+    id: 'refused-bytes-stay',
+    rule: 8,
+    bug: 'bytes that every node refuses stay at their nonce, and the lane waits for them',
+    edits: [
+      {
+        file: 'services/settlement/lane.ts',
+        search: "  if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch(deps, network, rpc, batch, last);\n",
+        replace: '',
+      },
+    ],
+    test: { file: lane, name: 'bytes that every node refuses for good are voided at their nonce' },
+  },
+  {
+    id: 'lower-nonces-forgotten',
+    rule: 8,
+    bug: 'a batch goes out without the lower ones of its lane that fell out of the node',
+    edits: [{ file: 'services/settlement/lane.ts', search: 'if (pending < batch.nonce) {', replace: 'if (pending < 0n) {' }],
+    test: { file: lane, name: 'dropped transactions go out again, lowest nonce first' },
+  },
+  {
+    id: 'nonce-before-gas-money',
+    rule: 8,
+    bug: 'a nonce is taken and bytes are signed without a look at what the relayer has to pay gas with',
+    edits: [
+      {
+        file: 'services/settlement/send.ts',
+        search: 'if ((await gasBalance(rpc, relayer.address)) < requiredBalance(plan.gasLimit, fees)) {',
+        replace: 'if (plan.gasLimit < 0n) {',
+      },
+    ],
+    test: { file: lane, name: 'a relayer without gas money takes no nonce and raises one alert' },
+  },
+  {
+    id: 'reverted-batch-is-judged',
+    rule: 8,
+    bug: 'a transaction that reverts as a whole fails its payments',
+    edits: [
+      {
+        file: 'services/settlement/confirm.ts',
+        search: "if (!own || (receipt.status === 'reverted' && !(await isLone(deps, batch)))) {",
+        replace: 'if (!own) {',
+      },
+    ],
+    test: { file: node, name: 'a batch that reverts for want of gas fails no payment of it' },
+  },
+  {
+    id: 'wallet-asked-without-cap',
+    rule: 9,
+    bug: 'a wallet of code is asked with all the gas there is, and found dear only once it is sent',
+    edits: [
+      {
+        file: 'chain/contract-wallet.ts',
+        search: ', gas: quantity(transferGas(CONTRACT_AUTH_GAS, data)) });',
+        replace: ' });',
+      },
+    ],
+    test: { file: wallets, name: 'an ERC-1271 wallet pays in a lane of its own, one that burns gas is refused' },
+  },
+  {
+    id: 'undeployed-wallet-accepted',
+    rule: 9,
+    bug: 'a wrapped signature (ERC-6492) is taken for what it wraps',
+    edits: [
+      {
+        file: 'chain/contract-wallet.ts',
+        search: 'if (payment.erc6492) return',
+        replace: "if (payment.signature === '0x') return",
+      },
+    ],
+    test: { file: wallets, name: 'a wallet that is not deployed yet (ERC-6492) is refused' },
+  },
+  {
+    id: 'fickle-wallet-not-struck',
+    rule: 19,
+    bug: 'a wallet of code that agrees when asked and reverts when it counts gets no strike',
+    edits: [
+      {
+        file: 'services/settlement/confirm.ts',
+        search: 'if (refused || fickle) strikes.push(payment);',
+        replace: 'if (refused) strikes.push(payment);',
+      },
+    ],
+    test: { file: wallets, name: 'a wallet of code that says yes when asked and no when it counts, alone' },
+  },
+  {
+    id: 'no-gas-budget',
+    rule: 19,
+    bug: 'a site may use as much gas as it likes',
+    edits: [
+      {
+        file: 'services/settlement/admission.ts',
+        search: 'if (budget !== null && facts.gasWeiToday >= budget) {',
+        replace: 'if (budget !== null && facts.gasWeiToday < 0n) {',
+      },
+    ],
+    test: { file: limits, name: 'a site that has used its gas of the day is refused' },
+  },
+];
