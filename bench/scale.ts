@@ -19,44 +19,40 @@ const SLOPE_MB_PER_MINUTE = 1;
 export const scaleBench: Bench = {
   id: 'scale',
   title: 'More processes, and a long run',
-  run: async ({ quick, log }) => [
-    ...(await moreApis(quick)),
-    ...(await moreWorkers(quick)),
-    await temporalOnPostgres(quick, log),
-    await memory(quick, log),
-  ],
+  run: async ({ quick, log }) => {
+    const service = await startBenchService({ apis: quick ? 2 : 4, workers: 1, environment: PRODUCT_INTERVALS });
+    try {
+      const idle = await temporalOnPostgres(service, quick, log);
+      const quotes = await moreApis(service, quick);
+      const payments = await moreWorkers(service, quick);
+      await Promise.all(service.workers.slice(1).map((worker) => worker.stop()));
+      return [...quotes, ...payments, idle, ...(await memory(service, quick, log))];
+    } finally {
+      await service.stop();
+    }
+  },
 };
 
 /** Quotes/s of 2 and of 4 API processes beside one; the load is shared evenly among them. */
-async function moreApis(quick: boolean): Promise<Figure[]> {
-  const service = await startBenchService({ apis: quick ? 2 : 4 });
-  try {
-    const shop = await openShop(service, 1);
-    const request = { method: 'GET', path: '/_svc/quote?slug=page-0', headers: { authorization: `Bearer ${shop.key}` } } as const;
-    const seconds = quick ? 1 : 5;
-    const rateOf = async (count: number): Promise<number> => {
-      const rates = await Promise.all(service.apis.slice(0, count).map(({ url }) => requestRate(url, request, { seconds })));
-      return rates.reduce((sum, rate) => sum + rate, 0);
-    };
-    return await sides(quick, 'quotes', 'req/s', 'API processes', rateOf);
-  } finally {
-    await service.stop();
-  }
+async function moreApis(service: BenchService, quick: boolean): Promise<Figure[]> {
+  const shop = await openShop(service, 1);
+  const request = { method: 'GET', path: '/_svc/quote?slug=page-0', headers: { authorization: `Bearer ${shop.key}` } } as const;
+  const seconds = quick ? 1 : 5;
+  const rateOf = async (count: number): Promise<number> => {
+    const rates = await Promise.all(service.apis.slice(0, count).map(({ url }) => requestRate(url, request, { seconds })));
+    return rates.reduce((sum, rate) => sum + rate, 0);
+  };
+  return sides(quick, 'quotes', 'req/s', 'API processes', rateOf);
 }
 
-/** Payments/s with 2 and with 4 workers beside one. Workers are added and never taken away: one count after the other. */
-async function moreWorkers(quick: boolean): Promise<Figure[]> {
+/** Payments/s with 2 and with 4 workers beside one: workers are added, one count after the other. */
+async function moreWorkers(service: BenchService, quick: boolean): Promise<Figure[]> {
   const counts = quick ? [1, 2] : [1, 2, 4];
   const rates = new Map<number, number>();
-  const service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS });
-  try {
-    const shop = await openShop(service, 12);
-    for (const count of counts) {
-      while (service.workers.length < count) await service.startWorker();
-      rates.set(count, await paymentRate(service, shop, quick));
-    }
-  } finally {
-    await service.stop();
+  const shop = await openShop(service, 12);
+  for (const count of counts) {
+    while (service.workers.length < count) await service.startWorker();
+    rates.set(count, await paymentRate(service, shop, quick));
   }
   const reference = rates.get(1) ?? 0;
   return counts.slice(1).map((count): Figure => {
@@ -117,76 +113,80 @@ function growth(id: string, what: string, unit: string, referenceName: string, o
 }
 
 /** One idle payment, p50, with the Temporal server on Postgres beside the development server. */
-async function temporalOnPostgres(quick: boolean, log: (line: string) => void): Promise<Figure | MissingFigure> {
+async function temporalOnPostgres(
+  home: BenchService,
+  quick: boolean,
+  log: (line: string) => void,
+): Promise<Figure | MissingFigure> {
   const id = 'scale.temporal-on-postgres';
   const what = 'POST /_svc/verify when idle, p50, Temporal server on Postgres';
   const reason = await whyNoBuiltTemporalServer(serverSources());
   if (reason !== null) return { id, what, missing: reason };
   const cluster = await startBenchCluster(log);
-  const services: BenchService[] = [];
+  let service: BenchService | null = null;
   try {
-    const ours = await openIdle(services, quick, cluster);
-    const reference = await openIdle(services, quick);
+    service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS, on: cluster });
+    const ours = await openIdle(service, quick);
+    const reference = await openIdle(home, quick);
     const rounds = await alternate({ rounds: quick ? 1 : 3, sides: { ours, reference } });
     return makeFigure({ id, what, unit: 'ms', referenceName: 'the development server', rounds, target: { atMost: 1.5 } });
   } finally {
-    await Promise.all(services.map((service) => service.stop()));
+    await service?.stop();
     await cluster.stop();
   }
 }
 
-async function openIdle(
-  services: BenchService[],
-  quick: boolean,
-  on?: Pick<BenchService, 'urls' | 'temporal'>,
-): Promise<() => Promise<number>> {
-  const service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS, ...(on === undefined ? {} : { on }) });
-  services.push(service);
+async function openIdle(service: BenchService, quick: boolean): Promise<() => Promise<number>> {
   const shop = await openShop(service, 12);
   const calls = [...(await prepareCalls(shop, await fundBuyers(service.chain.rpcUrl, quick ? 1 : 8)))];
   await buyAll(shop, calls.splice(0, 3), 1);
   return async () => median(await buyAll(shop, calls.splice(0, quick ? 3 : 20), 1));
 }
 
-/** Growth of an API's memory under quotes and payments; SCALE_MINUTES long, 10 unless told. */
-async function memory(quick: boolean, log: (line: string) => void): Promise<Figure> {
+interface Sample {
+  readonly minute: number;
+  readonly megabytes: number;
+}
+
+/** Growth of API and worker under quotes and payments; SCALE_MINUTES long, 10 unless told. */
+async function memory(service: BenchService, quick: boolean, log: (line: string) => void): Promise<Figure[]> {
   const minutes = quick ? 0.05 : Number(process.env['SCALE_MINUTES'] ?? 10);
-  const service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS });
-  try {
-    const shop = await openShop(service, 12);
-    const request = { method: 'GET', path: '/_svc/quote?slug=page-0', headers: { authorization: `Bearer ${shop.key}` } } as const;
-    const pid = service.apis[0]?.process.pid as number;
-    if (!quick) await requestRate(service.baseUrl, request, { seconds: 30 });
-    const samples: { readonly minute: number; readonly megabytes: number }[] = [];
-    const begun = performance.now();
-    const minute = (): number => (performance.now() - begun) / 60_000;
-    while (minute() < minutes) {
-      await requestRate(service.baseUrl, request, { seconds: quick ? 1 : 5 });
-      const [buyer] = await fundBuyers(service.chain.rpcUrl, 1);
-      if (buyer !== undefined) await buyAll(shop, await prepareCalls(shop, [buyer]), 12);
-      samples.push({ minute: minute(), megabytes: residentMegabytes(pid) });
-      log(`${samples.at(-1)?.megabytes.toFixed(0)} MB after ${minute().toFixed(1)} minutes`);
-      await sleep(10);
-    }
-    const slope = slopeOf(samples);
-    const most = Math.max(...samples.map(({ megabytes }) => megabytes));
-    return {
-      id: 'scale.memory-slope',
-      what: `growth of an API's memory over ${minutes} minutes of quotes and payments`,
-      unit: 'MB/min',
-      ours: slope,
-      reference: most,
-      referenceName: 'its largest size, MB',
-      ratio: slope,
-      target: `≤ ${SLOPE_MB_PER_MINUTE} MB/min`,
-      reached: slope <= SLOPE_MB_PER_MINUTE,
-      rounds: samples.length,
-      spread: [slope, slope],
-      notes: 'the ratio column is the slope, by least squares over the second half, when caches are full',
-    };
-  } finally {
-    await service.stop();
+  const shop = await openShop(service, 12);
+  const request = { method: 'GET', path: '/_svc/quote?slug=page-0', headers: { authorization: `Bearer ${shop.key}` } } as const;
+  if (!quick) await requestRate(service.baseUrl, request, { seconds: 30 });
+  const processes = [
+    { name: 'API', pid: service.apis[0]?.process.pid ?? 0, samples: [] as Sample[] },
+    { name: 'worker', pid: service.workers[0]?.process.pid ?? 0, samples: [] as Sample[] },
+  ];
+  const begun = performance.now();
+  const minute = (): number => (performance.now() - begun) / 60_000;
+  while (minute() < minutes) {
+    await requestRate(service.baseUrl, request, { seconds: quick ? 1 : 5 });
+    await buyAll(shop, await prepareCalls(shop, await fundBuyers(service.chain.rpcUrl, 1)), 12);
+    for (const { pid, samples } of processes) samples.push({ minute: minute(), megabytes: residentMegabytes(pid) });
+    const sizes = processes.map(({ name, samples }) => `${name} ${samples.at(-1)?.megabytes.toFixed(0)} MB`);
+    log(`${sizes.join(', ')} after ${minute().toFixed(1)} minutes`);
+    await sleep(10);
   }
+  return processes.map(({ name, samples }) => growthOf(name, samples, minutes));
+}
+
+function growthOf(name: string, samples: readonly Sample[], minutes: number): Figure {
+  const slope = slopeOf(samples);
+  return {
+    id: `scale.memory-${name.toLowerCase()}`,
+    what: `growth of the ${name}'s memory over ${minutes} minutes of quotes and payments`,
+    unit: 'MB/min',
+    ours: slope,
+    reference: Math.max(...samples.map(({ megabytes }) => megabytes)),
+    referenceName: 'its largest size, MB',
+    ratio: slope,
+    target: `≤ ${SLOPE_MB_PER_MINUTE} MB/min`,
+    reached: slope <= SLOPE_MB_PER_MINUTE,
+    rounds: samples.length,
+    spread: [slope, slope],
+    notes: 'the ratio column is the slope, by least squares over the second half, when caches are full',
+  };
 }
 
 function residentMegabytes(pid: number): number {
@@ -195,7 +195,7 @@ function residentMegabytes(pid: number): number {
 }
 
 /** Least squares over the second half; 0 with fewer than two samples. */
-function slopeOf(samples: readonly { readonly minute: number; readonly megabytes: number }[]): number {
+function slopeOf(samples: readonly Sample[]): number {
   const late = samples.slice(Math.floor(samples.length / 2));
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const minute = mean(late.map((sample) => sample.minute));

@@ -86,19 +86,29 @@ export async function listenForTenants(
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   });
-  let isClosing = false;
+  let state: 'opening' | 'open' | 'over' = 'opening';
   const lost = (): void => {
-    if (!isClosing) onLost();
-    isClosing = true;
+    const wasOpen = state === 'open';
+    state = 'over';
+    // While it opens, the rejection tells: told twice, a caller would open two, and four, and so on for as long as an outage lasts.
+    if (wasOpen) onLost();
+    void client.end().catch(() => undefined);
   };
   client.on('error', lost);
   client.on('end', lost);
   client.on('notification', ({ payload }) => onChange(payload ?? ''));
-  await client.connect();
-  await client.query(`listen ${TENANT_CHANNEL}`);
+  try {
+    await client.connect();
+    await client.query(`listen ${TENANT_CHANNEL}`);
+    if ((state as string) === 'over') throw new Error('Connection terminated while it began to listen');
+  } catch (error) {
+    lost();
+    throw error;
+  }
+  state = 'open';
   return {
     close: async () => {
-      isClosing = true;
+      state = 'over';
       await client.end();
     },
   };

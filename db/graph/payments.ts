@@ -57,6 +57,10 @@ export interface PaymentFilter {
   readonly states?: readonly string[] | null | undefined;
   readonly reason?: string | null | undefined;
   readonly txHash?: string | null | undefined;
+  /** A wallet that one of the legs pays. */
+  readonly author?: string | null | undefined;
+  /** Exactly the User-Agent it came with. */
+  readonly agentUa?: string | null | undefined;
   readonly minMicro?: bigint | null | undefined;
   readonly maxMicro?: bigint | null | undefined;
   readonly window?: Span;
@@ -89,6 +93,10 @@ export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
     ...isOneOf(binder, 'p.state', filter.states),
     ...equals(binder, 'p.reason', filter.reason),
     ...equals(binder, 'p.tx_hash', filter.txHash),
+    ...equals(binder, "p.agent ->> 'ua'", filter.agentUa),
+    ...(filter.author === undefined || filter.author === null
+      ? []
+      : [`p.legs @> ${binder.bind(JSON.stringify([{ toAddress: filter.author }]))}::jsonb`]),
     ...isBetween(binder, 'p.amount_micro', filter.minMicro, filter.maxMicro),
     ...isWithin(binder, 'p.accepted_at', filter.window),
   ],

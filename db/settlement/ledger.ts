@@ -18,7 +18,8 @@ export async function recordLedger(sql: Sql, changes: readonly Change[]): Promis
 
 /**
  * Appends crossings with their legs and their announcement (outbox) for the decisions that ask for it: a crossing of the
- * price, or a negative correction of one (safety 5). Rows are built from the payment row alone (safety 11).
+ * price, or the negative of the one that stands (safety 5), whose legs a flush may have corrected since. Rows are built from the
+ * payment row and from crossings alone (safety 11).
  */
 async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<CrossingRef[]> {
   const entries = changes.flatMap((change) =>
@@ -41,10 +42,15 @@ async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<Cr
          case when wanted.negative then -payment.amount_micro else payment.amount_micro end,
          case when wanted.negative then (
            select jsonb_agg(jsonb_set(leg, '{amountMicro}', to_jsonb((-(leg ->> 'amountMicro')::numeric)::text)) order by n)
-             from jsonb_array_elements(payment.legs) with ordinality as list (leg, n)
+             from jsonb_array_elements(coalesce(standing.legs, payment.legs)) with ordinality as list (leg, n)
          ) else payment.legs end,
          payment.payer, payment.agent ->> 'label', payment.at
        from wanted join payment using (tenant_id, payment_id)
+         left join lateral (
+           select crossing.legs from crossing
+            where wanted.negative and crossing.tenant_id = wanted.tenant_id and crossing.payment_id = wanted.payment_id
+            order by sequence desc limit 1
+         ) as standing on true
        where payment.mode = 'live'
        returning *
      ), made_legs as (

@@ -117,11 +117,11 @@ builder.objectFields(Tenant, (t) => ({
       orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
-      const { window, author, payer, includeCorrected, ...rest } = filter ?? {};
+      const { window, host, author, payer, includeCorrected, ...rest } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
-        ...{ author: lower(author), payer: lower(payer), includeCorrected: includeCorrected ?? false },
+        ...{ host: lower(host), author: lower(author), payer: lower(payer), includeCorrected: includeCorrected ?? false },
         window: windowOf(site, window, deps.clock()),
       };
       return connect(await crossings.page(deps, site.tenantId, which, request), request);
@@ -152,11 +152,12 @@ builder.objectFields(Tenant, (t) => ({
       orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
-      const { window, author, includePlatform, includeCorrected, ...rest } = filter ?? {};
+      const { window, host, author, includePlatform, includeCorrected, ...rest } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
-        ...{ author: lower(author), includePlatform: includePlatform ?? false, includeCorrected: includeCorrected ?? false },
+        ...{ host: lower(host), author: lower(author) },
+        ...{ includePlatform: includePlatform ?? false, includeCorrected: includeCorrected ?? false },
         window: windowOf(site, window, deps.clock()),
       };
       const list = which.author === null ? legs : legsOfAuthor;

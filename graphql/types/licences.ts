@@ -3,7 +3,7 @@ import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind } from '../enums.ts';
-import { filterId, filterText, rowId } from '../inputs.ts';
+import { filterId, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -77,12 +77,12 @@ builder.objectFields(Tenant, (t) => ({
       orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
-      const { window, inForce, accountId, ...rest } = filter ?? {};
+      const { window, inForce, accountId, host, ...rest } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const nowMs = deps.clock();
       const which = {
         ...rest,
-        ...{ accountId: filterId(accountId, 'accountId'), window: windowOf(site, window, nowMs) },
+        ...{ host: lower(host), accountId: filterId(accountId, 'accountId'), window: windowOf(site, window, nowMs) },
         ...(inForce ? { inForceAtMs: nowMs } : {}),
       };
       return connect(await soldLicences.page(deps, site.tenantId, which, request), request);

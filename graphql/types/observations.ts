@@ -2,7 +2,7 @@ import { observationPage } from '../../services/graph/observed.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { Classification, CrossingKind, TimeOrder, Verdict } from '../enums.ts';
-import { filterText } from '../inputs.ts';
+import { filterText, lower } from '../inputs.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 import { ObservationType } from './refs.ts';
@@ -73,12 +73,12 @@ builder.objectField(Tenant, 'observations', (t) =>
       orderBy: t.arg({ type: TimeOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
-      const { window, ...rest } = filter ?? {};
+      const { window, host, ...rest } = filter ?? {};
       const order = orderBy ?? 'NEWEST';
       const request = { ...pageRequest(page, order), orderBy: order };
       const nowMs = deps.clock();
       const readable = windowOf(site, window, nowMs);
-      const which = { ...rest, window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS } };
+      const which = { ...rest, host: lower(host), window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS } };
       return connect(await observationPage(deps, site.tenantId, which, request), request);
     },
   }),

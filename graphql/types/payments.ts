@@ -140,6 +140,8 @@ const PaymentFilter = builder.inputType('PaymentFilter', {
     kind: t.field({ type: CrossingKind, description: 'For reads or citations alone.' }),
     purpose: t.field({ type: PaymentPurpose, description: 'For pages or licences alone.' }),
     mode: t.field({ type: PaymentMode, description: 'Live or mock alone.' }),
+    author: t.string({ description: 'That pay this wallet.', validate: filterHex }),
+    agentUa: t.string({ description: 'By the agent that gave exactly this User-Agent.', validate: filterText }),
     payer: t.string({ description: 'Signed by this address.', validate: filterHex }),
     txHash: t.string({ description: 'Settled by this transaction.', validate: filterHex }),
     minMicro: t.field({ type: 'Micro', description: 'Of at least this amount.' }),
@@ -162,11 +164,12 @@ builder.objectFields(Tenant, (t) => ({
       orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
-      const { window, payer, txHash, ...rest } = filter ?? {};
+      const { window, host, author, payer, txHash, ...rest } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
-        ...{ payer: lower(payer), txHash: lower(txHash), window: windowOf(site, window, deps.clock()) },
+        ...{ host: lower(host), author: lower(author), payer: lower(payer), txHash: lower(txHash) },
+        window: windowOf(site, window, deps.clock()),
       };
       return connect(await payments.page(deps, site.tenantId, which, request), request);
     },

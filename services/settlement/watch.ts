@@ -36,9 +36,9 @@ export async function watchSettled(deps: SettlementDeps, networkId: string): Pro
   const payments = unfinal.filter((payment) => !isByTransfer(payment));
   const result: PaymentRef[] = [];
   for (const some of chunks(payments)) {
-    const { released, reopened } = await recheck(deps, network, rpc, some);
+    const { released, reopened, looked } = await recheck(deps, network, rpc, some);
     for (const batchId of reopened) await sendBatch(deps, network, rpc, batchId);
-    await touchChecked(deps.database, some);
+    await touchChecked(deps.database, looked);
     result.push(...released);
   }
   return result;
@@ -62,12 +62,16 @@ async function recheck(
   network: Network,
   rpc: Rpc,
   payments: readonly Payment[],
-): Promise<{ readonly released: readonly PaymentRef[]; readonly reopened: readonly string[] }> {
-  if (payments.length === 0) return { released: [], reopened: [] };
+): Promise<{
+  readonly released: readonly PaymentRef[];
+  readonly reopened: readonly string[];
+  readonly looked: readonly PaymentRef[];
+}> {
+  if (payments.length === 0) return { released: [], reopened: [], looked: [] };
   const { safe } = await blockNumbers(rpc);
   const receipts = new Map<string, Awaited<ReturnType<typeof receiptOf>>>();
   const occurrences: Occurrence[] = [];
-  await eachAlone(deps, payments, async (payment) => {
+  const looked = await eachAlone(deps, payments, async (payment) => {
     const old = payment.facts.evidence;
     if (!old) return;
     if (!receipts.has(old.txHash)) receipts.set(old.txHash, await receiptOf(rpc, old.txHash as `0x${string}`));
@@ -86,17 +90,20 @@ async function recheck(
   const batches = new Set(payments.flatMap((one) => (wanted.has(one.paymentId) && one.facts.batchId ? [one.facts.batchId] : [])));
   // Whatever such a batch was thought to be: its bytes go out again, and what became of them is judged again (safety 8).
   for (const batchId of batches) await setBatchState(deps.database, batchId, 'open');
-  return { released: applied.released, reopened: [...batches] };
+  return { released: applied.released, reopened: [...batches], looked };
 }
 
 const MOST_FAILURES = 5;
 
-/** One payment that the chain gives no answer for keeps no other from being looked at; after several the round ends. */
+/**
+ * One payment that the chain gives no answer for keeps no other from being looked at; after several the round ends. Returns those that
+ * were looked at: the others must come first the next time.
+ */
 async function eachAlone(
   deps: Pick<SettlementDeps, 'log'>,
   payments: readonly Payment[],
   look: (payment: Payment, index: number) => Promise<void>,
-): Promise<void> {
+): Promise<readonly Payment[]> {
   let failures = 0;
   for (const [index, payment] of payments.entries()) {
     try {
@@ -107,9 +114,10 @@ async function eachAlone(
         { paymentId: payment.paymentId, error: String(error) },
         'a payment could not be looked at; it is again later',
       );
-      if (failures >= MOST_FAILURES) return;
+      if (failures >= MOST_FAILURES) return payments.slice(0, index + 1);
     }
   }
+  return payments;
 }
 
 /** The evidence is gone: the payment goes back, and forward again at once where another transaction proves it. */
@@ -162,7 +170,7 @@ async function watchSome(
   const idOf = await listByOwnId(deps.database, handedOver);
   const statusOf = await askAboutReviewed(deps, handedOver, idOf);
   const occurrences: Occurrence[] = [];
-  await eachAlone(deps, payments, async (payment, index) => {
+  const looked = await eachAlone(deps, payments, async (payment, index) => {
     const status = statusOf.get(payment.paymentId);
     const id = status === 'failed' ? undefined : idOf.get(payment.paymentId);
     const spent = used[index] ? await judgeSpent(deps, network, rpc, payment) : null;
@@ -171,7 +179,7 @@ async function watchSome(
     if (decided) occurrences.push(decided);
   });
   const applied = await applyEvents(deps.database, occurrences);
-  await touchChecked(deps.database, payments);
+  await touchChecked(deps.database, looked);
   return applied.released;
 }
 

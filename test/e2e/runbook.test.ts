@@ -149,6 +149,8 @@ describe.skipIf(whyNoCluster !== null)(`the runbook${whyNoCluster === null ? '' 
     await cluster.startPostgres();
     await expectSettledOnce(purchase);
     await expect.poll(readiness, { timeout: 30_000 }).toEqual([200, 200]);
+    const listening = "select 1 from pg_stat_activity where query = 'listen svc_tenant' and datname = current_database()";
+    await expect.poll(() => cluster.service.database.query(listening)).toHaveLength(cluster.liveApis().length);
     await quiet('GaugesStale');
     await checkService(cluster.service);
   });

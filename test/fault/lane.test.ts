@@ -110,8 +110,9 @@ test('dropped transactions go out again, lowest nonce first, with the same bytes
   const first = await newPayment('dropped-1');
   await chainCall(world, 'evm_setAutomine', false);
   await sendAll(world);
-  await chainCall(world, 'evm_setAutomine', true);
   await chainCall(world, 'anvil_dropAllTransactions');
+  await chainCall(world, 'evm_setAutomine', true);
+  expect(await transactionCount(world.rpc, relayer(), 'pending')).toBe(0);
   const second = await newPayment('dropped-2');
   const batchId = await sendAll(world);
   await expect.poll(() => transactionCount(world.rpc, relayer(), 'latest')).toBe(2);

@@ -61,8 +61,8 @@ test('when more wait than can be sent in ten seconds, the next is refused with R
   await taken(offer('first'));
   await chainCall(world, 'evm_setAutomine', false);
   const batchId = await sendAll(world);
-  await chainCall(world, 'evm_setAutomine', true);
   await chainCall(world, 'anvil_dropAllTransactions');
+  await chainCall(world, 'evm_setAutomine', true);
   await world.database.query(
     `insert into settlement_batch (batch_id, network, relayer, kind, nonce) values (uuidv7(), $1, 'elsewhere', 'settle', 0)`,
     [world.network.id],

@@ -2,8 +2,24 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listBalances } from '../../chain/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import { listWatched } from '../../db/settlement/sweep.ts';
 import { flushSplits } from '../../services/settlement/flush.ts';
-import { age, attempt, chainCall, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
+import { watchAuthorizations } from '../../services/settlement/watch.ts';
+import {
+  age,
+  attempt,
+  chainCall,
+  changed,
+  cuttable,
+  look,
+  mine,
+  sendAll,
+  spend,
+  stateOf,
+  submitAlone,
+  sweep,
+} from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
@@ -178,4 +194,31 @@ test('a payment that a stranger submits between our send and our block is settle
   await sweep(world, 2);
   const [relayer] = world.deps.relayersOf(world.network.id);
   expect(await transactionCount(world.rpc, relayer?.address ?? '0x', 'latest')).toBe(2);
+});
+
+test('five payments that the node gives no answer for keep the sixth from no round: it is first in the next one', async () => {
+  for (let made = 0; made < 6; made += 1) {
+    const { payment } = await newPayment(`unanswered-${made}`);
+    const [row] = await world.database.query<{ payment_id: string }>('select payment_id from payment where nonce = $1', [
+      payment.authorization.nonce,
+    ]);
+    const event = { type: 'refused', reason: 'settlement_failed' } as const;
+    await applyEvents(world.database, [{ tenantId: world.tenantId, paymentId: row?.payment_id ?? '', event }]);
+    await submitAlone(world, payment);
+  }
+  const inOrder = await listWatched(world.database, world.network.id, 10);
+  expect(inOrder).toHaveLength(6);
+  const silent = inOrder.slice(0, 5).map(({ nonce }) => nonce);
+  const rpc = cuttable(world.rpc);
+  rpc.cut.before = (method, params) => method === 'eth_getLogs' && silent.some((nonce) => JSON.stringify(params).includes(nonce));
+  const deps = changed(world, { rpcOf: () => rpc });
+  for (let round = 0; round < 2; round += 1) await watchAuthorizations(deps, world.network.id);
+  const states = async () => {
+    const rows = await world.database.query<{ nonce: string; state: string }>('select nonce, state from payment');
+    return new Map(rows.map((row) => [row.nonce, row.state]));
+  };
+  const now = await states();
+  expect(inOrder.map(({ nonce }) => now.get(nonce))).toEqual([...silent.map(() => 'failed'), 'settled']);
+  await watchAuthorizations(world.deps, world.network.id);
+  expect([...(await states()).values()]).toEqual(inOrder.map(() => 'settled'));
 });

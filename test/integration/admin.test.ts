@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseScopes } from '../../bin/admin/options.ts';
-import { createAdminProgram } from '../../bin/admin/program.ts';
-import { readAdminConfig } from '../../bin/config.ts';
 import { listAuditEntries } from '../../db/auditLog.ts';
 import { authenticateOwner } from '../../services/owners/authenticate.ts';
+import { adminEnvironment, runAdmin } from '../support/admin.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 import { insertCrossing } from '../support/ledger.ts';
 
@@ -18,13 +17,7 @@ const credits = join(folder, 'credits.json');
 
 beforeAll(async () => {
   api = await startTestApi();
-  environment = {
-    NODE_ENV: 'test',
-    DATABASE_URL: api.urls.appUrl,
-    API_KEY_PEPPER: api.deps.pepper,
-    TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
-    TEMPORAL_NAMESPACE: 'default',
-  };
+  environment = adminEnvironment(api);
   writeFileSync(credits, JSON.stringify(ALPHA_PRICING.creditsInline));
 });
 afterAll(async () => {
@@ -32,17 +25,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** Runs a command in this process; what it prints. */
-async function run(...args: string[]): Promise<Record<string, unknown>> {
-  const printed: unknown[] = [];
-  const program = createAdminProgram({
-    open: async () => ({ database: api.deps.database, config: readAdminConfig(environment) }),
-    print: (value) => printed.push(JSON.parse(JSON.stringify(value))),
-  });
-  await program.parseAsync(args, { from: 'user' });
-  expect(printed).toHaveLength(1);
-  return printed[0] as Record<string, unknown>;
-}
+const run = (...args: string[]): Promise<Record<string, unknown>> => runAdmin(api, ...args);
 
 /** Runs the program as an operator does. */
 function runProgram(args: readonly string[]): Promise<{ code: number; out: string; err: string }> {

@@ -1,77 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGraphql } from '../support/graphql.ts';
-import type { Purchase, Seen } from '../support/reports.ts';
-import { insertPurchases, insertSeen } from '../support/reports.ts';
+import { DAY, SPAN, startBusySite } from '../support/busy-site.ts';
 
 /** GraphQL and REST ask the same services: over random windows both must say the same, to the micro. */
 
-const DAY = 86_400_000;
-const SPAN = 20 * DAY;
-const WALLETS = ['a1', 'b2', 'c3'].map((pair) => `0x${pair.repeat(20)}`);
-const AGENTS = ['gptbot', 'other', 'agents.example'];
-const VERDICTS = ['served-free', 'agent-reread', 'denied', 'blocked', 'paid', 'payment-failed', 'unservable'];
-const REASONS = ['insufficient_funds', 'authorization_invalid', 'malformed_payment', 'network_unsupported', 'settlement_failed'];
-
-let graph: Awaited<ReturnType<typeof startTestGraphql>>;
-let site: Awaited<ReturnType<typeof graph.api.site>>;
-let hosts: string[];
-let nowMs: number;
-
+let { graph, site, hosts, nowMs } = {} as Awaited<ReturnType<typeof startBusySite>>;
 beforeAll(async () => {
-  graph = await startTestGraphql();
-  hosts = ['one.parity.example', 'two.parity.example'];
-  site = await graph.api.site({ hosts });
-  nowMs = Date.now();
-  let seed = 7;
-  const pick = (below: number): number => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((seed / 2_147_483_648) * below);
-  };
-  const place = () => ({ tenantId: site.tenantId, host: hosts[pick(2)] as string, atMs: nowMs - pick(SPAN) });
-  const purchases = Array.from(
-    { length: 300 },
-    (): Purchase => ({
-      ...place(),
-      ...{
-        slug: ['solo', 'trio', 'long/way'][pick(3)] as string,
-        kind: pick(4) === 0 ? 'citation' : 'read',
-        steps: 1 + (pick(9) === 0 ? 1 : 0),
-      },
-      legs: [
-        { toAddress: WALLETS[pick(2)] as string, amountMicro: 1_000 + pick(5_000), authorId: 'ann' },
-        ...(pick(2) ? [{ toAddress: WALLETS[2] as string, amountMicro: 10 + pick(90) }] : []),
-        ...(pick(3) ? [] : [{ toAddress: `0x${'f9'.repeat(20)}`, amountMicro: 7, role: 'platform' as const }]),
-      ],
-    }),
-  );
-  await insertPurchases(graph.api.deps.database, purchases);
-  const seen = Array.from({ length: 400 }, (): Seen => {
-    const verdict = VERDICTS[pick(VERDICTS.length)] as string;
-    return {
-      ...place(),
-      ...{
-        slug: ['solo', 'trio'][pick(2)] as string,
-        verdict,
-        classifiedAs: pick(3) ? 'agent' : 'human',
-        kind: 'read',
-        count: 1,
-      },
-      ...{
-        micro: 1_000 + pick(900),
-        reason: verdict === 'payment-failed' ? (REASONS[pick(5)] as string) : null,
-        paymentId: null,
-      },
-      ...{
-        agent: AGENTS[pick(3)] as string,
-        agentUa: 'Agent/1',
-        verified: pick(2) === 0,
-        verifiedAgent: null,
-        sigInvalid: pick(9) === 0,
-      },
-    };
-  });
-  await insertSeen(graph.api.deps.database, seen);
+  ({ graph, site, hosts, nowMs } = await startBusySite());
 });
 afterAll(() => graph.stop());
 
@@ -274,74 +209,4 @@ test('the audit, its comparison, breakdowns and agents are those of REST over ra
     }),
     { numRuns: 25 },
   );
-});
-
-test('pages of crossings, put together, are the whole list in its order, whatever the length of a page', async () => {
-  for (const orderBy of ['NEWEST', 'OLDEST', 'LARGEST', 'SMALLEST']) {
-    const seen: { crossingId: string; at: number; micro: string }[] = [];
-    let after: string | null = null;
-    do {
-      const { data, errors } = await graph.ask(
-        site.key,
-        `query ($after: String, $orderBy: AmountOrder) { tenant { crossings(first: 67, after: $after, orderBy: $orderBy) {
-          totalCount nodes { crossingId at micro } pageInfo { hasNextPage endCursor } } } }`,
-        { after, orderBy },
-      );
-      expect(errors).toEqual([]);
-      const { nodes, pageInfo, totalCount } = data.tenant.crossings;
-      seen.push(...nodes);
-      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-      if (after === null) expect(seen.length).toBe(totalCount);
-    } while (after !== null);
-    expect(new Set(seen.map(({ crossingId }) => crossingId)).size).toBe(seen.length);
-    const key = ({ at, micro }: { at: number; micro: string }): number =>
-      /ST$/.test(orderBy) && /W|LD/.test(orderBy) ? at : Number(micro);
-    const sorted = seen.map(key).sort((a, b) => (orderBy === 'OLDEST' || orderBy === 'SMALLEST' ? a - b : b - a));
-    expect(seen.map(key)).toEqual(sorted);
-  }
-});
-
-test('pages of a statement’s lines, put together, are all of its lines, the newest first', async () => {
-  const query = `query ($after: String) { tenant { statements { statements(first: 3) { nodes { wallet grossMicro
-    lines(first: 40, after: $after) { totalCount nodes { micro at slug } pageInfo { hasNextPage endCursor } } } } } } }`;
-  type Line = { micro: string; at: number };
-  const lines: Line[] = [];
-  let after: string | null = null;
-  do {
-    const { data, errors } = await graph.ask(site.key, query, { after });
-    expect(errors).toEqual([]);
-    const [statement] = data.tenant.statements.statements.nodes;
-    lines.push(...statement.lines.nodes);
-    after = statement.lines.pageInfo.hasNextPage ? statement.lines.pageInfo.endCursor : null;
-    if (after === null) {
-      expect(lines.length).toBe(statement.lines.totalCount);
-      expect(String(lines.reduce((sum, { micro }) => sum + Number(micro), 0))).toBe(statement.grossMicro);
-    }
-  } while (after !== null);
-  expect(lines.length).toBeGreaterThan(80);
-  expect(lines.map(({ at }) => at)).toEqual(lines.map(({ at }) => at).sort((a, b) => b - a));
-});
-
-test('pages of observations, put together, are the whole list in its order, across days with and without rows', async () => {
-  for (const orderBy of ['NEWEST', 'OLDEST']) {
-    const seen: { observationId: string; at: number }[] = [];
-    let after: string | null = null;
-    do {
-      const { data, errors } = await graph.ask(
-        site.key,
-        `query ($after: String, $orderBy: TimeOrder) { tenant { observations(first: 31, after: $after, orderBy: $orderBy,
-          filter: { verdicts: [PAID, DENIED, BLOCKED] }) { totalCount nodes { observationId at } pageInfo { hasNextPage endCursor } } } }`,
-        { after, orderBy },
-      );
-      expect(errors).toEqual([]);
-      const { nodes, pageInfo, totalCount } = data.tenant.observations;
-      seen.push(...nodes);
-      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-      if (after === null) expect(seen.length).toBe(totalCount);
-    } while (after !== null);
-    expect(seen.length).toBeGreaterThan(100);
-    expect(new Set(seen.map(({ observationId }) => observationId)).size).toBe(seen.length);
-    const times = seen.map(({ at }) => at);
-    expect(times).toEqual(times.toSorted((a, b) => (orderBy === 'OLDEST' ? a - b : b - a)));
-  }
 });

@@ -1,5 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { listBalances } from '../../chain/states.ts';
+import { recordActualLegs } from '../../db/corrections.ts';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import type { PaymentRow } from '../../db/settlement/payment.ts';
+import { paymentFromRow } from '../../db/settlement/payment.ts';
 import { PaymentError } from '../../services/settlement/outcome.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import { checkInvariants } from '../support/invariants.ts';
@@ -132,6 +136,47 @@ test('settled payments become final once their block is safe, and their batch is
       { timeout: 15_000, interval: 500 },
     )
     .toBe('final');
+});
+
+test('a reorg takes back what a flush had corrected the legs to, to the micro; the sale is recorded again as the chain shows it', async () => {
+  const terms = termsFor(world, newAuthors(2n, 1n), { slug: 'corrected' });
+  await pay(world, terms, await paymentFor(world, await newPayer(world), terms));
+  const stored = async () => {
+    const [row] = await world.database.query<PaymentRow & Record<string, unknown>>(
+      "select * from payment where slug = 'corrected'",
+    );
+    return paymentFromRow(row as PaymentRow);
+  };
+  const untilState = (state: string) =>
+    expect
+      .poll(
+        async () => {
+          await sweepNetwork(world.deps, world.network.id);
+          return (await stored()).facts.state;
+        },
+        { timeout: 15_000, interval: 300 },
+      )
+      .toBe(state);
+  await untilState('final');
+  const payment = await stored();
+  const [first, second] = terms.legs.map((leg) => leg.toAddress);
+  const got = new Map([
+    [first ?? '', 666n],
+    [second ?? '', 334n],
+  ]);
+  expect(await recordActualLegs(world.database, payment, got)).toBe(true);
+  const transfer = payment.facts.evidence;
+  if (!transfer) throw new Error('a final payment has no evidence');
+  const { tenantId, paymentId } = payment;
+  await applyEvents(world.database, [{ tenantId, paymentId, event: { type: 'reorged', transfer } }]);
+  const net = () =>
+    world.database.query<{ to_address: string; net: string }>(
+      'select to_address, sum(amount_micro)::text as net from leg where payment_id = $1 group by 1 order by 2',
+      [paymentId],
+    );
+  expect((await net()).map((row) => row.net)).toEqual(['0', '0']);
+  await untilState('final');
+  expect((await net()).map((row) => row.net)).toEqual(['333', '667']);
 });
 
 test('forty payers at once settle in few transactions, and a mixed-in empty wallet fails alone', async () => {

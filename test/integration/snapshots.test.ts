@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { listenForTenants } from '../../db/snapshots.ts';
 import { hashToken, mintKey, revokeKey } from '../../services/keys.ts';
 import type { SnapshotOptions, Snapshots } from '../../services/snapshots.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
@@ -95,6 +96,32 @@ async function bridge() {
   };
   return { url: url.href, cut };
 }
+
+test('a listening connection that cannot be opened is told once, by the rejection, and leaves nothing open', async () => {
+  let open = 0;
+  const server = createServer((socket) => {
+    open += 1;
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        open -= 1;
+      });
+    socket.once('data', () => socket.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(urls.appUrl);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let told = 0;
+  const lost = (): void => {
+    told += 1;
+  };
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    await expect(listenForTenants(url.href, () => undefined, lost)).rejects.toThrow();
+  }
+  await expect.poll(() => open).toBe(0);
+  expect(told).toBe(0);
+  await new Promise((resolve) => server.close(resolve));
+});
 
 test('a copy that nothing confirmed for its longest age is read again, and is an outage when that is impossible', async () => {
   const time = { ms: Date.now() };

@@ -57,8 +57,10 @@ export async function askAboutReviewed(
   payments: readonly Payment[],
   idOf: ReadonlyMap<string, string>,
 ): Promise<ReadonlyMap<string, TransferStatus>> {
-  const reviewed = payments.filter(({ paymentId, facts }) => facts.state === 'review' && idOf.has(paymentId)).slice(0, AT_ONCE);
-  const statuses = reviewed.map(async (payment): Promise<[string, TransferStatus]> => {
+  const reviewed = payments.filter(({ paymentId, facts }) => facts.state === 'review' && idOf.has(paymentId));
+  const first = Math.floor(Math.random() * reviewed.length); // of more than can be asked, each has its turn
+  const asked = [...reviewed.slice(first), ...reviewed.slice(0, first)].slice(0, AT_ONCE);
+  const statuses = asked.map(async (payment): Promise<[string, TransferStatus]> => {
     const facilitator = deps.facilitatorOf(payment.network);
     const status = await facilitator?.status(idOf.get(payment.paymentId) ?? '', batchItem(payment));
     return [payment.paymentId, status ?? 'open'];

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DAY, startBusySite, WALLETS } from '../support/busy-site.ts';
+
+/** Lists of the GraphQL door: pages put together are the whole list, and filters keep what they name. */
+
+let { graph, site, hosts, nowMs } = {} as Awaited<ReturnType<typeof startBusySite>>;
+beforeAll(async () => {
+  ({ graph, site, hosts, nowMs } = await startBusySite());
+});
+afterAll(() => graph.stop());
+
+test('pages of crossings, put together, are the whole list in its order, whatever the length of a page', async () => {
+  for (const orderBy of ['NEWEST', 'OLDEST', 'LARGEST', 'SMALLEST']) {
+    const seen: { crossingId: string; at: number; micro: string }[] = [];
+    let after: string | null = null;
+    do {
+      const { data, errors } = await graph.ask(
+        site.key,
+        `query ($after: String, $orderBy: AmountOrder) { tenant { crossings(first: 67, after: $after, orderBy: $orderBy) {
+          totalCount nodes { crossingId at micro } pageInfo { hasNextPage endCursor } } } }`,
+        { after, orderBy },
+      );
+      expect(errors).toEqual([]);
+      const { nodes, pageInfo, totalCount } = data.tenant.crossings;
+      seen.push(...nodes);
+      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+      if (after === null) expect(seen.length).toBe(totalCount);
+    } while (after !== null);
+    expect(new Set(seen.map(({ crossingId }) => crossingId)).size).toBe(seen.length);
+    const key = ({ at, micro }: { at: number; micro: string }): number =>
+      /ST$/.test(orderBy) && /W|LD/.test(orderBy) ? at : Number(micro);
+    const sorted = seen.map(key).sort((a, b) => (orderBy === 'OLDEST' || orderBy === 'SMALLEST' ? a - b : b - a));
+    expect(seen.map(key)).toEqual(sorted);
+  }
+});
+
+test('pages of a statement’s lines, put together, are all of its lines, the newest first', async () => {
+  const query = `query ($after: String) { tenant { statements { statements(first: 3) { nodes { wallet grossMicro
+    lines(first: 40, after: $after) { totalCount nodes { micro at slug } pageInfo { hasNextPage endCursor } } } } } } }`;
+  type Line = { micro: string; at: number };
+  const lines: Line[] = [];
+  let after: string | null = null;
+  do {
+    const { data, errors } = await graph.ask(site.key, query, { after });
+    expect(errors).toEqual([]);
+    const [statement] = data.tenant.statements.statements.nodes;
+    lines.push(...statement.lines.nodes);
+    after = statement.lines.pageInfo.hasNextPage ? statement.lines.pageInfo.endCursor : null;
+    if (after === null) {
+      expect(lines.length).toBe(statement.lines.totalCount);
+      expect(String(lines.reduce((sum, { micro }) => sum + Number(micro), 0))).toBe(statement.grossMicro);
+    }
+  } while (after !== null);
+  expect(lines.length).toBeGreaterThan(80);
+  expect(lines.map(({ at }) => at)).toEqual(lines.map(({ at }) => at).sort((a, b) => b - a));
+});
+
+test('pages of observations, put together, are the whole list in its order, across days with and without rows', async () => {
+  for (const orderBy of ['NEWEST', 'OLDEST']) {
+    const seen: { observationId: string; at: number }[] = [];
+    let after: string | null = null;
+    do {
+      const { data, errors } = await graph.ask(
+        site.key,
+        `query ($after: String, $orderBy: TimeOrder) { tenant { observations(first: 31, after: $after, orderBy: $orderBy,
+          filter: { verdicts: [PAID, DENIED, BLOCKED] }) { totalCount nodes { observationId at } pageInfo { hasNextPage endCursor } } } }`,
+        { after, orderBy },
+      );
+      expect(errors).toEqual([]);
+      const { nodes, pageInfo, totalCount } = data.tenant.observations;
+      seen.push(...nodes);
+      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+      if (after === null) expect(seen.length).toBe(totalCount);
+    } while (after !== null);
+    expect(seen.length).toBeGreaterThan(100);
+    expect(new Set(seen.map(({ observationId }) => observationId)).size).toBe(seen.length);
+    const times = seen.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted((a, b) => (orderBy === 'OLDEST' ? a - b : b - a)));
+  }
+});
+
+test('each filter of a list keeps what it names and drops the rest', async () => {
+  const [A, , C] = WALLETS as [string, string, string];
+  const nodes = async (list: string, filter: string, fields: string): Promise<Record<string, unknown>[]> => {
+    const { data, errors } = await graph.ask(
+      site.key,
+      `{ tenant { ${list}(first: 100, filter: { ${filter} }) { totalCount nodes { ${fields} } } } }`,
+    );
+    expect(errors, filter).toEqual([]);
+    expect(data.tenant[list].totalCount, filter).toBeGreaterThan(0);
+    expect(data.tenant[list].totalCount, filter).toBeLessThan(400);
+    return data.tenant[list].nodes;
+  };
+  const host = hosts[0] as string;
+  const from = nowMs - 5 * DAY;
+  const day = `window: { from: ${from}, to: ${from + DAY} }`;
+  const dayOf = (row: Record<string, unknown>) => Number(row['at']) >= from && Number(row['at']) < from + DAY;
+  const paysC = (row: Record<string, unknown>) =>
+    (row['legs'] as { toAddress: string }[]).some(({ toAddress }) => toAddress.toLowerCase() === C);
+  const cases: [list: string, filter: string, fields: string, holds: (row: Record<string, unknown>) => boolean][] = [
+    ['crossings', `host: "${host.toUpperCase()}"`, 'host', (row) => row['host'] === host],
+    ['crossings', 'kind: CITATION', 'kind', (row) => row['kind'] === 'CITATION'],
+    ['crossings', 'slug: "solo"', 'slug', (row) => row['slug'] === 'solo'],
+    ['crossings', `author: "${C.toUpperCase().replace('X', 'x')}"`, 'legs { toAddress }', paysC],
+    [
+      'crossings',
+      'minMicro: "3000", maxMicro: "4000"',
+      'micro',
+      (row) => Number(row['micro']) >= 3_000 && Number(row['micro']) <= 4_000,
+    ],
+    ['crossings', day, 'at', dayOf],
+    ['legs', `author: "${A}"`, 'toAddress', (row) => String(row['toAddress']).toLowerCase() === A],
+    ['legs', 'authorId: "ann"', 'authorId', (row) => row['authorId'] === 'ann'],
+    ['legs', 'maxMicro: "99"', 'micro role', (row) => Number(row['micro']) <= 99 && row['role'] !== 'PLATFORM'],
+    ['legs', day, 'at', dayOf],
+    ['payments', 'kind: CITATION', 'kind', (row) => row['kind'] === 'CITATION'],
+    [
+      'payments',
+      `author: "${C}"`,
+      'crossings { legs { toAddress } }',
+      ({ crossings }) => (crossings as Record<string, unknown>[]).every(paysC),
+    ],
+    ['payments', 'minMicro: "3000"', 'micro', (row) => Number(row['micro']) >= 3_000],
+    [
+      'observations',
+      'agent: "gptbot", verdicts: [DENIED, PAID]',
+      'agent verdict',
+      (row) => row['agent'] === 'gptbot' && /DENIED|PAID$/.test(String(row['verdict'])),
+    ],
+    [
+      'observations',
+      'classifiedAs: HUMAN, verified: false',
+      'classifiedAs verified',
+      (row) => row['classifiedAs'] === 'HUMAN' && row['verified'] !== true,
+    ],
+    ['observations', 'minMicro: "1500"', 'micro', (row) => Number(row['micro']) >= 1_500],
+    ['observations', day, 'at', dayOf],
+  ];
+  for (const [list, filter, fields, holds] of cases) {
+    const rows = await nodes(list, filter, fields);
+    expect(
+      rows.filter((row) => !holds(row)),
+      `${list} ${filter}`,
+    ).toEqual([]);
+  }
+  const none = await graph.ask(site.key, '{ tenant { payments(filter: { agentUa: "Nobody/1" }) { totalCount } } }');
+  expect(none.data.tenant.payments.totalCount).toBe(0);
+});

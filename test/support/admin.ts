@@ -1,0 +1,30 @@
+/** The operator's command line in this process, over the database of a test API. */
+import { expect } from 'vitest';
+import { createAdminProgram } from '../../bin/admin/program.ts';
+import { readAdminConfig } from '../../bin/config.ts';
+import type { startTestApi } from './api.ts';
+
+type TestApi = Awaited<ReturnType<typeof startTestApi>>;
+
+/** The environment the program runs with. */
+export function adminEnvironment(api: TestApi): Record<string, string> {
+  return {
+    NODE_ENV: 'test',
+    DATABASE_URL: api.urls.appUrl,
+    API_KEY_PEPPER: api.deps.pepper,
+    TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+    TEMPORAL_NAMESPACE: 'default',
+  };
+}
+
+/** Runs a command in this process; what it prints. Throws what the command throws. */
+export async function runAdmin(api: TestApi, ...args: string[]): Promise<Record<string, unknown>> {
+  const printed: unknown[] = [];
+  const program = createAdminProgram({
+    open: async () => ({ database: api.deps.database, config: readAdminConfig(adminEnvironment(api)) }),
+    print: (value) => printed.push(JSON.parse(JSON.stringify(value))),
+  });
+  await program.parseAsync(args, { from: 'user' });
+  expect(printed).toHaveLength(1);
+  return printed[0] as Record<string, unknown>;
+}
