@@ -21,6 +21,8 @@ if (unknown.length > 0) {
 }
 
 stopOnSignals(stopBenchParts, 130);
+// The end of a part that is waited for keeps nothing alive by itself.
+setInterval(() => undefined, 60_000);
 const results: BenchResult[] = [];
 let failed = 0;
 try {

@@ -184,7 +184,7 @@ export const FAULTS: readonly Fault[] = [
     fault: 'a report that passes JSON and breaks SQL',
     test: {
       file: 'test/integration/api-observe.test.ts',
-      name: 'text with a NUL is refused with 400, and a poison report fails alone in its group',
+      name: 'a report that Postgres refuses fails alone in its group',
     },
   },
   {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -21,13 +21,14 @@ function exists({ file, name }: NamedTest): boolean {
     const [before, after] = title.split('%s') as [string, string];
     const rest = name.slice(before.length);
     const at = rest.indexOf(after.slice(0, 20));
-    return name.startsWith(before) && at > 0 && text.includes(rest.slice(0, at));
+    const value = at < 0 ? rest.split(after.slice(0, 2))[0] || rest : rest.slice(0, at);
+    const isKnown = text.includes(value) || existsSync(join(ROOT, 'test/histories', value));
+    return name.startsWith(before) && value !== '' && isKnown;
   });
 }
 
-test('every fault from 1 on has a number of its own and names a test that exists', () => {
-  expect(FAULTS.map((fault) => fault.id).slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
-  expect(new Set(FAULTS.map((fault) => fault.id)).size).toBe(FAULTS.length);
+test('each of the 44 faults has its number and names a test that exists', () => {
+  expect(FAULTS.map((fault) => fault.id)).toEqual(Array.from({ length: 44 }, (_, at) => at + 1));
   expect(FAULTS.filter((fault) => !exists(fault.test))).toEqual([]);
 });
 

@@ -3,8 +3,11 @@ import { startTestGraphql } from './graphql.ts';
 import type { Purchase, Seen } from './reports.ts';
 import { insertPurchases, insertSeen } from './reports.ts';
 
+/** Milliseconds. */
 export const DAY = 86_400_000;
+/** How far back the rows reach, milliseconds. */
 export const SPAN = 20 * DAY;
+/** Who is paid. */
 export const WALLETS = ['a1', 'b2', 'c3'].map((pair) => `0x${pair.repeat(20)}`);
 const AGENTS = ['gptbot', 'other', 'agents.example'];
 const VERDICTS = ['served-free', 'agent-reread', 'denied', 'blocked', 'paid', 'payment-failed', 'unservable'];

@@ -174,5 +174,6 @@ test('bytes mined in vain five times fail the payment; those of another batch sa
   }
   facts = run(facts, { type: 'claimed', batchId: 'last' });
   expect(run(facts, { type: 'unsent', batchId: 'b1' })).toBe(facts);
+  expect(run(facts, { type: 'itemFailed', batchId: 'b1', reason: 'insufficient_funds' })).toBe(facts);
   expect(run(facts, { type: 'unsent', batchId: 'last' })).toMatchObject({ state: 'failed', reason: 'settlement_failed' });
 });
