@@ -52,6 +52,20 @@ export async function listKeyStates(sql: Sql, keys: readonly Pick<KeyState, 'ten
   return rows.map(keyStateOf);
 }
 
+/** Writes when keys were last let in (epoch ms), in one statement, keys in order; an older time changes nothing. */
+export async function recordKeyUse(
+  sql: Sql,
+  entries: readonly { readonly tenantId: string; readonly keyId: string; readonly atMs: number }[],
+): Promise<void> {
+  await sql.query(
+    `update api_key as key set last_used_at = used.at
+       from (select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as used (tenant_id, key_id, at) order by 1, 2) as used
+      where key.tenant_id = used.tenant_id and key.key_id = used.key_id
+        and (key.last_used_at is null or key.last_used_at < used.at)`,
+    [entries.map(({ tenantId }) => tenantId), entries.map(({ keyId }) => keyId), entries.map(({ atMs }) => new Date(atMs))],
+  );
+}
+
 /**
  * Stores a key unless its site already has `limit` active ones; false then. The site's row is locked, so that two calls at
  * once cannot both take the last place.

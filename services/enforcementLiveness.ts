@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
 import type { HeardOf } from '../db/enforcement.ts';
 import { recordLiveness } from '../db/enforcement.ts';
 import { parseResource } from '../domain/host.ts';
+import { openPaced } from './paced.ts';
 import type { Log } from './settlement/deps.ts';
 
 /** What may be heard of a host. */
@@ -18,55 +18,24 @@ export interface Liveness {
   close(): Promise<void>;
 }
 
-/** How fine times are kept: verdicts look at hours, so a busy host is written once a minute. */
-const GRAIN_MS = 60_000;
 const FLUSH_MS = 2_000;
-const MAX_HOSTS = 50_000;
-const MAX_WRITTEN = 1_000;
 
-/** Opens it; flushes every two seconds. */
+/** Opens it; writes every two seconds, a busy host once a minute, since verdicts look at hours. */
 export function openLiveness(options: {
   readonly database: Database;
   readonly clock: () => number;
   readonly log: Pick<Log, 'warn'>;
 }): Liveness {
   const { database, clock, log } = options;
-  const written = new LRUCache<string, number>({ max: MAX_HOSTS });
-  const fresh = new Map<string, { tenantId: string; host: string; sign: Sign; atMs: number }>();
-  const flush = async (): Promise<void> => {
-    const batch = [...fresh].slice(0, MAX_WRITTEN);
-    if (batch.length === 0) return;
-    await recordLiveness(database, mergeByHost(batch.map(([, sign]) => sign)));
-    for (const [key, { atMs }] of batch) {
-      written.set(key, atMs);
-      if (fresh.get(key)?.atMs === atMs) fresh.delete(key);
-    }
-  };
-  let running: Promise<void> = Promise.resolve();
-  const tick = (): void => {
-    running = running
-      .then(flush)
-      .catch((error: unknown) => log.warn({ error: String(error) }, 'when hosts were last heard of could not be written'));
-  };
-  const timer = setInterval(tick, FLUSH_MS);
-  timer.unref();
+  const paced = openPaced<{ tenantId: string; host: string; sign: Sign; atMs: number }>({
+    ...{ clock, flushMs: FLUSH_MS },
+    write: (signs) => recordLiveness(database, mergeByHost(signs)),
+    warn: (error) => log.warn({ error: String(error) }, 'when hosts were last heard of could not be written'),
+  });
   return {
-    note: (tenantId, host, sign) => {
-      const key = `${tenantId} ${sign} ${host}`;
-      const atMs = clock();
-      const known = written.get(key);
-      if (known !== undefined && atMs - known < GRAIN_MS) return;
-      if (fresh.size < MAX_HOSTS || fresh.has(key)) fresh.set(key, { tenantId, host, sign, atMs });
-    },
-    flush: async () => {
-      await running;
-      await flush();
-    },
-    close: async () => {
-      clearInterval(timer);
-      tick();
-      await running;
-    },
+    note: (tenantId, host, sign) => paced.note(`${tenantId} ${sign} ${host}`, (atMs) => ({ tenantId, host, sign, atMs })),
+    flush: paced.flush,
+    close: paced.close,
   };
 }
 

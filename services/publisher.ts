@@ -11,6 +11,7 @@ import type { Metrics } from '../domain/metrics.ts';
 import type { CreditsBook } from './credits/book.ts';
 import type { Liveness } from './enforcementLiveness.ts';
 import { findKey, publisherHash } from './keys.ts';
+import type { KeyUse } from './keyUse.ts';
 import { atDatabase } from './outage.ts';
 import type { Snapshots, TenantSnapshot } from './snapshots.ts';
 
@@ -34,6 +35,8 @@ export interface PublisherDeps {
   readonly testKeysEnabled: boolean;
   /** Where signs of hosts' gates are noted. */
   readonly liveness: Pick<Liveness, 'note'>;
+  /** Where it is noted that a key was let in. */
+  readonly keyUse?: Pick<KeyUse, 'note'>;
   readonly metrics?: Metrics;
 }
 
@@ -71,6 +74,7 @@ export async function authenticate(
   }
   const tenant = await deps.snapshots.tenant(key.tenantId, key.version);
   if (!tenant) throw new ServiceError('unknown_credential', 'the API key is not recognised');
+  deps.keyUse?.note(key);
   return { key, tenant };
 }
 
@@ -78,10 +82,15 @@ export async function authenticate(
  * The bearer of the publisher key of this hash, when what is held in memory lets it in right now; null for whatever else, which `authenticate`
  * decides and explains. For quotes (snapshot freshness).
  */
-export function authenticateHeld(deps: Pick<PublisherDeps, 'snapshots' | 'clock'>, keyHash: Buffer, scope: Scope): Caller | null {
+export function authenticateHeld(
+  deps: Pick<PublisherDeps, 'snapshots' | 'clock' | 'keyUse'>,
+  keyHash: Buffer,
+  scope: Scope,
+): Caller | null {
   const key = deps.snapshots.heldKey(keyHash);
   if (!key || findRefusal(key, scope, deps.clock())) return null;
   const tenant = deps.snapshots.heldTenant(key.tenantId, key.version);
+  if (tenant) deps.keyUse?.note(key);
   return tenant && { key, tenant };
 }
 

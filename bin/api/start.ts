@@ -9,6 +9,7 @@ import { verifyNetwork } from '../../chain/network.ts';
 import { openDatabase } from '../../db/database.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/enforcementLiveness.ts';
+import { openKeyUse } from '../../services/keyUse.ts';
 import { issuerOf } from '../../services/licenceCheck.ts';
 import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
@@ -91,7 +92,8 @@ async function open(
   const snapshots = await openSnapshots({ database, directUrl, networkId: network.id, priceFloorMicro, clock, log });
   closers.push(() => snapshots.close());
   const liveness = openLiveness({ database, clock, log });
-  closers.push(() => liveness.close());
+  const keyUse = openKeyUse({ database, clock, log });
+  closers.push(liveness.close, keyUse.close);
 
   const outbound = openOutbound(config);
   closers.push(() => outbound.close());
@@ -106,7 +108,7 @@ async function open(
     pepper: config.apiKeyPepper,
     quoteTokenSecrets: config.quoteTokenSecrets,
     testKeysEnabled: config.testKeysEnabled,
-    liveness,
+    ...{ liveness, keyUse },
     metrics: telemetry.metrics,
   };
   const issuer = async (tenantId: string): Promise<string> => {

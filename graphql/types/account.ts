@@ -47,6 +47,12 @@ const KeyType = builder.objectRef<PublisherKey>('PublisherKey').implement({
       description: 'When it ends.',
       resolve: ({ expiresAtMs }) => expiresAtMs,
     }),
+    lastUsedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was last let in, to the minute; null: never.',
+      resolve: ({ lastUsedAtMs }) => lastUsedAtMs,
+    }),
     revokedAt: t.field({
       type: 'EpochMs',
       nullable: true,

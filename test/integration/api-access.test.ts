@@ -1,6 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listKeys } from '../../db/admin.ts';
 import { mintKey, revokeKey } from '../../services/keys.ts';
+import { openKeyUse } from '../../services/keyUse.ts';
+import { authenticate } from '../../services/publisher.ts';
 import { setTenantPlan, setTenantStatus } from '../../services/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 
@@ -209,4 +212,31 @@ test('the API description is OpenAPI 3.1.0, names every endpoint, and has an ETa
   const etag = answer.headers.get('etag') ?? '';
   expect(etag).toMatch(/^"/);
   expect((await api.request('/_svc/openapi.json', { headers: { 'if-none-match': etag } })).status).toBe(304);
+});
+
+test('when a key was last let in is kept to the minute, and a refused call leaves it as it was', async () => {
+  const { key, tenantId } = await api.site();
+  const { database, clock, log } = api.deps;
+  const keyUse = openKeyUse({ database, clock, log });
+  const deps = { ...api.deps, keyUse };
+  const lastUsed = async () => {
+    await keyUse.flush();
+    return (await listKeys(database, tenantId))[0]?.lastUsedAt?.getTime() ?? null;
+  };
+  const refused = authenticate(deps, `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`, {
+    scope: 'tenant.read',
+    freshness: 'now',
+  });
+  await expect(refused).rejects.toMatchObject({ code: 'unknown_credential' });
+  expect(await lastUsed()).toBeNull();
+  await authenticate(deps, key, { scope: 'tenant.read', freshness: 'now' });
+  const first = await lastUsed();
+  expect(Math.abs((first ?? 0) - clock())).toBeLessThan(60_000);
+  await authenticate(deps, key, { scope: 'tenant.read', freshness: 'snapshot' });
+  expect(await lastUsed()).toBe(first);
+  api.time.offsetMs += 61_000;
+  await authenticate(deps, key, { scope: 'tenant.read', freshness: 'now' });
+  expect((await lastUsed()) ?? 0).toBeGreaterThan((first ?? 0) + 60_000);
+  api.time.offsetMs = 0;
+  await keyUse.close();
 });
