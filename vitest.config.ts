@@ -33,6 +33,6 @@ export default defineConfig({
 
 /** How long things may take at most; nothing waits longer than it has to. */
 function limits() {
-  const expect = { poll: { timeout: 15_000, interval: 50 } };
-  return { testTimeout: 30_000, hookTimeout: 60_000, teardownTimeout: 20_000, expect };
+  const expect = { poll: { timeout: 30_000, interval: 50 } };
+  return { testTimeout: 120_000, hookTimeout: 120_000, teardownTimeout: 30_000, expect };
 }
