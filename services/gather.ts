@@ -19,10 +19,13 @@ interface Waiting<Item, Result> {
 interface Queue<Item, Result> {
   readonly waiting: Waiting<Item, Result>[];
   running: number;
+  /** True when a look at what waits is due at the end of this turn of the event loop. */
+  isWoken: boolean;
 }
 
 /**
- * Group commit for any call (DESIGN §4): an idle one runs at once, those that arrive while runs are on their way share the next one.
+ * Group commit for any call (DESIGN §4): an idle one runs at the end of this turn of the event loop, together with those that came in
+ * with it on other connections; those that arrive while runs are on their way share the next one.
  * A run begins after everything it answers was asked, so that its reads are never older than the call. `run` answers in the order
  * of its items. When a run of several throws something else than an outage, each runs alone: one poison item hurts no other.
  */
@@ -31,12 +34,20 @@ export function gathered<Place extends object, Item, Result>(
   options: GatherOptions<Item> & { readonly isOutage: (error: unknown) => boolean },
 ): (place: Place, item: Item) => Promise<Result> {
   const queues = new WeakMap<Place, Queue<Item, Result>>();
+  const wake = (place: Place, queue: Queue<Item, Result>): void => {
+    if (queue.isWoken || queue.running >= options.lanes || queue.waiting.length === 0) return;
+    queue.isWoken = true;
+    setImmediate(() => {
+      queue.isWoken = false;
+      pump(place, queue);
+    });
+  };
   const pump = (place: Place, queue: Queue<Item, Result>): void => {
     while (queue.running < options.lanes && queue.waiting.length > 0) {
       queue.running += 1;
       void answer(place, take(queue.waiting, options)).finally(() => {
         queue.running -= 1;
-        pump(place, queue);
+        wake(place, queue);
       });
     }
   };
@@ -52,10 +63,10 @@ export function gathered<Place extends object, Item, Result>(
   };
   return (place, item) =>
     new Promise((resolve, reject) => {
-      const queue = queues.get(place) ?? { waiting: [], running: 0 };
+      const queue = queues.get(place) ?? { waiting: [], running: 0, isWoken: false };
       queues.set(place, queue);
       queue.waiting.push({ item, resolve, reject });
-      pump(place, queue);
+      wake(place, queue);
     });
 }
 
