@@ -56,7 +56,7 @@ export async function loadRecords(options: LoadOptions): Promise<void> {
     await step(options, 'vacuum', () =>
       runInPairs(
         database,
-        [...ROLLUPS, 'crossing', 'leg', 'observation'].map((table) => `vacuum analyze ${table}`),
+        [...ROLLUPS, 'crossing', 'leg', 'payment', 'observation'].map((table) => `vacuum analyze ${table}`),
       ),
     );
   } finally {
