@@ -2,12 +2,7 @@
  * GraphQL beside REST: earnings by author of a busy site over 30 days of 10 million rows; and quotes of the same process while an
  * analyst asks the questions of docs/graphql.md one after another, beside quotes when nobody does.
  */
-import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { SCOPES } from '../domain/access.ts';
 import { EXAMPLES } from '../graphql/examples.ts';
-import { serviceEnvironment, startApiProcess } from '../sandbox/processes-of-service.ts';
-import { mintKey } from '../services/keys.ts';
 import { setPricing } from '../services/tenants.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
@@ -15,8 +10,7 @@ import type { Figure } from './harness/figure.ts';
 import { makeFigure, percentile } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
 import { requestMedian, requestTimes } from './harness/http.ts';
-import { benchFolder } from './harness/parts.ts';
-import { sharedService } from './harness/service.ts';
+import { startRecordsApi } from './records/api.ts';
 import { BUSY } from './records/load.ts';
 import type { RecordStore } from './records/store.ts';
 import { sharedRecordStore } from './records/store.ts';
@@ -38,8 +32,7 @@ export const graphqlBench: Bench = {
 };
 
 async function measure(store: RecordStore, quick: boolean): Promise<Figure[]> {
-  const { temporal, chain, secrets } = await sharedService();
-  const { database, urls, nowMs } = store;
+  const { database, nowMs } = store;
   await database.query('insert into tenant_host (tenant_id, host, position, verified_at) values ($1, $2, 9, now())', [
     BUSY,
     HOST,
@@ -48,15 +41,9 @@ async function measure(store: RecordStore, quick: boolean): Promise<Figure[]> {
     { database },
     { tenantId: BUSY, pricing: { priceUsdc: '0.001', articlePrefixes: ['/news/'], creditsInline: CREDITS } },
   );
-  const { token } = await mintKey({ database, pepper: secrets.apiKeyPepper }, { tenantId: BUSY, name: 'graph', scopes: SCOPES });
-  const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
-  const environment = {
-    ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
-    ...{ LOG_LEVEL: 'warn', PUBLIC_BASE_URL: 'https://svc.example' },
-  };
-  const api = await startApiProcess({ environment, logFile: join(benchFolder(), `api-${randomUUID()}.log`) });
+  const { api, key } = await startRecordsApi(store);
   try {
-    return [await besideRest(api.url, token, nowMs, quick), await besideAnalyst(api.url, token, quick)];
+    return [await besideRest(api.url, key, nowMs, quick), await besideAnalyst(api.url, key, quick)];
   } finally {
     await api.stop();
   }

@@ -7,7 +7,7 @@ import type { Bench } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';
 import { makeFigure } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
-import { answerBytes, requestRate, startBareServer } from './harness/http.ts';
+import { rateBesideBare } from './harness/http.ts';
 import type { BenchService } from './harness/service.ts';
 import { sharedService } from './harness/service.ts';
 
@@ -106,27 +106,14 @@ async function warm(service: BenchService, quick: boolean): Promise<Figure> {
   const { path, ...rest } = request;
   const answer = (await (await fetch(`${service.baseUrl}${path}`, rest)).json()) as { entitled?: unknown };
   if (answer.entitled !== true) throw new Error(`a good licence is refused: ${JSON.stringify(answer)}`);
-  const bare = await startBareServer(await answerBytes(service.baseUrl, request));
-  try {
-    const seconds = quick ? 1 : 5;
-    if (!quick) await requestRate(service.baseUrl, request, { seconds });
-    const rounds = await alternate({
-      rounds: quick ? 1 : 5,
-      sides: {
-        ours: () => requestRate(service.baseUrl, request, { seconds }),
-        reference: () => requestRate(bare.url, request, { seconds }),
-      },
-    });
-    return makeFigure({
-      id: 'license-check.warm',
-      what: 'POST /_svc/license/check of a licence seen before',
-      unit: 'req/s',
-      referenceName: 'bare node:http that takes in the body',
-      rounds,
-      target: { atLeast: 0.5 },
-      notes: '50 connections; every call reads the key and the deny-list from Postgres, which shares the two cores',
-    });
-  } finally {
-    await bare.stop();
-  }
+  const { rounds } = await rateBesideBare(service.baseUrl, request, quick);
+  return makeFigure({
+    id: 'license-check.warm',
+    what: 'POST /_svc/license/check of a licence seen before',
+    unit: 'req/s',
+    referenceName: 'bare node:http that takes in the body',
+    rounds,
+    target: { atLeast: 0.5 },
+    notes: '50 connections; every call reads the key and the deny-list from Postgres, which shares the two cores',
+  });
 }

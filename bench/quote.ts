@@ -1,8 +1,7 @@
-import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import { makeFigure } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
-import { answerBytes, requestRate, startBareServer } from './harness/http.ts';
+import { rateBesideBare } from './harness/http.ts';
 import { sharedService } from './harness/service.ts';
 
 const HOST = 'quotes.example';
@@ -27,31 +26,17 @@ export const quoteBench: Bench = {
       path: `/_svc/quote?resource=${encodeURIComponent(`https://${HOST}/articles/solo`)}`,
       headers: { authorization: `Bearer ${key}` },
     };
-    const bytes = await answerBytes(service.baseUrl, request);
-    const bare = await startBareServer(bytes);
-    try {
-      const seconds = quick ? 1 : 5;
-      if (!quick) await requestRate(service.baseUrl, request, { seconds });
-      const rounds = await alternate({
-        rounds: quick ? 1 : 5,
-        sides: {
-          ours: () => requestRate(service.baseUrl, request, { seconds }),
-          reference: () => requestRate(bare.url, request, { seconds }),
-        },
-      });
-      return [
-        makeFigure({
-          id: 'quote.rate',
-          what: 'GET /_svc/quote',
-          unit: 'req/s',
-          referenceName: 'bare node:http',
-          rounds,
-          target: { atLeast: 0.55 },
-          notes: `one author, body of ${bytes} bytes, 50 connections; the client has the second core`,
-        }),
-      ];
-    } finally {
-      await bare.stop();
-    }
+    const { rounds, bytes } = await rateBesideBare(service.baseUrl, request, quick);
+    return [
+      makeFigure({
+        id: 'quote.rate',
+        what: 'GET /_svc/quote',
+        unit: 'req/s',
+        referenceName: 'bare node:http',
+        rounds,
+        target: { atLeast: 0.55 },
+        notes: `one author, body of ${bytes} bytes, 50 connections; the client has the second core`,
+      }),
+    ];
   },
 };

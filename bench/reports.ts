@@ -2,16 +2,10 @@
  * Reports of a busy site over 1 and 10 million crossings and as many observations of 200 sites, beside the plain aggregate of the
  * same rows, whose answers must be the same; the CSV beside COPY, the PDF beside quotes, the newest page over HTTP.
  */
-import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { SCOPES } from '../domain/access.ts';
-import { serviceEnvironment, startApiProcess } from '../sandbox/processes-of-service.ts';
-import { mintKey } from '../services/keys.ts';
 import type { Bench, BenchOptions } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';
 import { makeFigure } from './harness/figure.ts';
-import { benchFolder } from './harness/parts.ts';
-import { sharedService } from './harness/service.ts';
+import { startRecordsApi } from './records/api.ts';
 import { measureCsv, measurePage, measurePdf } from './records/exports.ts';
 import { BUSY, HOSTS } from './records/load.ts';
 import type { RecordStore } from './records/store.ts';
@@ -79,18 +73,8 @@ function flatness(name: string, small: Totals['p50'], large: Totals['p50']): Fig
 
 /** An API process on the records: the newest page, and quotes beside a PDF. */
 async function overHttp(store: RecordStore, { quick }: BenchOptions): Promise<Figure[]> {
-  const { temporal, chain, secrets } = await sharedService();
-  const { database, urls, nowMs } = store;
-  const { token: key } = await mintKey(
-    { database, pepper: secrets.apiKeyPepper },
-    { tenantId: BUSY, name: 'bench', scopes: SCOPES },
-  );
-  const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
-  const environment = {
-    ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
-    ...{ LOG_LEVEL: 'warn', PUBLIC_BASE_URL: 'https://svc.example' },
-  };
-  const api = await startApiProcess({ environment, logFile: join(benchFolder(), `api-${randomUUID()}.log`) });
+  const { database, nowMs } = store;
+  const { api, key } = await startRecordsApi(store);
   try {
     const newest = async (): Promise<number> => {
       const startedAt = performance.now();

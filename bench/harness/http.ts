@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
+import { alternate } from './alternate.ts';
+import type { Rounds } from './figure.ts';
 import { median } from './figure.ts';
 
 const BARE = fileURLToPath(new URL('bareServer.ts', import.meta.url));
@@ -77,4 +79,28 @@ export async function answerBytes(url: string, { path, ...rest }: HttpRequest, s
   const response = await fetch(`${url}${path}`, rest);
   if (response.status !== status) throw new Error(`${rest.method} ${path} answers ${response.status}: ${await response.text()}`);
   return (await response.arrayBuffer()).byteLength;
+}
+
+/** Rates of a request at `url` beside the bare server that answers as many bytes, in turns; a full run is warmed up first. */
+export async function rateBesideBare(
+  url: string,
+  request: HttpRequest,
+  quick: boolean,
+): Promise<{ rounds: Rounds; bytes: number }> {
+  const bytes = await answerBytes(url, request);
+  const bare = await startBareServer(bytes);
+  try {
+    const seconds = quick ? 1 : 5;
+    if (!quick) await requestRate(url, request, { seconds });
+    const rounds = await alternate({
+      rounds: quick ? 1 : 5,
+      sides: {
+        ours: () => requestRate(url, request, { seconds }),
+        reference: () => requestRate(bare.url, request, { seconds }),
+      },
+    });
+    return { rounds, bytes };
+  } finally {
+    await bare.stop();
+  }
 }

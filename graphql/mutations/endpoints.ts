@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../../domain/webhook/event.ts';
 import type { EndpointChange } from '../../services/site/endpoints.ts';
 import { changeSiteEndpoint, createSiteEndpoint, deleteSiteEndpoint, rotateSiteSecret } from '../../services/site/endpoints.ts';
 import { builder } from '../builder.ts';
-import { EndpointChannel, EndpointProfile, EventTypeName } from './enums.ts';
+import { EndpointChannel, EndpointProfile, EventTypeName } from '../enums.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const settings = {

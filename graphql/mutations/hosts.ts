@@ -4,7 +4,7 @@ import type { ChallengeView } from '../../domain/hostChallenge.ts';
 import { CHALLENGE_METHODS } from '../../domain/hostChallenge.ts';
 import { checkSiteHost, openSiteHost, removeSiteHost } from '../../services/site/hosts.ts';
 import { builder } from '../builder.ts';
-import { ProofMethod } from './enums.ts';
+import { ProofMethod } from '../enums.ts';
 import { line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_HOST_CHARS = 253;

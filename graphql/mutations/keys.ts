@@ -3,7 +3,7 @@ import { SCOPES } from '../../domain/access.ts';
 import type { MintedKey } from '../../services/site/keys.ts';
 import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
 import { builder } from '../builder.ts';
-import { KeyScope } from './enums.ts';
+import { KeyScope } from '../enums.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const MintKeyPayload = builder.objectRef<MintedKey>('MintKeyPayload').implement({

@@ -3,7 +3,7 @@ import type { RangeKey } from '../../domain/anomaly/rule.ts';
 import { ANOMALY_METRICS, RANGES_MS } from '../../domain/anomaly/rule.ts';
 import { createSiteRule, deleteSiteRule, setSiteAlertAddress, updateSiteRule } from '../../services/site/rules.ts';
 import { builder } from '../builder.ts';
-import { AnomalyMetricName, AnomalyRange } from './enums.ts';
+import { AnomalyMetricName, AnomalyRange } from '../enums.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const metric = z.enum(ANOMALY_METRICS);

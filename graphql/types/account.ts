@@ -7,9 +7,8 @@ import type { AuthorMember } from '../../services/members.ts';
 import { listMembers } from '../../services/members.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { TimeOrder } from '../enums.ts';
+import { AnomalyMetricName, AnomalyRange, KeyScope, TimeOrder } from '../enums.ts';
 import { filterText } from '../inputs.ts';
-import { AnomalyMetricName, AnomalyRange, KeyScope } from '../mutations/enums.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 

@@ -6,9 +6,9 @@ import { hosts } from '../../services/graph/lists.ts';
 import { listHosts } from '../../services/hosts/challenges.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { ProofMethod } from '../enums.ts';
 import { filterText, lower } from '../inputs.ts';
 import { keyIn, loadBySite } from '../loading.ts';
-import { ProofMethod } from '../mutations/enums.ts';
 import { Tenant } from '../site.ts';
 
 const PresentedPart = builder.objectRef<{ readonly name: string; readonly value: string }>('ProofPart').implement({

@@ -3,7 +3,7 @@ import { describeTenant } from '../../services/tenantSelf.ts';
 import { ownedTenant } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { KeyScope } from '../mutations/enums.ts';
+import { KeyScope } from '../enums.ts';
 import type { Site } from '../site.ts';
 import { siteOf, Tenant } from '../site.ts';
 

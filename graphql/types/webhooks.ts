@@ -2,10 +2,9 @@ import type { Attempt, Delivery, Endpoint, WebhookEvent } from '../../services/g
 import { attempts, deliveries, endpoints, webhookEvents } from '../../services/graph/lists.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, FAN_OUT_COST, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { DeliveryState, TimeOrder } from '../enums.ts';
+import { DeliveryState, EndpointChannel, EndpointProfile, EventTypeName, TimeOrder } from '../enums.ts';
 import { filterId, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
-import { EndpointChannel, EndpointProfile, EventTypeName } from '../mutations/enums.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 

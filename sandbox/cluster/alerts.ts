@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { durationMs } from './duration.ts';
 import type { Expression } from './expression.ts';
 import { readExpression } from './expression.ts';
 import type { History, Labels } from './series.ts';
@@ -30,8 +31,6 @@ export interface AlertWatch {
   judge(history: History, nowMs: number): readonly Alert[];
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-
 /** The rules of a file in Prometheus' format. */
 export function readAlertRules(file: string | URL): readonly AlertRule[] {
   return (parse(readFileSync(file, 'utf8')) as { groups: { rules: AlertRule[] }[] }).groups.flatMap(({ rules }) => rules);
@@ -54,7 +53,7 @@ export function watchAlerts(rules: readonly AlertRule[]): AlertWatch {
           seen.add(key);
           const { alert, labels, annotations } = rule;
           const summary = fill(annotations.summary, point.labels, point.value);
-          const state = nowMs - sinceMs >= milliseconds(rule.for ?? '0s') ? 'firing' : 'pending';
+          const state = nowMs - sinceMs >= durationMs(rule.for ?? '0s') ? 'firing' : 'pending';
           alerts.push({ alert, state, severity: labels.severity, summary, since: new Date(sinceMs).toISOString() });
         }
       }
@@ -62,10 +61,6 @@ export function watchAlerts(rules: readonly AlertRule[]): AlertWatch {
       return alerts;
     },
   };
-}
-
-function milliseconds(duration: string): number {
-  return Number.parseFloat(duration) * (UNITS[duration.at(-1) ?? ''] ?? Number.NaN);
 }
 
 function fill(summary: string, labels: Labels, value: number): string {

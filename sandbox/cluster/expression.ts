@@ -1,4 +1,5 @@
 /** The part of Prometheus' query language that deploy/alerts.yml is written in, so that alerts are seen without a Prometheus. */
+import { durationMs } from './duration.ts';
 import type { History, Labels } from './series.ts';
 
 /** One value with its labels. */
@@ -17,7 +18,6 @@ type Range = readonly { readonly labels: Labels; readonly increase: number; read
 type Selector = { readonly now: Expression; readonly range: ((history: History, nowMs: number) => Range) | null };
 
 const TOKEN = /\s*(=~|!=|>=|<=|==|[A-Za-z_:][\w:]*|"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:[smh]\b)?|[(){}[\],=<>+\-*])/y;
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '>': (a, b) => a > b,
   '<': (a, b) => a < b,
@@ -214,8 +214,7 @@ function readSelector(reader: Reader, name: string): Selector {
   reader.take();
   const length = reader.take();
   reader.take(']');
-  const ms = Number.parseFloat(length) * (UNITS[length.at(-1) ?? ''] ?? Number.NaN);
-  if (Number.isNaN(ms)) throw new SyntaxError(`${length} is no duration`);
+  const ms = durationMs(length);
   const range = (history: History, nowMs: number): Range =>
     select(history).flatMap(({ labels, samples }) => {
       const inside = samples.filter(({ atMs }) => atMs >= nowMs - ms);

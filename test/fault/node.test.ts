@@ -20,30 +20,18 @@ import {
   submitAlone,
   sweep,
 } from '../support/faults.ts';
-import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
+import { endProxied, startProxied } from '../support/proxied.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
-import { startRpcProxy } from '../support/rpc-proxy.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
-import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+import { newAuthors, newPayer, pay, paymentFor, termsFor } from '../support/settlement.ts';
 
 let world: SettlementWorld;
 let line: RpcProxy;
 beforeEach(async () => {
-  const inFront = async (rpcUrl: string) => {
-    line = await startRpcProxy(rpcUrl);
-    return line.url;
-  };
-  world = await startSettlement({ automine: true, runBatches: false, waitMs: 50, inFront });
-  await mine(world, 5);
+  ({ world, line } = await startProxied());
 });
-afterEach(async () => {
-  try {
-    await checkInvariants(world);
-  } finally {
-    await Promise.all([world.close(), line.close()]);
-  }
-});
+afterEach(() => endProxied(world, line));
 
 const newPayment = async (slug: string, ...weights: bigint[]) => {
   const terms = termsFor(world, newAuthors(...(weights.length > 0 ? weights : [1n])), { slug });

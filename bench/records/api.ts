@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { SCOPES } from '../../domain/access.ts';
+import type { ApiProcess } from '../../sandbox/processes-of-service.ts';
+import { serviceEnvironment, startApiProcess } from '../../sandbox/processes-of-service.ts';
+import { mintKey } from '../../services/keys.ts';
+import { benchFolder } from '../harness/parts.ts';
+import { sharedService } from '../harness/service.ts';
+import { BUSY } from './load.ts';
+import type { RecordStore } from './store.ts';
+
+/** An API process on the records, and a key of the busy site with every scope. The caller stops the process. */
+export async function startRecordsApi({
+  database,
+  urls,
+}: RecordStore): Promise<{ readonly api: ApiProcess; readonly key: string }> {
+  const { temporal, chain, secrets } = await sharedService();
+  const { token: key } = await mintKey(
+    { database, pepper: secrets.apiKeyPepper },
+    { tenantId: BUSY, name: 'bench', scopes: SCOPES },
+  );
+  const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
+  const environment = {
+    ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
+    ...{ LOG_LEVEL: 'warn', PUBLIC_BASE_URL: 'https://svc.example' },
+  };
+  return { api: await startApiProcess({ environment, logFile: join(benchFolder(), `api-${randomUUID()}.log`) }), key };
+}
