@@ -86,6 +86,8 @@ class HeldSnapshots implements Snapshots {
   readonly #keys = new LRUCache<string, Held<KeyState>>({ max: MAX_HELD });
   readonly #tenants = new LRUCache<string, Held<TenantSnapshot>>({ max: MAX_HELD });
   readonly #loading = new Map<string, Promise<unknown>>();
+  /** When a tenant was last heard to change: what was read before is not kept. */
+  readonly #changedAtMs = new LRUCache<string, number>({ max: MAX_HELD });
   #blocked: ReadonlySet<string> = new Set();
   #listener: TenantListener | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -120,7 +122,7 @@ class HeldSnapshots implements Snapshots {
     return this.#once(`key ${id}`, async () => {
       const provenAtMs = this.#options.clock();
       const value = await findKeyByHash(this.#options.database, hash);
-      if (value) this.#keys.set(id, { value, provenAtMs });
+      if (value && !this.#changedSince(value.tenantId, provenAtMs)) this.#keys.set(id, { value, provenAtMs });
       else this.#keys.delete(id);
       return value;
     });
@@ -132,7 +134,7 @@ class HeldSnapshots implements Snapshots {
     return this.#once(`tenant ${tenantId} ${version}`, async () => {
       const provenAtMs = this.#options.clock();
       const value = await this.#readTenant(tenantId, provenAtMs);
-      if (value) this.#tenants.set(tenantId, { value, provenAtMs });
+      if (value && !this.#changedSince(tenantId, provenAtMs)) this.#tenants.set(tenantId, { value, provenAtMs });
       else this.#tenants.delete(tenantId);
       return value;
     });
@@ -242,7 +244,13 @@ class HeldSnapshots implements Snapshots {
     }
   }
 
+  #changedSince(tenantId: string, readAtMs: number): boolean {
+    const changedAtMs = this.#changedAtMs.get(tenantId);
+    return changedAtMs !== undefined && changedAtMs >= readAtMs;
+  }
+
   #drop(tenantId: string): void {
+    this.#changedAtMs.set(tenantId, this.#options.clock());
     this.#tenants.delete(tenantId);
     for (const [hash, { value }] of this.#keys.entries()) if (value.tenantId === tenantId) this.#keys.delete(hash);
   }

@@ -5,19 +5,22 @@ import { notifyTenant } from '../tenants.ts';
 /** Which site a host is of. */
 export interface HostSite {
   readonly tenantId: string;
+  /** The version of its tenant at this moment. */
+  readonly version: number;
   /** True when the host's traffic is routed to us, so that a request's own Host names its site. */
   readonly isRouted: boolean;
 }
 
 /** The site of a verified host; null when nobody owns it. */
 export async function findSiteOfHost(sql: Sql, host: string): Promise<HostSite | null> {
-  const rows = await sql.query<{ tenant_id: string; routed: boolean }>(
-    `select claim.tenant_id, owned.routing_verified_at is not null as routed from host_claim as claim
+  const rows = await sql.query<{ tenant_id: string; version: number; routed: boolean }>(
+    `select claim.tenant_id, tenant.version, owned.routing_verified_at is not null as routed from host_claim as claim
        join tenant_host as owned on owned.tenant_id = claim.tenant_id and owned.host = claim.host
+       join tenant on tenant.tenant_id = claim.tenant_id
       where claim.host = $1 and owned.verified_at is not null`,
     [host],
   );
-  return rows[0] ? { tenantId: rows[0].tenant_id, isRouted: rows[0].routed } : null;
+  return rows[0] ? { tenantId: rows[0].tenant_id, version: rows[0].version, isRouted: rows[0].routed } : null;
 }
 
 /** What a site says about selling scopes, and the pages it imported. */

@@ -61,7 +61,7 @@ export async function understandRequest(
   if (named === null && site?.isRouted !== true) {
     throw new ServiceError('invalid_parameter', 'host is needed: the site the licence is for', { parameter: 'host' });
   }
-  const tenant = site === null ? null : await deps.snapshots.tenant(site.tenantId);
+  const tenant = site === null ? null : await deps.snapshots.tenant(site.tenantId, site.version);
   if (!tenant || tenant.status === 'closed') throw new ServiceError('not_found', 'there is no such site');
   const holder = request.holder === undefined ? null : (request.holder.toLowerCase() as Address);
   const { kind, periodDays } = request;

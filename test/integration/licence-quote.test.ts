@@ -156,6 +156,20 @@ test('the limit of 5,000 pages is 5,000', async () => {
   expect([more.status, more.body.error]).toEqual([409, expect.stringContaining('5001 pages')]);
 });
 
+test('a page imported through another process is in the very next quote, heard of or not', async () => {
+  const own = await api.site();
+  const count = async (): Promise<number> => (await quote({ host: own.host })).body.resourceCount;
+  const before = await count();
+  await api.deps.database.transaction(async (sql) => {
+    await sql.query(`insert into imported_page (tenant_id, slug, path, credits) values ($1, 'silent', '/articles/silent', $2)`, [
+      own.tenantId,
+      JSON.stringify({ contributors: [{ authorId: 'ann', wallet: WALLETS[0] }] }),
+    ]);
+    await sql.query('update tenant set version = version + 1 where tenant_id = $1', [own.tenantId]);
+  });
+  expect(await count()).toBe(before + 1);
+});
+
 /** A quote asked at a host of ours; fetch sets Host by itself. */
 function sendAs(host: string, body: string): Promise<{ status: number }> {
   return new Promise((resolve, reject) => {
