@@ -42,6 +42,8 @@ export interface HostProbeOptions {
 const USER_AGENT = 'svc-host-check/1.0';
 const PAGE_BYTES = 512 * 1024;
 const TOKEN_BYTES = 64 * 1024;
+/** Nobody said what the name holds: silence, or a name server in trouble of its own. */
+const UNANSWERED = ['ETIMEOUT', 'ECANCELLED', 'ESERVFAIL', 'EREFUSED', 'ECONNREFUSED'];
 
 /** Probes through the outgoing door; nothing is kept between two calls. */
 export function createHostProbe(options: HostProbeOptions): HostProbe {
@@ -68,8 +70,7 @@ async function proveByDns(dns: HostDns, { host, token }: ProbeTarget): Promise<P
   try {
     views = await dns.texts(txtNameOf(host));
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    return refused(code === 'ETIMEOUT' || code === 'ECANCELLED' ? 'timeout' : 'not_verified');
+    return refused(UNANSWERED.includes((error as NodeJS.ErrnoException).code ?? '') ? 'timeout' : 'not_verified');
   }
   const wanted = txtValueOf(token);
   // Every view must hold the record: one name server may be lied to, several in different networks hardly at once.

@@ -1,10 +1,12 @@
+import { LRUCache } from 'lru-cache';
 import type { Dispatcher } from 'undici';
 import { Agent, request } from 'undici';
 import type { Resolve } from './dns.ts';
 import { createResolver } from './dns.ts';
 import type { OutboundReason } from './outboundReason.ts';
 import { reasonOfError } from './outboundReason.ts';
-import type { UrlPolicy } from './outboundUrl.ts';
+import { exchangeStart } from './outboundStart.ts';
+import type { UrlCheck, UrlPolicy } from './outboundUrl.ts';
 import { checkOutboundUrl } from './outboundUrl.ts';
 import { createPinnedConnector } from './pinnedConnector.ts';
 import { isSandboxName, sandboxUrl } from './sandboxWeb.ts';
@@ -69,6 +71,8 @@ export interface Outbound {
 const MAX_HEADER_BYTES = 16 * 1024;
 /** With `start`, how long the body may dawdle after the headers: its bytes are only kept for the log. */
 const BODY_START_MS = 1_000;
+/** Verdicts on URLs that are kept; they depend on nothing but the text and the door's settings. */
+const URLS_KEPT = 5_000;
 
 /** Opens the door; connections are kept for a few seconds, each to an address that was checked when it was made. */
 export function createOutbound(options: OutboundOptions = {}): Outbound {
@@ -94,41 +98,55 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     ownHosts,
     extraPorts: extraPorts ?? [],
   });
+  const verdicts = new LRUCache<string, UrlCheck>({ max: URLS_KEPT });
+  const check = (url: string, extraPorts: readonly number[] | undefined): UrlCheck => {
+    const name = `${extraPorts?.join() ?? ''} ${url}`;
+    const known = verdicts.get(name);
+    if (known !== undefined) return known;
+    const found = checkOutboundUrl(url, policy(extraPorts));
+    verdicts.set(name, found);
+    return found;
+  };
   const door: Door = {
     agent,
+    check,
     slots: createTargetSlots(options.perTarget ?? 64),
     userAgent: options.userAgent ?? 'svc-outbound/1.0',
     ...(options.sandboxWeb === undefined ? {} : { sandboxWeb: options.sandboxWeb }),
   };
   return {
     checkUrl: (url, extraPorts) => {
-      const check = checkOutboundUrl(url, policy(extraPorts));
-      return check.ok ? { ok: true } : { ok: false, reason: check.reason };
+      const found = checkOutboundUrl(url, policy(extraPorts));
+      return found.ok ? { ok: true } : { ok: false, reason: found.reason };
     },
-    send: (outgoing) => send(door, policy(outgoing.extraPorts), outgoing),
+    send: (outgoing) => send(door, outgoing),
     close: () => agent.destroy(),
   };
 }
 
 interface Door {
   readonly agent: Agent;
+  readonly check: (url: string, extraPorts: readonly number[] | undefined) => UrlCheck;
   readonly slots: TargetSlots;
   readonly userAgent: string;
   readonly sandboxWeb?: string;
 }
 
-async function send(door: Door, policy: UrlPolicy, outgoing: OutboundRequest): Promise<OutboundAnswer> {
+async function send(door: Door, outgoing: OutboundRequest): Promise<OutboundAnswer> {
   const startedAt = performance.now();
   const since = (): number => Math.round(performance.now() - startedAt);
-  const check = checkOutboundUrl(outgoing.url, policy);
+  const check = door.check(outgoing.url, outgoing.extraPorts);
   if (!check.ok) return { ok: false, reason: check.reason, durationMs: since() };
-  const deadline = AbortSignal.timeout(outgoing.timeoutMs ?? 5_000);
-  const signal = outgoing.signal === undefined ? deadline : AbortSignal.any([deadline, outgoing.signal]);
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(new DOMException('out of time', 'TimeoutError')), outgoing.timeoutMs ?? 5_000);
+  const signal = outgoing.signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, outgoing.signal]);
   try {
     const exchanged = await door.slots.run(check.url.host, signal, () => exchange(door, check.url, outgoing, signal));
     return { ...exchanged, durationMs: since() };
   } catch (error) {
     return { ok: false, reason: reasonOfError(error), durationMs: since() };
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -139,8 +157,8 @@ type Exchanged =
 async function exchange(door: Door, url: URL, outgoing: OutboundRequest, signal: AbortSignal): Promise<Exchanged> {
   const { sandboxWeb } = door;
   const isPlayed = sandboxWeb !== undefined && isSandboxName(url.hostname);
-  const answer = await request(isPlayed ? sandboxUrl(url, sandboxWeb) : url, {
-    dispatcher: door.agent,
+  const target = isPlayed ? sandboxUrl(url, sandboxWeb) : url;
+  const asked = {
     method: outgoing.method ?? 'GET',
     headers: {
       'user-agent': door.userAgent,
@@ -149,14 +167,16 @@ async function exchange(door: Door, url: URL, outgoing: OutboundRequest, signal:
       ...(isPlayed ? { host: url.host } : {}),
     },
     body: outgoing.body ?? null,
-    signal,
-  });
+  };
   const limit = outgoing.maxBodyBytes ?? 64 * 1024;
-  const headers = plainHeaders(answer.headers);
   if (outgoing.read === 'start') {
-    const body = await readStart(answer.body, limit, outgoing.startMs ?? BODY_START_MS);
-    return { ok: true, status: answer.statusCode, headers, body };
+    const place = { origin: target.origin, path: `${target.pathname}${target.search}` };
+    const limits = { maxBytes: limit, startMs: outgoing.startMs ?? BODY_START_MS };
+    const start = await exchangeStart(door.agent, { ...asked, ...place }, limits, signal);
+    return { ok: true, ...start, headers: plainHeaders(start.headers) };
   }
+  const answer = await request(target, { ...asked, dispatcher: door.agent, signal });
+  const headers = plainHeaders(answer.headers);
   // Nothing is ever inflated: what was not asked for compressed and comes so is no answer (decisions §6 rule 5).
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) {
     answer.body.on('error', () => undefined).destroy();
@@ -181,26 +201,7 @@ async function readWhole(body: Dispatcher.ResponseData['body'], limit: number): 
   return Buffer.concat(chunks);
 }
 
-/** At most `limit` bytes of what comes within `startMs`; whatever goes wrong later, the answer stands. */
-async function readStart(body: Dispatcher.ResponseData['body'], limit: number, startMs: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const timer = setTimeout(() => body.destroy(), startMs);
-  try {
-    for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > limit) break; // leaving the loop destroys the body and its connection
-    }
-  } catch {
-    // The status has arrived, and it alone counts.
-  } finally {
-    clearTimeout(timer);
-  }
-  return Buffer.concat(chunks).subarray(0, limit);
-}
-
-function plainHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) plain[name] = Array.isArray(value) ? value.join(', ') : value;

@@ -3,7 +3,9 @@ import express from 'express';
 import { ServiceError } from '../domain/errors.ts';
 import { openObserver } from '../services/observe.ts';
 import { createExportSlots } from '../services/reports/exportSlots.ts';
-import { openDoor, pathOf, send, sendError } from './door.ts';
+import { answerPreflight, showToPages } from './cors.ts';
+import { openDoor, pathOf, send, sendError, wantsProblem } from './door.ts';
+import { methodAnswer } from './errors.ts';
 import { createFront } from './front.ts';
 import { describeApi, openApiRoute } from './openapi.ts';
 import type { ApiDeps, HandlerDeps, Route } from './route.ts';
@@ -84,11 +86,15 @@ export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestList
     .set('query parser', false)
     .enable('case sensitive routing')
     .enable('strict routing');
-  const places = routes.map((route) => ({ ...route, handler: openDoor(route, handlerDeps) }));
+  const places = routes.map((route) => {
+    const handler = openDoor(route, handlerDeps);
+    return { ...route, handler: route.isForPages ? showToPages(handler) : handler };
+  });
   const byPath = Map.groupBy(places, ({ path }) => path);
   for (const [path, atPath] of byPath) {
     const place = app.route(path);
     for (const { method, handler } of atPath) place[method](handler);
+    if (atPath.some(({ isForPages }) => isForPages)) place.options(answerPreflight(methodsAt(atPath)));
     place.all(refuseMethod(atPath));
   }
   app.use((request, response) => {
@@ -108,14 +114,15 @@ export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestList
   return withFront ? createFront(places, app) : app;
 }
 
+function methodsAt(routes: readonly Route[]): readonly string[] {
+  return routes.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+}
+
 function refuseMethod(routes: readonly Route[]) {
-  const methods = routes.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+  const allowed = [...methodsAt(routes), ...(routes.some(({ isForPages }) => isForPages) ? ['OPTIONS'] : [])];
   const shape = routes[0]?.errorShape ?? 'plain';
-  const error = 'method_not_allowed: this path does not take this method';
-  return (request: express.Request, response: express.Response): void => {
-    const headers = { allow: methods.join(', '), 'x-svc-error-code': 'method_not_allowed', 'cache-control': 'no-store' };
-    send(request, response, { status: 405, headers, body: shape === 'ok' ? { ok: false, error } : { error } });
-  };
+  return (request: express.Request, response: express.Response): void =>
+    send(request, response, methodAnswer(allowed, shape, wantsProblem(request)));
 }
 
 function shapeOf(routes: readonly Route[], path: string) {

@@ -102,8 +102,12 @@ export function sendError(
     response.destroy();
     return;
   }
-  const wantsProblem = /\bapplication\/problem\+json\b/i.test(request.headers.accept ?? '');
-  send(request, response, errorAnswer(known, shape, wantsProblem), requestId);
+  send(request, response, errorAnswer(known, shape, wantsProblem(request)), requestId);
+}
+
+/** True for a client that asks for problem details (RFC 9457). */
+export function wantsProblem({ headers }: IncomingMessage): boolean {
+  return /\bapplication\/problem\+json\b/i.test(headers.accept ?? '');
 }
 
 /** Sends an answer; what is left of an unread body is taken in up to a limit, so that the client gets to read the answer. */

@@ -47,8 +47,24 @@ export function errorAnswer(error: ServiceError, shape: ErrorShape, wantsProblem
   return wantsProblem ? problemAnswer(error, { status, headers, body }) : { status, headers, body };
 }
 
+/** The answer to a method that a path does not take: 405 with `Allow`, in the shape of its route; as a problem when asked for. */
+export function methodAnswer(allowed: readonly string[], shape: ErrorShape, wantsProblem: boolean): Answer {
+  const error = { code: 'method_not_allowed', message: 'this path does not take this method', details: {} };
+  const headers = { allow: allowed.join(', '), 'x-svc-error-code': error.code, 'cache-control': 'no-store' };
+  const body = { ...(shape === 'ok' ? { ok: false } : {}), error: `${error.code}: ${error.message}` };
+  const answer = { status: 405, headers, body };
+  return wantsProblem ? problemAnswer(error, answer) : answer;
+}
+
+/** What a problem says of an error. */
+interface Told {
+  readonly code: string;
+  readonly message: string;
+  readonly details: { readonly parameter?: string };
+}
+
 /** The same error as problem details; the ordinary members stay as extensions (RFC 9457 §3.2). */
-function problemAnswer(error: ServiceError, answer: Answer & { readonly body: object }): Answer {
+function problemAnswer(error: Told, answer: Answer & { readonly body: object }): Answer {
   const { status, headers, body } = answer;
   const { parameter } = error.details;
   const problem = {

@@ -75,6 +75,8 @@ interface RouteBase {
   readonly bodyLimitBytes?: number;
   /** How the body is written: JSON unless said, JSON that may be left out, or a form (RFC 6749 §4.4.2). */
   readonly bodyType?: 'json' | 'optional' | 'form';
+  /** True for what buyers call: web pages of any origin may call it and read its answers. */
+  readonly isForPages?: true;
   /** Its part of the API description; absent: not described. */
   readonly operation?: ZodOpenApiOperationObject;
 }

@@ -4,6 +4,7 @@ import { graphqlBench } from './graphql.ts';
 import type { Bench } from './harness/bench.ts';
 import { licenceQuoteBench } from './licenceQuote.ts';
 import { licenseCheckBench } from './licenseCheck.ts';
+import { memoryBench } from './memory.ts';
 import { observeBench } from './observe.ts';
 import { paymentsBench } from './payments.ts';
 import { quoteBench } from './quote.ts';
@@ -30,4 +31,5 @@ export const BENCHES: readonly Bench[] = [
   graphqlBench,
   recoveryBench,
   scaleBench,
+  memoryBench,
 ];

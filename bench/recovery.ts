@@ -33,6 +33,7 @@ const LOSSES: Readonly<Record<string, Loss>> = {
     await cluster.killPostgres();
     await cluster.startPostgres();
   },
+  chain: (service) => service.chain.killNode(),
 };
 
 /** From the moment a killed part is back until the next payment is settled. */
@@ -46,7 +47,8 @@ export const recoveryBench: Bench = {
     const cluster = await startBenchCluster(log);
     let service: BenchService | null = null;
     try {
-      service = await startBenchService({ apis: 1, workers: 1, environment: PRODUCT_INTERVALS, on: cluster });
+      const options = { apis: 1, workers: 1, environment: PRODUCT_INTERVALS, on: cluster };
+      service = await startBenchService({ ...options, chain: { keep: true } });
       const figures: Figure[] = [];
       for (const [part, lose] of Object.entries(LOSSES)) figures.push(await measure(part, lose, service, cluster, quick ? 1 : 3));
       return figures;
@@ -58,7 +60,7 @@ export const recoveryBench: Bench = {
 };
 
 function whatOf(part: string): string {
-  return `from ${part} being back to the next payment settled`;
+  return `from ${part === 'chain' ? "the chain's node" : part} being back to the next payment settled`;
 }
 
 async function measure(part: string, lose: Loss, service: BenchService, cluster: BenchCluster, rounds: number): Promise<Figure> {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { whyNoBuiltTemporalServer } from '../sandbox/parts/temporal-server-binary.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
@@ -13,20 +11,17 @@ import type { Shop } from './settling/shop.ts';
 import { buyAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/shop.ts';
 import { serverSources, startBenchCluster } from './topology/cluster.ts';
 
-const SLOPE_MB_PER_MINUTE = 1;
-
-/** What more processes bring, what a Temporal on Postgres costs, and whether memory stays. */
+/** What more processes bring, and what a Temporal on Postgres costs. */
 export const scaleBench: Bench = {
   id: 'scale',
-  title: 'More processes, and a long run',
+  title: 'More processes',
   run: async ({ quick, log }) => {
     const service = await startBenchService({ apis: quick ? 2 : 4, workers: 1, environment: PRODUCT_INTERVALS });
     try {
       const idle = await temporalOnPostgres(service, quick, log);
       const quotes = await moreApis(service, quick);
       const payments = await moreWorkers(service, quick);
-      await Promise.all(service.workers.slice(1).map((worker) => worker.stop()));
-      return [...quotes, ...payments, idle, ...(await memory(service, quick, log))];
+      return [...quotes, ...payments, idle];
     } finally {
       await service.stop();
     }
@@ -142,66 +137,4 @@ async function openIdle(service: BenchService): Promise<() => Promise<number>> {
   const calls = [...(await prepareCalls(shop, await fundBuyers(service.chain.rpcUrl, 8)))];
   await buyAll(shop, calls.splice(0, 3), 1);
   return async () => median(await buyAll(shop, calls.splice(0, 20), 1));
-}
-
-interface Sample {
-  readonly minute: number;
-  readonly megabytes: number;
-}
-
-/** Growth of API and worker under quotes and payments; SCALE_MINUTES long, 10 unless told. */
-async function memory(service: BenchService, quick: boolean, log: (line: string) => void): Promise<Figure[]> {
-  const minutes = quick ? 0.05 : Number(process.env['SCALE_MINUTES'] ?? 10);
-  const shop = await openShop(service, 12);
-  const request = { method: 'GET', path: '/_svc/quote?slug=page-0', headers: { authorization: `Bearer ${shop.key}` } } as const;
-  if (!quick) await requestRate(service.baseUrl, request, { seconds: 30 });
-  const processes = [
-    { name: 'API', pid: service.apis[0]?.process.pid ?? 0, samples: [] as Sample[] },
-    { name: 'worker', pid: service.workers[0]?.process.pid ?? 0, samples: [] as Sample[] },
-  ];
-  const begun = performance.now();
-  const minute = (): number => (performance.now() - begun) / 60_000;
-  while (minute() < minutes) {
-    await requestRate(service.baseUrl, request, { seconds: quick ? 1 : 5 });
-    await buyAll(shop, await prepareCalls(shop, await fundBuyers(service.chain.rpcUrl, 1)), 12);
-    for (const { pid, samples } of processes) samples.push({ minute: minute(), megabytes: residentMegabytes(pid) });
-    const sizes = processes.map(({ name, samples }) => `${name} ${samples.at(-1)?.megabytes.toFixed(0)} MB`);
-    log(`${sizes.join(', ')} after ${minute().toFixed(1)} minutes`);
-    await sleep(10);
-  }
-  return processes.map(({ name, samples }) => growthOf(name, samples, minutes));
-}
-
-function growthOf(name: string, samples: readonly Sample[], minutes: number): Figure {
-  const slope = slopeOf(samples);
-  return {
-    id: `scale.memory-${name.toLowerCase()}`,
-    what: `growth of the ${name}'s memory over ${minutes} minutes of quotes and payments`,
-    unit: 'MB/min',
-    ours: slope,
-    reference: Math.max(...samples.map(({ megabytes }) => megabytes)),
-    referenceName: 'its largest size, MB',
-    ratio: slope,
-    target: `≤ ${SLOPE_MB_PER_MINUTE} MB/min`,
-    reached: slope <= SLOPE_MB_PER_MINUTE,
-    rounds: samples.length,
-    spread: [slope, slope],
-    notes: 'the ratio column is the slope, by least squares over the second half, when caches are full',
-  };
-}
-
-function residentMegabytes(pid: number): number {
-  const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) / 1_024;
-}
-
-/** Least squares over the second half; 0 with fewer than two samples. */
-function slopeOf(samples: readonly Sample[]): number {
-  const late = samples.slice(Math.floor(samples.length / 2));
-  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const minute = mean(late.map((sample) => sample.minute));
-  const size = mean(late.map((sample) => sample.megabytes));
-  const spread = late.reduce((sum, sample) => sum + (sample.minute - minute) ** 2, 0);
-  if (spread === 0) return 0;
-  return late.reduce((sum, sample) => sum + (sample.minute - minute) * (sample.megabytes - size), 0) / spread;
 }

@@ -18,6 +18,7 @@ import { createSecretBox } from '../adapters/secretBox.ts';
 import { verifyNetwork } from '../chain/network.ts';
 import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listen.ts';
+import { ensureObservationPartitions } from '../db/observations.ts';
 import { DELIVERY_CHANNEL } from '../db/webhooks/events.ts';
 import { startAnomalySweep } from '../services/anomalies/start.ts';
 import { keepGauges } from '../services/gauges.ts';
@@ -49,8 +50,8 @@ async function main(): Promise<void> {
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     applicationName: 'worker',
-    groupByTenant: config.groupCommitByTenant,
-    statementNames: config.databaseStatementNames,
+    ...{ groupByTenant: config.groupCommitByTenant, statementNames: config.databaseStatementNames },
+    onConflict: () => metrics.count('svc.database.conflicts'),
   });
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
   const outbound = openOutbound(config);
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
   for (const network of settlement.networks.list) await verifyNetwork(network, settlement.rpcOf(network.id));
   await prepareRelayers(settlement);
   await checkFacilitators(settlement);
-  await database.query('select ensure_observation_partitions(35)');
+  await ensureObservationPartitions(database);
 
   const clientConnection = await Connection.connect({ address: config.temporalAddress });
   const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace, plugins });

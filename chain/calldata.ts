@@ -3,7 +3,7 @@ import { encodeFunctionData } from 'viem';
 import type { Address } from '../domain/legs.ts';
 import { legWord } from '../domain/legs.ts';
 import type { Authorization, Hex } from '../domain/payload.ts';
-import { routerAbi, tokenAbi } from './abi.ts';
+import { routerAbi } from './abi.ts';
 import type { Lane } from './contract-wallet.ts';
 import type { GroupSize } from './gas.ts';
 import {
@@ -17,6 +17,7 @@ import {
   transferGas,
 } from './gas.ts';
 import type { Network } from './network.ts';
+import { transferCall } from './tokenCalls.ts';
 
 /** One payment to be sent. `words` are the leg words of its split; null where `payTo` is a single wallet. */
 export interface BatchItem {
@@ -86,12 +87,6 @@ export function planBatch(items: readonly BatchItem[], network: Pick<Network, 'a
         data,
       );
   return { groups, to: lone ? network.asset : network.router, data, gasLimit, items: positions, leftOut };
-}
-
-/** Call data of the token's own transfer of one payment (the `bytes` overload, for keys and wallets). */
-export function transferCall({ authorization: a, signature }: Pick<BatchItem, 'authorization' | 'signature'>): Hex {
-  const args = [a.from, a.to, a.value, a.validAfter, a.validBefore, a.nonce, signature] as const;
-  return encodeFunctionData({ abi: tokenAbi, functionName: 'transferWithAuthorization', args });
 }
 
 /** Gas cap of one payment of a lane. */

@@ -1,10 +1,11 @@
 /** Who signed a personal message (EIP-191): a key, or a wallet with code that confirms it (ERC-1271). */
 import secp256k1 from 'secp256k1';
-import { decodeFunctionResult, encodeFunctionData, hashMessage, keccak256, parseAbi } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, hashMessage, parseAbi } from 'viem';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
 import { findAccountsWithCode } from './code-size.ts';
 import { CONTRACT_AUTH_GAS, transferGas } from './gas.ts';
+import { keccak256 } from './keccak.ts';
 import { readCall } from './multicall.ts';
 import type { Rpc } from './rpc.ts';
 import { isEvmRefusal, quantity } from './rpc.ts';
@@ -43,7 +44,7 @@ function recoverSigner(hash: Hex, signature: Hex): Address | null {
   if (recovery !== 0 && recovery !== 1) return null;
   try {
     const publicKey = secp256k1.ecdsaRecover(bytes.subarray(0, 64), recovery, Buffer.from(hash.slice(2), 'hex'), false);
-    return `0x${Buffer.from(keccak256(publicKey.subarray(1), 'bytes').subarray(12)).toString('hex')}`;
+    return `0x${keccak256(publicKey.subarray(1)).toString('hex', 12)}`;
   } catch {
     return null;
   }

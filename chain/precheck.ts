@@ -3,12 +3,9 @@
  * transfer simulated on the state the ones before it left, so that two payments of one payer with money for one are told
  * apart as they would be on chain. Payers with code run alone, under their gas cap.
  */
-import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { FailureReason } from '../domain/errors.ts';
 import { diagnoseRevert } from '../domain/failure.ts';
 import type { Authorization, Hex } from '../domain/payload.ts';
-import { multicall3Abi, tokenAbi } from './abi.ts';
-import { transferCall } from './calldata.ts';
 import { findAccountsWithCode } from './code-size.ts';
 import type { Lane } from './contract-wallet.ts';
 import { CONTRACT_AUTH_GAS, transferGas } from './gas.ts';
@@ -17,6 +14,7 @@ import { aggregate, blockNumberCall, readCall } from './multicall.ts';
 import type { Network } from './network.ts';
 import type { Rpc } from './rpc.ts';
 import { chainUnavailable, isEvmRefusal, quantity } from './rpc.ts';
+import { authorizationStateCall, balanceOfCall, transferCall } from './tokenCalls.ts';
 
 /** One payment to look at. */
 export interface PrecheckItem {
@@ -111,14 +109,14 @@ async function readBatch(
   const position = new Map(items.map((item, index) => [item, 1 + 2 * index]));
   const simulationAt = new Map(order.map((item, index) => [item, 1 + 2 * items.length + index]));
   return {
-    blockNumber: decodeFunctionResult({ abi: multicall3Abi, functionName: 'getBlockNumber', data: read(rpc, at(0)) }),
+    blockNumber: read(rpc, at(0)),
     of(item) {
       const first = position.get(item) ?? 0;
       const simulation = simulationAt.get(item);
       const result = simulation === undefined ? null : at(simulation);
       return {
-        nonceUsed: decodeFunctionResult({ abi: tokenAbi, functionName: 'authorizationState', data: read(rpc, at(first)) }),
-        balance: decodeFunctionResult({ abi: tokenAbi, functionName: 'balanceOf', data: read(rpc, at(first + 1)) }),
+        nonceUsed: read(rpc, at(first)) === 1n,
+        balance: read(rpc, at(first + 1)),
         simulation: { revert: result === null || result.success ? null : result.returnData },
       };
     },
@@ -126,18 +124,16 @@ async function readBatch(
 }
 
 function readsOf(network: Network, { authorization: { from, nonce } }: PrecheckItem): readonly Call[] {
-  const state = encodeFunctionData({ abi: tokenAbi, functionName: 'authorizationState', args: [from, nonce] });
-  const balance = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [from] });
   return [
-    { target: network.asset, callData: state },
-    { target: network.asset, callData: balance },
+    { target: network.asset, callData: authorizationStateCall(from, nonce) },
+    { target: network.asset, callData: balanceOfCall(from) },
   ];
 }
 
-/** Data of a read that cannot fail on a chain that is there. */
-function read(rpc: Rpc, result: CallResult): Hex {
-  if (!result.success || result.returnData === '0x') throw chainUnavailable(rpc.networkId);
-  return result.returnData;
+/** The one word of a read that cannot fail on a chain that is there. */
+function read(rpc: Rpc, result: CallResult): bigint {
+  if (!result.success || result.returnData.length !== 66) throw chainUnavailable(rpc.networkId);
+  return BigInt(result.returnData);
 }
 
 async function simulateAlone(rpc: Rpc, network: Network, item: PrecheckItem): Promise<Simulation> {

@@ -1,15 +1,14 @@
 /** Reads of what happened: receipts, blocks, logs, the state of a nonce. An outage is always `chain_unavailable`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData } from 'viem';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
-import { tokenAbi } from './abi.ts';
 import type { AuthorizationEvidence, ChainLog, NonceEvidence } from './evidence.ts';
 import { evidenceFromLogs, TOPICS } from './evidence.ts';
 import { readCall } from './multicall.ts';
 import type { Network } from './network.ts';
 import type { Rpc } from './rpc.ts';
 import { askNode, chainUnavailable, isEvmRefusal, quantity } from './rpc.ts';
+import { authorizationStateCall } from './tokenCalls.ts';
 
 /** A mined transaction, with all its logs in order. */
 export interface Receipt {
@@ -188,7 +187,7 @@ export async function authorizationStateAtSafe(
   nonce: Hex,
 ): Promise<{ readonly used: boolean; readonly safeBlockNumber: bigint; readonly safeBlockTimeSeconds: bigint }> {
   const safe = await blockAt(rpc, 'safe');
-  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'authorizationState', args: [payer, nonce] });
+  const data = authorizationStateCall(payer, nonce);
   const answer = await readAt(rpc, network.asset, data, safe.number);
   return { used: BigInt(answer) === 1n, safeBlockNumber: safe.number, safeBlockTimeSeconds: safe.timestamp };
 }

@@ -3,9 +3,9 @@
  * twenty times faster than a general typed-data library, and stricter: no high-s, no r or s of 0, no odd v (DESIGN §4).
  */
 import secp256k1 from 'secp256k1';
-import { keccak256 } from 'viem';
 import type { Address } from '../domain/legs.ts';
 import type { Authorization, Hex } from '../domain/payload.ts';
+import { keccak256 } from './keccak.ts';
 import type { Network } from './network.ts';
 
 /** What the EIP-712 domain of an asset is made of. */
@@ -33,8 +33,8 @@ export function authorizationDigest(domain: AssetDomain, authorization: Authoriz
   message[0] = 0x19;
   message[1] = 0x01;
   separatorOf(domain).copy(message, 2);
-  message.set(keccak256(struct, 'bytes'), 34);
-  return keccak256(message, 'bytes');
+  message.set(keccak256(struct), 34);
+  return keccak256(message);
 }
 
 /**
@@ -52,7 +52,7 @@ export function recoverPayer(domain: AssetDomain, authorization: Authorization, 
   if (isZero(bytes.subarray(0, 32)) || isZero(s) || s.compare(HALF_ORDER) > 0) return null;
   try {
     const publicKey = secp256k1.ecdsaRecover(bytes.subarray(0, 64), recovery, authorizationDigest(domain, authorization), false);
-    return `0x${Buffer.from(keccak256(publicKey.subarray(1), 'bytes').subarray(12)).toString('hex')}`;
+    return `0x${keccak256(publicKey.subarray(1)).toString('hex', 12)}`;
   } catch {
     return null;
   }
@@ -67,13 +67,13 @@ function separatorOf(domain: AssetDomain): Buffer {
   hashText(domain.assetVersion).copy(packed, 64);
   writeWord(packed, BigInt(domain.chainId), 96);
   packed.write(domain.asset.slice(2), 140, 'hex');
-  const separator = Buffer.from(keccak256(packed, 'bytes'));
+  const separator = keccak256(packed);
   separators.set(domain, separator);
   return separator;
 }
 
 function hashText(text: string): Buffer {
-  return Buffer.from(keccak256(Buffer.from(text), 'bytes'));
+  return keccak256(Buffer.from(text));
 }
 
 function writeWord(target: Buffer, value: bigint, offset: number): void {

@@ -1,12 +1,11 @@
-import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
-import { multicall3Abi, tokenAbi } from './abi.ts';
 import type { Call } from './multicall.ts';
 import { aggregate, blockNumberCall } from './multicall.ts';
 import type { Network } from './network.ts';
 import type { Rpc } from './rpc.ts';
 import { chainUnavailable } from './rpc.ts';
+import { authorizationStateCall, balanceOfCall } from './tokenCalls.ts';
 
 /** Which of up to 200 (payer, nonce) pairs are used at the latest block, in one call. Throws ServiceError in an outage. */
 export async function listUsedNonces(
@@ -14,12 +13,11 @@ export async function listUsedNonces(
   network: Pick<Network, 'asset'>,
   pairs: readonly { readonly payer: Address; readonly nonce: Hex }[],
 ): Promise<boolean[]> {
-  return (
-    await readAll(
-      rpc,
-      pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce)),
-    )
-  ).map(isUsed);
+  const states = await readAll(
+    rpc,
+    pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce)),
+  );
+  return states.map((state) => state === 1n);
 }
 
 /**
@@ -33,31 +31,22 @@ export async function lookAtNonces(
 ): Promise<{ readonly blockNumber: bigint; readonly used: readonly boolean[] }> {
   const calls = pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce));
   const [head, ...states] = await readAll(rpc, [blockNumberCall, ...calls]);
-  if (!head) throw chainUnavailable(rpc.networkId);
-  return {
-    blockNumber: decodeFunctionResult({ abi: multicall3Abi, functionName: 'getBlockNumber', data: head }),
-    used: states.map(isUsed),
-  };
+  if (head === undefined) throw chainUnavailable(rpc.networkId);
+  return { blockNumber: head, used: states.map((state) => state === 1n) };
 }
 
 function stateCall(asset: Address, payer: Address, nonce: Hex): Call {
-  return {
-    target: asset,
-    callData: encodeFunctionData({ abi: tokenAbi, functionName: 'authorizationState', args: [payer, nonce] }),
-  };
-}
-
-function isUsed(data: Hex): boolean {
-  return decodeFunctionResult({ abi: tokenAbi, functionName: 'authorizationState', data });
+  return { target: asset, callData: authorizationStateCall(payer, nonce) };
 }
 
 /** Token balances of up to 200 accounts, in micro, in one call. */
 export async function listBalances(rpc: Rpc, network: Pick<Network, 'asset'>, accounts: readonly Address[]): Promise<bigint[]> {
-  const calls = accounts.map((account) => ({
-    target: network.asset,
-    callData: encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [account] }),
-  }));
-  return (await readAll(rpc, calls)).map((data) => decodeFunctionResult({ abi: tokenAbi, functionName: 'balanceOf', data }));
+  return [
+    ...(await readAll(
+      rpc,
+      accounts.map((account) => ({ target: network.asset, callData: balanceOfCall(account) })),
+    )),
+  ];
 }
 
 /** A relayer's transaction count at the safe block. */
@@ -65,10 +54,10 @@ export async function safeTransactionCount(rpc: Rpc, address: Address): Promise<
   return BigInt(await rpc.request<string>('eth_getTransactionCount', [address, 'safe']));
 }
 
-/** Return data of reads that cannot fail on a token of ours; one that does is an outage. */
-async function readAll(rpc: Rpc, calls: readonly Call[]): Promise<readonly Hex[]> {
+/** The words that reads which cannot fail on a token of ours return; one that does fail is an outage. */
+async function readAll(rpc: Rpc, calls: readonly Call[]): Promise<readonly bigint[]> {
   if (calls.length === 0) return [];
   const results = await aggregate(rpc, calls);
-  if (!results || results.some((result) => !result.success)) throw chainUnavailable(rpc.networkId);
-  return results.map((result) => result.returnData);
+  if (!results?.every((result) => result.success && result.returnData.length === 66)) throw chainUnavailable(rpc.networkId);
+  return results.map((result) => BigInt(result.returnData));
 }

@@ -1,9 +1,10 @@
 /** The relayer's transactions: signed here, sent as stored bytes, and what a node's answer to them means. */
-import { keccak256 } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
+import { serializeTransaction } from 'viem';
+import { privateKeyToAccount, sign } from 'viem/accounts';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
 import type { Fees } from './fees.ts';
+import { keccak256 } from './keccak.ts';
 import type { Rpc } from './rpc.ts';
 import { askNode, RpcError } from './rpc.ts';
 
@@ -31,12 +32,18 @@ export function relayerAddress(privateKey: Hex): Address {
 /** Signs an EIP-1559 transaction. Deterministic (RFC 6979): the same request gives the same bytes. */
 export async function signTransaction(privateKey: Hex, request: TransactionRequest): Promise<SignedTransaction> {
   const { chainId, nonce, to, data, gasLimit: gas, fees } = request;
-  const raw = await privateKeyToAccount(privateKey).signTransaction({
-    ...{ type: 'eip1559', chainId, nonce, to, data, gas, value: 0n },
+  const transaction = {
+    ...({ type: 'eip1559', chainId, nonce, to, data, gas, value: 0n } as const),
     maxFeePerGas: fees.maxFeePerGasWei,
     maxPriorityFeePerGas: fees.maxPriorityFeePerGasWei,
-  });
-  return { raw, hash: keccak256(raw) };
+  };
+  const signature = await sign({ hash: hashOf(serializeTransaction(transaction)), privateKey });
+  const raw = serializeTransaction(transaction, signature);
+  return { raw, hash: hashOf(raw) };
+}
+
+function hashOf(bytes: Hex): Hex {
+  return `0x${keccak256(Buffer.from(bytes.slice(2), 'hex')).toString('hex')}`;
 }
 
 /** Signs a transfer of nothing to the relayer itself: fills a nonce whose transaction no node will take (safety 8). */

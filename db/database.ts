@@ -43,16 +43,21 @@ export interface DatabaseOptions {
   readonly poolSize?: number;
   readonly statementTimeoutMs?: number;
   readonly applicationName?: string;
+  /** Statements every new connection begins with, for example `set jit = off`. */
+  readonly session?: string;
   /** GROUP_COMMIT_BY_TENANT. */
   readonly groupByTenant?: boolean;
   /** DATABASE_STATEMENT_NAMES; true unless told. */
   readonly statementNames?: boolean;
+  /** Told each time a transaction lost a deadlock or a serialization conflict. */
+  readonly onConflict?: () => void;
 }
 
 const RETRIES = 4;
 
 /** Opens the database; nothing is created or changed. Throws when it cannot be reached. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { session } = options;
   const orm = await MikroORM.init({
     clientUrl: options.url,
     entities: [...entities],
@@ -69,6 +74,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       application_name: options.applicationName ?? 'content-settlement',
       statement_timeout: options.statementTimeoutMs ?? 30_000,
       connectionTimeoutMillis: 5_000,
+      ...(session === undefined ? {} : { onConnect: (client: PoolClient) => client.query(session) }),
     },
     forceUtcTimezone: true,
     discovery: { warnWhenNoEntities: false },
@@ -80,7 +86,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     pool,
     groupByTenant: options.groupByTenant ?? false,
     query: (statement, values, name) => run(pool, statement, values, name),
-    transaction: (work, isolation) => retryConflicts(() => attemptTransaction(pool, run, work, isolation)),
+    transaction: (work, isolation) => retryConflicts(() => attemptTransaction(pool, run, work, isolation), options.onConflict),
     close: () => orm.close(true),
   };
 }
@@ -115,12 +121,14 @@ function runner(isNamed: boolean): Run {
 }
 
 /** Runs work that is whole in itself again, four times at most, when it lost a deadlock or a serialization conflict. */
-export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
+export async function retryConflicts<T>(work: () => Promise<T>, onConflict?: () => void): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      if (attempt > RETRIES || !isConflict(error)) throw error;
+      if (!isConflict(error)) throw error;
+      onConflict?.();
+      if (attempt > RETRIES) throw error;
     }
   }
 }

@@ -51,12 +51,17 @@ export async function admitCheck(database: Database, check: CountedCheck, caps: 
 /** Gives back what `admitCheck` took, for a check that was never made because something of ours was away. */
 export async function refundCheck(database: Database, check: CountedCheck, caps: HostCaps): Promise<void> {
   await database.transaction(async (sql) => {
-    await sql.query('update host_check_count set checks = greatest(checks - 1, 0) where host = $1', [check.host]);
+    await refundHostTotal(sql, check.host);
     await sql.query(`update host_check_bucket set tokens = least(tokens + 1, $2) where account = $1 and kind = 'check'`, [
       await accountOf(sql, check.tenantId),
       caps.perHour,
     ]);
   });
+}
+
+/** Gives back one check of a hostname's total; the account's hour stays as it is. */
+export async function refundHostTotal(sql: Sql, host: string): Promise<void> {
+  await sql.query('update host_check_count set checks = greatest(checks - 1, 0) where host = $1', [host]);
 }
 
 /** Takes a place for a look at a site when its challenge is opened; false when the account has looked often enough this hour. */

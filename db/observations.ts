@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database, Sql } from './database.ts';
 import { retryConflicts } from './database.ts';
 import { insertAndRollUp } from './rollups.ts';
 
@@ -49,4 +49,12 @@ export async function insertObservations(database: Database, groups: readonly Ob
       'insert-observations',
     );
   await retryConflicts(insert);
+}
+
+/** Days ahead for which reports have a partition of their own (safety 11). */
+const PARTITION_DAYS = 35;
+
+/** Makes the day partitions that are still missing; again: nothing. */
+export async function ensureObservationPartitions(sql: Sql): Promise<void> {
+  await sql.query('select ensure_observation_partitions($1)', [PARTITION_DAYS]);
 }

@@ -18,22 +18,25 @@ function bucketOf(unit: 'hour' | 'day'): string {
   return `date_trunc('${unit}', at, 'UTC')`;
 }
 
-/** What rows of `crossing_part` add to the rollup of a unit; `where` picks the rows, `lane` is the row they go to. */
-export function crossingSums(unit: 'hour' | 'day', where: string, lane = '0'): string {
+/** What rows of `crossing_part` add to the rollup of a unit; `where` picks the rows of `from`, `lane` is the row they go to. */
+export function crossingSums(unit: 'hour' | 'day', where: string, lane = '0', from = 'crossing_part'): string {
   return `select tenant_id, dimension, ${bucketOf(unit)} as bucket, host, kind, key, (${lane})::smallint as lane,
       sum(events)::bigint as events, sum(micro)::bigint as micro
-    from crossing_part where ${unit === 'hour' ? "dimension <> 'total' and " : ''}${where}
+    from ${from} where ${unit === 'hour' ? "dimension <> 'total' and " : ''}${where}
     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`;
 }
+
+/** The parts of the crossings named by two arrays, each looked up by its key: a join would read whole tables while they are small. */
+const APPENDED = `unnest($1::uuid[], $2::uuid[]) as appended (site, crossing) cross join lateral (
+      select * from crossing_part where tenant_id = appended.site and crossing_id = appended.crossing offset 0) as part`;
 
 /** Adds crossings that this transaction appended, corrections too. Call it once for each crossing: a second call adds again. */
 export async function rollUpCrossings(sql: Sql, refs: readonly CrossingRef[]): Promise<void> {
   if (refs.length === 0) return;
-  const where = '(tenant_id, crossing_id) in (select * from unnest($1::uuid[], $2::uuid[]))';
   const values = [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.crossingId)];
   for (const unit of ['hour', 'day'] as const) {
     await sql.query(
-      `insert into crossing_${unit} as rolled ${crossingSums(unit, where, LANE)}
+      `insert into crossing_${unit} as rolled ${crossingSums(unit, 'true', LANE, APPENDED)}
        on conflict (tenant_id, dimension, bucket, host, kind, key, lane) do update
          set events = rolled.events + excluded.events, micro = rolled.micro + excluded.micro`,
       values,

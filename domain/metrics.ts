@@ -40,6 +40,11 @@ export const METRICS = {
   'svc.relayer.paused': { kind: 'gauge', unit: '1', about: '1 while a relayer key takes no batches.' },
   'svc.rollup.mismatches': { kind: 'gauge', unit: '1', about: 'Sites whose rollups did not equal their rows, of the last day.' },
   'svc.alert.open': { kind: 'gauge', unit: '1', about: 'Operator alerts that nobody has resolved, by kind.' },
+  'svc.database.conflicts': {
+    kind: 'counter',
+    unit: '1',
+    about: 'Transactions that lost a deadlock or a serialization conflict.',
+  },
   'svc.database.clock_skew': { kind: 'gauge', unit: 's', about: 'Clock of the database minus clock of this process.' },
   'svc.gauges.read_at': { kind: 'gauge', unit: 's', about: 'When the gauges of the database were last read, epoch seconds.' },
   'svc.process.loop_delay': { kind: 'gauge', unit: 'ms', about: 'Longest block of the event loop since the last look.' },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ListPage, PageRequest } from '../services/graph/pages.ts';
 import type { Types } from './builder.ts';
 import { builder } from './builder.ts';
+import { advising } from './errors.ts';
 import { DEFAULT_PAGE, PAGE_LIMIT } from './limits/limits.ts';
 
 type SchemaTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
@@ -25,6 +26,12 @@ export const FAN_OUT_COST = { field: 1, multiplier: 5 } as const;
 /** What a list costs besides its rows, and what counting all of its rows costs for each row of the page. */
 const LIST_COST = 2;
 const COUNT_COST = 0.1;
+
+/** What to ask for instead of something that reads every row of its window. */
+const COUNT_ADVICE = 'to count these rows takes too long: give a shorter window, or leave totalCount out';
+const ORDER_ADVICE =
+  'to order by amount takes too long: every row of the window is looked at, so give a shorter one or more filters';
+const LIST_ADVICE = 'to find these rows takes too long: give a shorter window, or filters that more rows fit';
 
 const PageInfo = builder.objectRef<Connected<unknown>['pageInfo']>('PageInfo').implement({
   description: 'Where a page stands in its list (Relay, Cursor Connections).',
@@ -60,9 +67,11 @@ export function connectionOf<Row>(node: ObjectRef<SchemaTypes, Row>, name: strin
       edges: t.field({ type: [edge], description: 'The rows with their cursors.', resolve: ({ edges }) => edges }),
       pageInfo: t.field({ type: PageInfo, description: 'Where the page stands.', resolve: ({ pageInfo }) => pageInfo }),
       totalCount: t.int({
-        description: `How many rows the whole list has, exactly. Counted only when asked for.`,
+        nullable: true,
+        description:
+          'How many rows the whole list has, exactly; counted only when asked for. Null with an error: it takes too long.',
         complexity: COUNT_COST,
-        resolve: ({ count }) => count(),
+        resolve: ({ count }) => advising(COUNT_ADVICE, count),
       }),
     }),
   });
@@ -93,6 +102,12 @@ export function listCost({ first }: PageArgs) {
 /** A page as its arguments ask for it. */
 export function pageRequest({ first, after }: PageArgs, orderBy: string): PageRequest {
   return { first: first ?? DEFAULT_PAGE, after: after ?? null, orderBy };
+}
+
+/** Reads a page whose filter and order may need many rows to be looked at; says what to narrow when that takes too long. */
+export async function findPage<Row>(request: PageRequest, read: (request: PageRequest) => Promise<ListPage<Row>>) {
+  const isByAmount = request.orderBy === 'LARGEST' || request.orderBy === 'SMALLEST';
+  return connect(await advising(isByAmount ? ORDER_ADVICE : LIST_ADVICE, () => read(request)), request);
 }
 
 /** A page of rows as a connection. */

@@ -9,8 +9,9 @@ import { readOperation } from './body.ts';
 import type { GraphqlContext, GraphqlDeps } from './context.ts';
 import { extensionsOf, isDefect, publicError } from './errors.ts';
 import { renderPage } from './graphiql.ts';
-import { REMEMBERED_DOCUMENTS } from './limits/limits.ts';
-import { limitPlugins } from './limits/plugins.ts';
+import { QUERIES_PER_CONNECTION, REMEMBERED_DOCUMENTS, WAIT_LIMIT_MS, WAITING_LIMIT } from './limits/limits.ts';
+import { limitPlugins, turnPlugin } from './limits/plugins.ts';
+import { openTurns } from './limits/turns.ts';
 import { schema } from './schema.ts';
 
 /** Where the GraphQL door is. */
@@ -45,6 +46,8 @@ export function createGraphqlDoor(
 }
 
 function openYoga(deps: GraphqlDeps) {
+  const atOnce = QUERIES_PER_CONNECTION * deps.reading.pool.options.max;
+  const turns = openTurns({ atOnce, mostWaiting: WAITING_LIMIT, waitMs: WAIT_LIMIT_MS });
   return createYoga<Visitor, GraphqlContext>({
     schema,
     graphqlEndpoint: GRAPHQL_PATH,
@@ -52,7 +55,7 @@ function openYoga(deps: GraphqlDeps) {
     maskedErrors: { maskError: publicError },
     parserAndValidationCache: { documentCache: remembering(), errorCache: remembering() },
     ...{ graphiql: false, landingPage: false, batching: false, multipart: false, cors: false, logging: false },
-    plugins: [...limitPlugins(), logDefects(), { onResultProcess: showErrors }],
+    plugins: [...limitPlugins(), turnPlugin(turns), logDefects(), { onResultProcess: showErrors }],
   });
 }
 

@@ -120,6 +120,12 @@ export const AuditOrder = builder.enumType('AuditOrder', {
   values: named(['HITS', 'DENIED', 'PAID', 'MISSED', 'EARNED']),
 });
 
+/** What a gate looks at. */
+export const GateMode = builder.enumType('GateMode', {
+  description: 'What a gate looks at: articles alone (`PREFIXES`), or the whole `SITE` but some prefixes.',
+  values: named(['prefixes', 'site']),
+});
+
 /** `tenant.read` is `TENANT_READ`, and so on. */
 export const KeyScope = builder.enumType('KeyScope', {
   description: 'What a publisher key may do; `TENANT_READ` is the scope `tenant.read` of the API, and so on.',

@@ -18,6 +18,19 @@ const CODE_BY_KIND = {
 
 const OWN_CODES: ReadonlySet<string> = new Set([...Object.values(CODE_BY_KIND), 'TIMEOUT']);
 
+/** A read that Postgres gave up for taking too long, and what its caller can ask for instead (TIMEOUT). */
+export class TooSlow extends Error {}
+
+/** Runs a read of a list or report; throws `TooSlow` with `advice` when its statement took too long. */
+export async function advising<T>(advice: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if ((error as { code?: unknown } | null)?.code !== STATEMENT_TIMEOUT) throw error;
+    throw new TooSlow(advice);
+  }
+}
+
 /** What Postgres says when a statement took too long, and of a value it cannot take. */
 const STATEMENT_TIMEOUT = '57014';
 const BAD_VALUE = /^22/;
@@ -47,8 +60,8 @@ export function publicError(error: unknown): GraphQLError {
   const extensions = extensionsOf(cause);
   if (extensions && isServiceError(cause)) return said(cause.message, extensions, place);
   const state = String((cause as { code?: unknown } | null)?.code ?? '');
-  if (state === STATEMENT_TIMEOUT) {
-    const sentence = 'this takes too long; ask for a shorter window or fewer rows';
+  if (state === STATEMENT_TIMEOUT || cause instanceof TooSlow) {
+    const sentence = cause instanceof TooSlow ? cause.message : 'this takes too long; ask for a shorter window or fewer rows';
     return said(sentence, { code: 'TIMEOUT', reason: 'statement_timeout' }, place);
   }
   if (BAD_VALUE.test(state)) return said('a value is not of the form it must have', { code: 'BAD_USER_INPUT' }, place);

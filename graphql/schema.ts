@@ -3,6 +3,7 @@ import { builder } from './builder.ts';
 import './scalars.ts';
 import './types/tenant.ts';
 import './types/hosts.ts';
+import './types/settings.ts';
 import './types/earnings.ts';
 import './types/crossings.ts';
 import './types/authors.ts';

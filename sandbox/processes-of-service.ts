@@ -32,7 +32,7 @@ export interface ApiProcess extends ServiceProcess {
 }
 
 const NETWORK = 'eip155:84532';
-const START_LIMIT_MS = 60_000;
+const START_LIMIT_MS = 180_000;
 /** Calls on their way may take this long before the process is cut off; everything is written down by then or retried. */
 const GRACE_MS = 4_000;
 

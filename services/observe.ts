@@ -138,14 +138,6 @@ function placed<T>(index: number | null, work: () => T): T {
   }
 }
 
-/** Text that Postgres cannot hold is refused here, so that the sentence can say where it stands. */
-function requireStorable(report: ObservationReport): void {
-  const { ua, classifyReason, verifiedAgent } = report.agent ?? {};
-  for (const [parameter, text] of Object.entries({ slug: report.slug, ua, classifyReason, verifiedAgent })) {
-    if (text?.includes('\u0000')) throw new ServiceError('invalid_parameter', 'holds a NUL character', { parameter });
-  }
-}
-
 /** A report as stored; `pages` keeps those of one request that were read, since a gate often names a page again. */
 function rowOf(
   tenant: TenantSnapshot,
@@ -156,7 +148,6 @@ function rowOf(
   const resource = pages.get(report.resource) ?? requireResource(report.resource);
   pages.set(report.resource, resource);
   requireOwned(tenant.hosts, resource.host);
-  requireStorable(report);
   const agent = report.agent ?? {};
   return {
     host: resource.host,

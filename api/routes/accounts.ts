@@ -14,6 +14,7 @@ export const challengeRoute: PublicRoute = {
   method: 'get',
   path: '/_svc/accounts/challenge',
   access: 'public',
+  isForPages: true,
   operation: {
     operationId: 'getSignInChallenge',
     tags: ['Accounts'],
@@ -40,6 +41,7 @@ export const signInRoute: PublicRoute = {
   method: 'post',
   path: '/_svc/accounts/token',
   access: 'public',
+  isForPages: true,
   bodyLimitBytes: 16_384,
   operation: {
     operationId: 'signIn',

@@ -7,6 +7,7 @@ export const jwksRoute: PublicRoute = {
   method: 'get',
   path: '/.well-known/jwks.json',
   access: 'public',
+  isForPages: true,
   operation: {
     operationId: 'getJwks',
     tags: ['Licences'],

@@ -14,6 +14,7 @@ export const licencesBuyRoute: AccountRoute = {
   method: 'post',
   path: '/_svc/licenses',
   access: 'account',
+  isForPages: true,
   bodyLimitBytes: 65_536,
   operation: {
     operationId: 'buyLicence',

@@ -9,6 +9,7 @@ export const licencesHeldRoute: AccountRoute = {
   method: 'get',
   path: '/_svc/licenses/held',
   access: 'account',
+  isForPages: true,
   operation: {
     operationId: 'listHeldLicences',
     tags: ['Licences'],

@@ -4,6 +4,9 @@ import { kind, micro, ObservedAgent, resource } from './shared.ts';
 /** Every verdict of an observation. */
 export const VERDICTS = ['served-free', 'agent-reread', 'denied', 'blocked', 'paid', 'payment-failed', 'unservable'] as const;
 
+/** Where a report may hold text that Postgres cannot: it is refused by its place, since telemetry of a payment is cut to fit instead. */
+const TEXTS = ['ua', 'classifyReason', 'verifiedAgent'] as const;
+
 /** One report of POST /_svc/observe. */
 export const ObservationReport = z
   .object(
@@ -21,6 +24,11 @@ export const ObservationReport = z
     },
     'must be a report',
   )
+  .superRefine(({ slug, agent }, context) => {
+    const refuse = (...path: string[]) => context.addIssue({ code: 'custom', path, message: 'holds a NUL character' });
+    if (slug?.includes('\u0000')) refuse('slug');
+    for (const name of TEXTS) if (agent?.[name]?.includes('\u0000')) refuse('agent', name);
+  })
   .meta({ id: 'ObservationReport' });
 
 /** 1 to 50 reports. */

@@ -1,7 +1,8 @@
 /** The parts benches measure on: one Postgres and one Temporal for all benches of a run, made when first asked for. */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { migrate } from '../../db/migrate.ts';
 import type { Chain, ChainOptions } from '../../sandbox/parts/chain.ts';
@@ -50,18 +51,44 @@ export async function benchTemporal(): Promise<{ readonly address: string; reado
   return { address, namespace };
 }
 
+/** A chain of a bench, which can lose its node. */
+export interface BenchChain extends Omit<Chain, 'process'>, PreparedChain {
+  /** Ends the node by SIGKILL once its state is written (`keep`), and starts it again from there, at the same address. */
+  killNode(): Promise<void>;
+}
+
 /** A chain of the caller's own with test USDC, Multicall3 and router in place; the caller stops it. */
 export async function benchChain(
   setup: Omit<ChainSetup, 'rpcUrl'> = {},
-  options: Omit<ChainOptions, 'folder'> = {},
-): Promise<Chain & PreparedChain> {
-  const chain = await startChain({ ...options, folder: join(benchFolder(), `chain-${randomUUID()}`) });
+  options: Omit<ChainOptions, 'folder' | 'port'> = {},
+): Promise<BenchChain> {
+  const folder = join(benchFolder(), `chain-${randomUUID()}`);
+  let node = await startChain({ ...options, folder });
+  const { rpcUrl, port, chainId } = node;
+  const stop = (): Promise<void> => node.stop();
+  const killNode = async (): Promise<void> => {
+    await stateWritten(join(folder, 'state.json'));
+    process.kill(node.process.pid, 'SIGKILL');
+    await node.process.exited;
+    node = await startChain({ ...options, folder, port });
+    if (node.port !== port) throw new Error("the chain's port was taken meanwhile");
+  };
   try {
-    return { ...chain, ...(await prepareChain({ ...setup, rpcUrl: chain.rpcUrl })) };
+    return { rpcUrl, port, chainId, stop, killNode, ...(await prepareChain({ ...setup, rpcUrl })) };
   } catch (error) {
-    await chain.stop();
+    await stop();
     throw error;
   }
+}
+
+/** Resolves when a state that holds all until now is on disk and none is being written: anvil writes one every second. */
+async function stateWritten(file: string): Promise<void> {
+  const written = (): number => (existsSync(file) ? statSync(file).mtimeMs : 0);
+  for (let begun = 0; begun < 2; begun++) {
+    const before = written();
+    while (written() === before) await sleep(20);
+  }
+  await sleep(300);
 }
 
 /** Has `stop` called at the end of the run, before the parts are ended. */

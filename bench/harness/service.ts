@@ -14,13 +14,14 @@ import { createServiceSecrets } from '../../sandbox/secrets.ts';
 import { mintKey } from '../../services/keys.ts';
 import type { TenantInput } from '../../services/tenants.ts';
 import { createTenant } from '../../services/tenants.ts';
+import type { BenchChain } from './parts.ts';
 import { atEndOfRun, benchChain, benchDatabase, benchFolder, benchTemporal } from './parts.ts';
 
 /** A running service. */
 export interface BenchService {
   readonly database: Database;
   readonly urls: DatabaseUrls;
-  readonly chain: Awaited<ReturnType<typeof benchChain>>;
+  readonly chain: BenchChain;
   readonly temporal: { readonly address: string; readonly namespace: string };
   readonly secrets: ServiceSecrets;
   readonly apis: readonly ApiProcess[];
@@ -60,7 +61,7 @@ export async function startBenchService(
     readonly apis?: number;
     readonly workers?: number;
     readonly environment?: Readonly<Record<string, string>>;
-    readonly chain?: Omit<ChainOptions, 'folder'>;
+    readonly chain?: Omit<ChainOptions, 'folder' | 'port'>;
     /** Database and Temporal namespace of the caller's; new ones on the run's parts unless told. */
     readonly on?: { readonly urls: DatabaseUrls; readonly temporal: BenchService['temporal'] };
   } = {},

@@ -3,7 +3,7 @@ import { createOidcVerifier } from '../../adapters/oidc.ts';
 import type { Outbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import { API_VERSION, pathOf, requestIdOf } from '../../api/door.ts';
-import { openDatabase } from '../../db/database.ts';
+import { openReadingDatabase } from '../../db/graph/reading.ts';
 import type { GraphqlDeps } from '../../graphql/context.ts';
 import { createGraphqlDoor, GRAPHQL_PATH } from '../../graphql/door.ts';
 import type { ApiConfig } from '../config.ts';
@@ -15,11 +15,10 @@ export async function openGraphql(
   config: ApiConfig,
   deps: Shared,
 ): Promise<{ readonly before: (rest: RequestListener) => RequestListener; readonly close: () => Promise<void> }> {
-  const reading = await openDatabase({
+  const reading = await openReadingDatabase({
     url: config.databaseReadUrl ?? config.databaseUrl,
     poolSize: config.graphqlPoolSize,
     statementTimeoutMs: config.graphqlStatementTimeoutMs,
-    applicationName: 'svc graphql',
   });
   const { oidcIssuer: issuer, oidcAudience: audience, temporalUiUrl } = config;
   const oidc =

@@ -64,8 +64,8 @@ async function open(
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     applicationName: 'svc api',
-    groupByTenant: config.groupCommitByTenant,
-    statementNames: config.databaseStatementNames,
+    ...{ groupByTenant: config.groupCommitByTenant, statementNames: config.databaseStatementNames },
+    onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
   });
   closers.push(() => database.close());
   const connection = await Connection.connect({ address: config.temporalAddress });

@@ -1,8 +1,9 @@
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Span } from '../../domain/window.ts';
-import { STANDING } from '../reports/crossings.ts';
+import { standing } from '../reports/crossings.ts';
 import type { Source } from './source.ts';
 import { equals, isBetween, isWithin } from './source.ts';
+import { tallyCrossings, tallyLegs } from './tally.ts';
 
 /** A crossing as analysts see it. */
 export interface CrossingRow {
@@ -51,7 +52,7 @@ export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
     SMALLEST: { column: 'c.micro', type: 'bigint', direction: 'asc' },
   },
   keys: { id: { column: 'c.crossing_id', type: UUID }, payment: { column: 'c.payment_id', type: UUID } },
-  where: (binder, filter) => [
+  where: (binder, filter, tenant) => [
     ...equals(binder, 'c.crossing_id', filter.id),
     ...equals(binder, 'c.host', filter.host),
     ...equals(binder, 'c.slug', filter.slug),
@@ -66,7 +67,7 @@ export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
           `exists (select 1 from leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id
              and l.to_address = ${binder.bind(filter.author)})`,
         ]),
-    ...(filter.includeCorrected ? [] : [STANDING]),
+    ...(filter.includeCorrected ? [] : [standing(tenant)]),
   ],
   read: (row) => ({
     ...{ crossingId: row['crossing_id'], paymentId: row['payment_id'], sequence: row['sequence'], host: row['host'] },
@@ -75,6 +76,7 @@ export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
     atMs: timeOf(row['at']),
     recordedAtMs: timeOf(row['recorded_at']),
   }),
+  tally: tallyCrossings,
 };
 
 /** One leg as analysts see it. */
@@ -127,7 +129,7 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
       SMALLEST: { column: 'l.amount_micro', type: 'bigint', direction: 'asc' },
     },
     keys: { crossing: { column: 'l.crossing_id', type: UUID }, author: { column: 'l.to_address', type: 'text' } },
-    where: (binder, filter) => [
+    where: (binder, filter, tenant) => [
       ...equals(binder, 'l.host', filter.host),
       ...equals(binder, 'l.slug', filter.slug),
       ...equals(binder, 'l.kind', filter.kind),
@@ -136,7 +138,7 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
       ...isBetween(binder, 'l.amount_micro', filter.minMicro, filter.maxMicro),
       ...isWithin(binder, at, filter.window),
       ...(filter.includePlatform === false ? ["l.role <> 'platform'"] : []),
-      ...(filter.includeCorrected ? [] : [STANDING]),
+      ...(filter.includeCorrected ? [] : [standing(tenant)]),
     ],
     read: (row) => ({
       ...{ legId: row['leg_id'], crossingId: row['crossing_id'], paymentId: row['payment_id'], toAddress: row['to_address'] },
@@ -145,6 +147,7 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
       micro: BigInt(row['amount_micro']),
       atMs: timeOf(row['at']),
     }),
+    tally: tallyLegs,
   };
 }
 

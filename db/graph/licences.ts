@@ -75,3 +75,38 @@ export const SOLD_LICENCES: Source<SoldLicenceRow, SoldLicenceFilter> = {
 function inForce(at: string): string[] {
   return ['s.revoked_at is null', `s.period_from <= ${at}::timestamptz`, `s.period_until > ${at}::timestamptz`];
 }
+
+/** A page of the catalogue that the owner imported. */
+export interface ImportedPageShown {
+  readonly slug: string;
+  readonly path: string;
+  readonly title: string | null;
+  /** JSON text; null: nobody can be paid for it. */
+  readonly credits: string | null;
+  readonly importedAtMs: number;
+}
+
+/** Which pages. */
+export interface ImportedPageFilter {
+  readonly slug?: string | null | undefined;
+  /** How the path begins. */
+  readonly under?: string | null | undefined;
+}
+
+/** Imported pages of a site. */
+export const IMPORTED_PAGES: Source<ImportedPageShown, ImportedPageFilter> = {
+  columns: 'i.slug, i.path, i.title, i.credits::text as credits, i.imported_at',
+  from: 'imported_page i',
+  tenant: 'i.tenant_id',
+  id: { column: 'i.slug', type: 'text' },
+  orderings: { PATH: { column: 'i.path', type: 'text', direction: 'asc' } },
+  keys: {},
+  where: (binder, filter) => [
+    ...equals(binder, 'i.slug', filter.slug),
+    ...(filter.under === undefined || filter.under === null ? [] : [`starts_with(i.path, ${binder.bind(filter.under)})`]),
+  ],
+  read: (row) => ({
+    ...{ slug: row['slug'], path: row['path'], title: row['title'], credits: row['credits'] },
+    importedAtMs: timeOf(row['imported_at']),
+  }),
+};

@@ -3,6 +3,7 @@ import type { Span } from '../../domain/window.ts';
 import { timeOf } from './crossings.ts';
 import type { Source } from './source.ts';
 import { equals, isBetween, isOneOf, isWithin } from './source.ts';
+import { tallyObservations } from './tally.ts';
 
 /** An observation as analysts see it. */
 export interface ObservationRow {
@@ -78,4 +79,5 @@ export const OBSERVATIONS: Source<ObservationRow, ObservationFilter> = {
     micro: row['micro'] === null ? null : BigInt(row['micro']),
     atMs: timeOf(row['at']),
   }),
+  tally: tallyObservations,
 };

@@ -28,9 +28,11 @@ export interface Source<Row, Filter> {
   readonly orderings: Readonly<Record<string, Ordering>>;
   /** Columns whole batches may be asked for by. */
   readonly keys: Readonly<Record<string, { readonly column: string; readonly type: 'uuid' | 'text' }>>;
-  /** Conditions besides the tenant. */
-  readonly where: (binder: Binder, filter: Filter) => readonly string[];
+  /** Conditions besides the tenant's, which `tenant` is the parameter of. */
+  readonly where: (binder: Binder, filter: Filter, tenant: string) => readonly string[];
   readonly read: (row: Cells) => Row;
+  /** How many rows a filter has, from the rollups and exact, where they know all that it asks for; null where only rows tell. */
+  readonly tally?: (sql: Sql, tenantId: string, filter: Filter) => Promise<number> | null;
 }
 
 /** Where a page begins: after the row with this sort value and id. */
@@ -61,11 +63,8 @@ export async function listFrom<Row, Filter>(
   page: PageOf,
 ): Promise<Placed<Row>[]> {
   const binder = new Binder();
-  const conditions = [
-    `${source.tenant} = ${binder.bind(tenantId)}`,
-    ...source.where(binder, filter),
-    ...isAfter(binder, source, page),
-  ];
+  const tenant = binder.bind(tenantId);
+  const conditions = [`${source.tenant} = ${tenant}`, ...source.where(binder, filter, tenant), ...isAfter(binder, source, page)];
   const order = orderOf(source, page.ordering);
   const rows = await sql.query<Cells>(
     `select ${source.columns}, ${placeOf(source, page.ordering)} from ${source.from}
@@ -96,15 +95,18 @@ function placed<Row, Filter>(source: Source<Row, Filter>, row: Cells): Placed<Ro
   return { row: source.read(row), position: { value: String(row['sort_value']), id: String(row['sort_id']) } };
 }
 
-/** How many rows a list has. */
+/** How many rows a list has: from the rollups where the source can, else row by row. */
 export async function countFrom<Row, Filter>(
   sql: Sql,
   source: Source<Row, Filter>,
   tenantId: string,
   filter: Filter,
 ): Promise<number> {
+  const tallied = source.tally?.(sql, tenantId, filter) ?? null;
+  if (tallied !== null) return await tallied;
   const binder = new Binder();
-  const conditions = [`${source.tenant} = ${binder.bind(tenantId)}`, ...source.where(binder, filter)];
+  const tenant = binder.bind(tenantId);
+  const conditions = [`${source.tenant} = ${tenant}`, ...source.where(binder, filter, tenant)];
   const [row] = await sql.query<{ count: string }>(
     `select count(*) from ${source.from} where ${conditions.join(' and ')}`,
     binder.values,
@@ -145,9 +147,10 @@ export async function listPagesByKeys<Row, Filter>(
   const binder = new Binder();
   const order = orderOf(source, page.ordering);
   const wanted = `unnest(${binder.bind([...values])}::${by.type}[]) as wanted (value)`;
+  const tenant = binder.bind(tenantId);
   const conditions = [
-    ...[`${source.tenant} = ${binder.bind(tenantId)}`, `${by.column} = wanted.value`],
-    ...[...source.where(binder, filter), ...isAfter(binder, source, page)],
+    ...[`${source.tenant} = ${tenant}`, `${by.column} = wanted.value`],
+    ...[...source.where(binder, filter, tenant), ...isAfter(binder, source, page)],
   ];
   const rows = await sql.query<Cells>(
     `select wanted.value::text as batch_key, found.* from ${wanted} cross join lateral (
@@ -158,25 +161,6 @@ export async function listPagesByKeys<Row, Filter>(
   );
   const groups = Map.groupBy(rows, (row) => String(row['batch_key']));
   return new Map([...groups].map(([value, members]) => [value, members.map((row) => placed(source, row))]));
-}
-
-/** How many rows each key has, by key, in one statement; a key without any is not in it. */
-export async function countByKeys<Row, Filter>(
-  sql: Sql,
-  source: Source<Row, Filter>,
-  { tenantId, key, values, filter }: RowsOfKeys<Filter>,
-): Promise<Map<string, number>> {
-  const by = keyOf(source, key);
-  const binder = new Binder();
-  const conditions = [
-    ...[`${source.tenant} = ${binder.bind(tenantId)}`, `${by.column} = any(${binder.bind([...values])}::${by.type}[])`],
-    ...source.where(binder, filter),
-  ];
-  const rows = await sql.query<{ batch_key: string; count: string }>(
-    `select (${by.column})::text as batch_key, count(*) from ${source.from} where ${conditions.join(' and ')} group by ${by.column}`,
-    binder.values,
-  );
-  return new Map(rows.map((row) => [row.batch_key, Number(row.count)]));
 }
 
 /** Rows of a site that hang on keys of one kind. */

@@ -23,32 +23,38 @@ export async function findSiteOfHost(sql: Sql, host: string): Promise<HostSite |
   return rows[0] ? { tenantId: rows[0].tenant_id, version: rows[0].version, isRouted: rows[0].routed } : null;
 }
 
-/** What a site says about selling scopes, and the pages it imported. */
-export interface OfferingRow {
+/** What a site says about selling scopes. */
+export interface OfferingRules {
   readonly sellsTraining: boolean;
   readonly periodFactors: readonly PeriodFactor[] | null;
+}
+
+/** The same, and the pages it imported. */
+export interface OfferingRow extends OfferingRules {
   readonly pages: readonly { readonly slug: string; readonly path: string; readonly credits: unknown }[];
 }
 
-/** Reads a site's offering; without one it sells no training, at the usual factors, and only what credits_inline names. */
-export async function readOffering(sql: Sql, tenantId: string): Promise<OfferingRow> {
+/** Reads what a site says about selling scopes; one that never did sells no training, at the usual factors. */
+export async function readOfferingRules(sql: Sql, tenantId: string): Promise<OfferingRules> {
   const [offering] = await sql.query<{ sells_training: boolean; period_factors: PeriodFactor[] | null }>(
     'select sells_training, period_factors from licence_offering where tenant_id = $1',
     [tenantId],
   );
+  return { sellsTraining: offering?.sells_training ?? false, periodFactors: offering?.period_factors ?? null };
+}
+
+/** Reads a site's offering; without one it sells no training, at the usual factors, and only what credits_inline names. */
+export async function readOffering(sql: Sql, tenantId: string): Promise<OfferingRow> {
+  const rules = await readOfferingRules(sql, tenantId);
   const pages = await sql.query<{ slug: string; path: string; credits: unknown }>(
     'select slug, path, credits from imported_page where tenant_id = $1 order by path',
     [tenantId],
   );
-  return { sellsTraining: offering?.sells_training ?? false, periodFactors: offering?.period_factors ?? null, pages };
+  return { ...rules, pages };
 }
 
 /** Sets what a site says about selling scopes; false when there is no such site. */
-export async function writeOffering(
-  database: Transactional,
-  tenantId: string,
-  offering: { readonly sellsTraining: boolean; readonly periodFactors: readonly PeriodFactor[] | null },
-): Promise<boolean> {
+export async function writeOffering(database: Transactional, tenantId: string, offering: OfferingRules): Promise<boolean> {
   const factors = offering.periodFactors === null ? null : JSON.stringify(offering.periodFactors);
   return changeTenant(database, tenantId, (sql) =>
     sql.query(

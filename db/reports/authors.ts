@@ -1,9 +1,9 @@
-import type { Span } from '../../domain/window.ts';
+import type { Pieces, Span } from '../../domain/window.ts';
 import { isEmpty, piecesOf } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
 import type { CrossingScope } from './crossings.ts';
-import { crossingSource, STANDING, within } from './crossings.ts';
+import { crossingSource, standing, within } from './crossings.ts';
 
 /** From here on it is cheaper to ask each author for one leg than to add up the window's days. */
 const LONG_WINDOW_MS = 7 * 86_400_000;
@@ -11,16 +11,20 @@ const LONG_WINDOW_MS = 7 * 86_400_000;
 /** How many authors' wallets were paid in a window, corrections taken back. */
 export async function countAuthors(sql: Sql, scope: CrossingScope, window: Span): Promise<number> {
   if (isEmpty(window)) return 0;
-  const isWhole = scope.host === null && scope.kind === null;
-  const isLong = window.toMs === null || window.toMs - window.fromMs >= LONG_WINDOW_MS;
   const binder = new Binder();
-  const statement = isWhole && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, window);
-  const [row] = await sql.query<{ count: string }>(statement, binder.values);
+  const [row] = await sql.query<{ count: string }>(authorCount(binder, scope, piecesOf(window), window), binder.values);
   return Number(row?.count ?? 0);
 }
 
-function addUp(binder: Binder, scope: CrossingScope, window: Span): string {
-  const source = crossingSource(binder, scope, piecesOf(window), 'author');
+/** The statement that counts the authors of a window; `pieces` are the window's. */
+export function authorCount(binder: Binder, scope: CrossingScope, pieces: Pieces, window: Span): string {
+  const isWhole = scope.host === null && scope.kind === null;
+  const isLong = window.toMs === null || window.toMs - window.fromMs >= LONG_WINDOW_MS;
+  return isWhole && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, pieces);
+}
+
+function addUp(binder: Binder, scope: CrossingScope, pieces: Pieces): string {
+  const source = crossingSource(binder, scope, pieces, 'author');
   return `select count(*) from (select key from (${source}) part group by key having sum(events) > 0) author`;
 }
 
@@ -38,7 +42,7 @@ function askEach(binder: Binder, tenantId: string, window: Span): string {
     select count(*) from author where exists (
       select 1 from leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id
       where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform'
-        and ${within(binder, 'l.at', window)} and ${STANDING} offset 0)`;
+        and ${within(binder, 'l.at', window)} and ${standing(tenant)} offset 0)`;
 }
 
 /** The newest author id seen with each wallet of a site; wallets without one are left out. */

@@ -1,10 +1,12 @@
+import { hash } from 'node:crypto';
 import type { CrossingKind } from '../../domain/terms.ts';
-import type { Span } from '../../domain/window.ts';
+import type { Pieces, Span } from '../../domain/window.ts';
 import { isEmpty, piecesOf } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
+import { authorCount } from './authors.ts';
 import { Binder } from './binder.ts';
 import type { CrossingDimension, CrossingScope } from './crossings.ts';
-import { conditions, crossingSource, STANDING, within } from './crossings.ts';
+import { conditions, crossingSource, standing, within } from './crossings.ts';
 import type { Page } from './pages.ts';
 import { readPage } from './pages.ts';
 
@@ -36,27 +38,106 @@ export async function sumCrossings(
 ): Promise<CrossingSum[]> {
   if (isEmpty(window)) return [];
   const binder = new Binder();
-  const source = crossingSource(binder, scope, piecesOf(window), dimension);
-  const host = dimension === 'total' ? 'host' : "''";
-  const rows = await sql.query<{ host: string; kind: CrossingKind; key: string; events: string; micro: string }>(
-    `select ${host} as host, kind, key, sum(events) as events, sum(micro) as micro from (${source}) part group by 1, 2, 3
-      having sum(events) <> 0 or sum(micro) <> 0`,
+  const rows = await sql.query<SumRow & Record<string, string>>(
+    crossingSums(binder, scope, piecesOf(window), dimension),
     binder.values,
   );
-  return rows.map((row) => ({ ...row, events: BigInt(row.events), micro: BigInt(row.micro) }));
+  return rows.map(sumFromRow);
 }
 
 /** The newest crossings that stand, older than the window's end; at least `limit` of them unless there are no more. */
 export function listCrossings(sql: Sql, scope: CrossingScope, window: Span, limit: number): Promise<Page<StandingCrossing>> {
-  return readPage(window, limit, async (span, most) => {
-    const binder = new Binder();
-    const rows = await sql.query<{ host: string; slug: string; kind: CrossingKind; micro: string; at: Date }>(
-      `select host, slug, kind, micro, at from (
-         select c.* from crossing c where ${conditions(binder, scope, 'c.')} and ${within(binder, 'c.at', span)} and ${STANDING}
-         order by c.at desc fetch first ${binder.bind(most)} rows with ties
-       ) page order by at desc, crossing_id desc`,
-      binder.values,
-    );
-    return rows.map(({ host, slug, kind, micro, at }) => ({ host, slug, kind, micro: BigInt(micro), atMs: at.getTime() }));
+  return readPage(window, limit, (span, most) => readNewest(sql, scope, span, most));
+}
+
+/** What a report of earnings begins with. */
+export interface CrossingOverview {
+  readonly sums: CrossingSum[];
+  readonly authors: number;
+  readonly recent: Page<StandingCrossing>;
+}
+
+/**
+ * The totals of a window, its authors and a page of its list, from one statement: one trip to Postgres, and its text is the same for
+ * all windows, so that it is planned once a connection. `listed` is the part of the window that the list begins with.
+ */
+export async function readOverview(
+  sql: Sql,
+  scope: CrossingScope,
+  window: Span,
+  { listed, limit }: { readonly listed: Span; readonly limit: number },
+): Promise<CrossingOverview> {
+  if (isEmpty(window)) return { sums: [], authors: 0, recent: { rows: [], nextCursorMs: null } };
+  const binder = new Binder();
+  const pieces = paddedPieces(window);
+  const statement = `select
+      (select coalesce(json_agg(one), '[]') from (${crossingSums(binder, scope, pieces, 'total')}) one) as sums,
+      (${authorCount(binder, scope, pieces, window)}) as authors,
+      (select coalesce(json_agg(one), '[]') from (${newestCrossings(binder, scope, listed, limit + 1)}) one) as newest`;
+  const isCommon = scope.host === null && scope.kind === null;
+  const name = isCommon ? `overview-${hash('sha1', statement)}` : undefined;
+  const [row] = await sql.query<{ sums: SumRow[]; authors: string; newest: CrossingRow[] }>(statement, binder.values, name);
+  let newest = row?.newest.map(crossingFromRow);
+  const recent = await readPage(listed, limit, async (span, most) => {
+    const held = newest ?? (await readNewest(sql, scope, span, most));
+    newest = undefined;
+    return held;
   });
+  return { sums: row?.sums.map(sumFromRow) ?? [], authors: Number(row?.authors ?? 0), recent };
+}
+
+/** A window's pieces, as many for every window: what it lacks is a span without a moment. */
+function paddedPieces(window: Span): Pieces {
+  const { days, hours, edges } = piecesOf(window);
+  const padded = (spans: readonly Span[], count: number): Span[] => [
+    ...spans,
+    ...Array.from({ length: count - spans.length }, () => ({ fromMs: 0, toMs: 0 })),
+  ];
+  return { days: padded(days, 1), hours: padded(hours, 2), edges: padded(edges, 2) };
+}
+
+/** Sums are text, so that they survive JSON. */
+interface SumRow {
+  readonly host: string;
+  readonly kind: CrossingKind;
+  readonly key: string;
+  readonly events: string;
+  readonly micro: string;
+}
+
+function crossingSums(binder: Binder, scope: CrossingScope, pieces: Pieces, dimension: CrossingDimension): string {
+  const source = crossingSource(binder, scope, pieces, dimension);
+  const host = dimension === 'total' ? 'host' : "''";
+  return `select ${host} as host, kind, key, sum(events)::text as events, sum(micro)::text as micro from (${source}) part group by 1, 2, 3
+      having sum(events) <> 0 or sum(micro) <> 0`;
+}
+
+function sumFromRow({ host, kind, key, events, micro }: SumRow): CrossingSum {
+  return { host, kind, key, events: BigInt(events), micro: BigInt(micro) };
+}
+
+interface CrossingRow {
+  readonly host: string;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  readonly micro: string;
+  readonly at_ms: string;
+}
+
+function newestCrossings(binder: Binder, scope: CrossingScope, span: Span, most: number): string {
+  return `select host, slug, kind, micro::text, (extract(epoch from at) * 1000)::bigint::text as at_ms from (
+         select c.crossing_id, c.host, c.slug, c.kind, c.micro, c.at from crossing c
+         where ${conditions(binder, scope, 'c.')} and ${within(binder, 'c.at', span)} and ${standing(binder.bind(scope.tenantId))}
+         order by c.at desc fetch first ${binder.bind(most)} rows with ties
+       ) page order by at desc, crossing_id desc`;
+}
+
+async function readNewest(sql: Sql, scope: CrossingScope, span: Span, most: number): Promise<StandingCrossing[]> {
+  const binder = new Binder();
+  const rows = await sql.query<CrossingRow & Record<string, string>>(newestCrossings(binder, scope, span, most), binder.values);
+  return rows.map(crossingFromRow);
+}
+
+function crossingFromRow({ host, slug, kind, micro, at_ms: at }: CrossingRow): StandingCrossing {
+  return { host, slug, kind, micro: BigInt(micro), atMs: Number(at) };
 }

@@ -23,7 +23,8 @@ export interface StandingObservation {
   readonly atMs: number;
 }
 
-interface Row {
+/** A row of the list; what JSON could not hold is text. */
+export interface ObservationRow {
   readonly host: string;
   readonly slug: string;
   readonly kind: string | null;
@@ -34,47 +35,63 @@ interface Row {
   readonly verified_agent: string | null;
   readonly sig_invalid: boolean | null;
   readonly micro: string | null;
-  readonly at: Date;
+  readonly at_ms: string;
 }
 
 /**
- * True of an observation `o` that stands: takes none back, and no later row of its payment (all at its one time) took it back. The
- * spans are named again so that Postgres leaves out the days it need not open.
+ * True of an observation `o` that stands: takes none back, and no later row of its payment (all at its one time) took it back; one
+ * without a payment cannot be. `offset 0` keeps that a look into an index for each row with a payment. The spans are named again so
+ * that Postgres leaves out the days it need not open.
  */
-function standing(binder: Binder, spans: readonly Span[]): string {
-  return `o.count = 1 and not exists (
-    select 1 from observation k where k.tenant_id = o.tenant_id and k.at = o.at and k.payment_id = o.payment_id
-      and k.verdict = o.verdict and k.count = -1 and k.observation_id > o.observation_id and ${amid(binder, 'k.at', spans)})`;
+function standing(binder: Binder, tenantId: string, spans: readonly Span[]): string {
+  return `o.count = 1 and (o.payment_id is null or not exists (
+    select 1 from observation k where k.tenant_id = ${binder.bind(tenantId)} and k.at = o.at and k.payment_id = o.payment_id
+      and k.verdict = o.verdict and k.count = -1 and k.observation_id > o.observation_id and ${amid(binder, 'k.at', spans)} offset 0))`;
 }
 
 function amid(binder: Binder, column: string, spans: readonly Span[]): string {
   return `(${spans.map((span) => within(binder, column, span)).join(' or ')})`;
 }
 
-/** The newest observations that stand, older than the window's end; at least `limit` of them unless there are no more. */
-export function listObservations(
-  sql: Sql,
-  scope: ObservationScope,
-  window: Span,
-  limit: number,
-): Promise<Page<StandingObservation>> {
-  return readPage(window, limit, (span, most) => readNewest(sql, scope, span, most));
-}
-
 /** How far back a busy site's page reaches at most. */
 const FIRST_LOOK_MS = 86_400_000;
 
 /**
- * The newest rows of a window. To plan for a year of day partitions takes longer than to read from one, so the newest day is
- * tried by itself, and then only days are opened of which the rollups know rows.
+ * The first look of a list: the newest day of its window. To plan for a year of day partitions takes longer than to read from
+ * one, so that day is tried by itself, and as a rule it fills the page.
  */
-async function readNewest(sql: Sql, scope: ObservationScope, window: Span, most: number): Promise<StandingObservation[]> {
-  const newest = { fromMs: Math.max(window.fromMs, (window.toMs ?? window.fromMs) - FIRST_LOOK_MS), toMs: window.toMs };
-  if (newest.fromMs > window.fromMs) {
-    const rows = await readSpans(sql, scope, [newest], most);
-    if (rows.length >= most) return rows;
-  }
-  return await readSpans(sql, scope, await observedDays(sql, scope, window, most), most);
+export function firstLook(window: Span): Span {
+  return { fromMs: Math.max(window.fromMs, (window.toMs ?? window.fromMs) - FIRST_LOOK_MS), toMs: window.toMs };
+}
+
+/**
+ * The newest observations that stand, older than the window's end; at least `limit` of them unless there are no more. `looked` are
+ * the rows of `newestObservations` for the first look and one more than `limit`.
+ */
+export function listObservations(
+  sql: Sql,
+  scope: ObservationScope,
+  window: Span,
+  { limit, looked }: { readonly limit: number; readonly looked: readonly ObservationRow[] },
+): Promise<Page<StandingObservation>> {
+  let held: StandingObservation[] | null = looked.map(standingFromRow);
+  return readPage(window, limit, async (span, most) => {
+    const first = held ?? (await readSpans(sql, scope, [firstLook(span)], most));
+    held = null;
+    // Where the newest day does not fill the page, only days are opened of which the rollups know rows.
+    const isAll = first.length >= most || firstLook(span).fromMs === span.fromMs;
+    return isAll ? first : await readSpans(sql, scope, await observedDays(sql, scope, span, most), most);
+  });
+}
+
+/** The statement of the newest `most` observations of some spans, newest first, with all that share the last one's millisecond. */
+export function newestObservations(binder: Binder, scope: ObservationScope, spans: readonly Span[], most: number): string {
+  return `select host, slug, kind, verdict, classified_as, agent_ua, verified, verified_agent, sig_invalid, micro::text,
+         (extract(epoch from at) * 1000)::bigint::text as at_ms from (
+       select o.* from observation o
+       where ${observationConditions(binder, scope)} and ${amid(binder, 'o.at', spans)} and ${standing(binder, scope.tenantId, spans)}
+       order by o.at desc fetch first ${binder.bind(most)} rows with ties
+     ) page order by at desc, observation_id desc`;
 }
 
 async function readSpans(
@@ -85,23 +102,19 @@ async function readSpans(
 ): Promise<StandingObservation[]> {
   if (spans.length === 0) return [];
   const binder = new Binder();
-  const rows = await sql.query<Row & Record<string, unknown>>(
-    `select * from (
-       select o.* from observation o
-       where ${observationConditions(binder, scope)} and ${amid(binder, 'o.at', spans)} and ${standing(binder, spans)}
-       order by o.at desc fetch first ${binder.bind(most)} rows with ties
-     ) page order by at desc, observation_id desc`,
+  const rows = await sql.query<ObservationRow & Record<string, unknown>>(
+    newestObservations(binder, scope, spans, most),
     binder.values,
   );
   return rows.map(standingFromRow);
 }
 
-function standingFromRow(row: Row): StandingObservation {
+function standingFromRow(row: ObservationRow): StandingObservation {
   return {
     ...{ host: row.host, slug: row.slug, kind: row.kind, verdict: row.verdict, classifiedAs: row.classified_as },
     ...{ agentUa: row.agent_ua, verified: row.verified, verifiedAgent: row.verified_agent, sigInvalid: row.sig_invalid },
     micro: row.micro === null ? null : BigInt(row.micro),
-    atMs: row.at.getTime(),
+    atMs: Number(row.at_ms),
   };
 }
 

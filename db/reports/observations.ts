@@ -86,22 +86,22 @@ function sourceOf(binder: Binder, scope: ObservationScope, pieces: Pieces, detai
 
 /** Net sums of a window: by everything but the agent. */
 export function sumObservations(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
-  const detail = scope.agent === null ? 'total' : 'full';
-  return sumUp(sql, window, (binder) => {
-    const source = sourceOf(binder, scope, readablePieces(scope, window), detail);
-    return `select host, verdict, classified_as, kind, reason, '' as agent, '' as key, ${SUMS} from (${source}) part
-      group by 1, 2, 3, 4, 5`;
-  });
+  return sumUp(sql, window, (binder) => observationSums(binder, scope, window));
 }
 
-/** Net sums of a window by agent label and verdict (denied, paid, or empty), agents only. */
-export function sumAgents(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
+/** The statement of `sumObservations`. */
+export function observationSums(binder: Binder, scope: ObservationScope, window: Span): string {
+  const source = sourceOf(binder, scope, readablePieces(scope, window), scope.agent === null ? 'total' : 'full');
+  return `select host, verdict, classified_as, kind, reason, '' as agent, '' as key, ${SUMS} from (${source}) part
+      group by 1, 2, 3, 4, 5`;
+}
+
+/** The statement of a window's net sums by agent label and verdict (denied, paid, or empty), agents only. */
+export function agentSums(binder: Binder, scope: ObservationScope, window: Span): string {
   const isUnfiltered = scope.host === null && scope.kind === null && scope.verdict === null && scope.agent === null;
-  return sumUp(sql, window, (binder) => {
-    const source = sourceOf(binder, scope, readablePieces(scope, window), isUnfiltered ? 'label' : 'full');
-    return `select '' as host, ${COLLAPSED_VERDICT} as verdict, 'agent' as classified_as, '' as kind, '' as reason, agent, '' as key,
+  const source = sourceOf(binder, scope, readablePieces(scope, window), isUnfiltered ? 'label' : 'full');
+  return `select '' as host, ${COLLAPSED_VERDICT} as verdict, 'agent' as classified_as, '' as kind, '' as reason, agent, '' as key,
         ${SUMS} from (${source}) part where classified_as = 'agent' group by 2, agent`;
-  });
 }
 
 /** Net sums of a window by agent label, whoever was classified as what. */
@@ -145,9 +145,11 @@ export function sumByAuthor(sql: Sql, scope: ObservationScope, window: Span): Pr
   );
 }
 
-const SUMS = 'sum(hits) as hits, sum(micro) as micro, sum(verified) as verified, sum(invalid) as invalid';
+/** Sums are text, so that they survive JSON. */
+const SUMS = 'sum(hits)::text as hits, sum(micro)::text as micro, sum(verified)::text as verified, sum(invalid)::text as invalid';
 
-interface SumRow {
+/** A group as Postgres sends it. */
+export interface SumRow {
   readonly host: string;
   readonly verdict: string;
   readonly classified_as: string;
@@ -166,11 +168,17 @@ async function sumUp(sql: Sql, window: Span, build: (binder: Binder) => string):
   const binder = new Binder();
   const statement = build(binder);
   const rows = await sql.query<SumRow & Record<string, string>>(statement, binder.values);
-  return rows.map(({ classified_as: classifiedAs, hits, micro, verified, invalid, host, verdict, kind, reason, agent, key }) => ({
+  return rows.map(sumFromRow);
+}
+
+/** A group as reports take it. */
+export function sumFromRow(row: SumRow): ObservationSum {
+  const { classified_as: classifiedAs, hits, micro, verified, invalid, host, verdict, kind, reason, agent, key } = row;
+  return {
     ...{ host, verdict, classifiedAs, kind, reason, agent, key },
     hits: Number(hits),
     micro: BigInt(micro),
     verified: Number(verified),
     invalid: Number(invalid),
-  }));
+  };
 }

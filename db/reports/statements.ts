@@ -3,7 +3,7 @@ import type { Span } from '../../domain/window.ts';
 import { isEmpty } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
-import { STANDING, within } from './crossings.ts';
+import { standing, within } from './crossings.ts';
 
 /** One leg of a crossing that stands. */
 export interface StatementLine {
@@ -41,7 +41,7 @@ export async function listStatementLines(
        select l.host, l.slug, l.kind, l.share, l.amount_micro, l.at
        from leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id
        where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform'
-         and ${within(binder, 'l.at', window)} and ${STANDING}
+         and ${within(binder, 'l.at', window)} and ${standing(tenant)}
        order by l.at desc, l.crossing_id desc limit ${binder.bind(limit)}
      ) line order by place, at desc`,
     binder.values,

@@ -38,10 +38,10 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
     `with asked as (
        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
          as one (tenant_id, network, payer, pay_to, position)
-     ), load as (
+     ), load as materialized (
        select network,
               (select count(*) from (select 1 from payment where payment.network = at_work.network and state = 'accepted'
-                 and mode = 'live' limit 20000) few) as waiting,
+                 and mode = 'live' order by accepted_at limit 20000) few) as waiting,
               (select count(*) from settlement_batch batch where batch.network = at_work.network and batch.state = 'open'
                  and (batch.kind <> 'facilitator' or batch.created_at > now() - interval '1 minute')) as open,
               (select coalesce(sum(in_flight_limit), 0) from relayer where relayer.network = at_work.network

@@ -44,11 +44,12 @@ export async function markClaimed(
   settler: 'relayer' | 'facilitator' = 'relayer',
 ): Promise<void> {
   const moved = payments.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
+  // coalesce hides the state from the planner: it would read every open payment for each one claimed, by the index of open ones.
   const rows = await sql.query(
     `update payment set state = 'broadcast', batch_id = $3, settler = $4
        from unnest($1::uuid[], $2::uuid[]) as taken (tenant_id, payment_id)
       where payment.tenant_id = taken.tenant_id and payment.payment_id = taken.payment_id
-        and payment.state = 'accepted' and payment.batch_id is null
+        and coalesce(payment.state, '') = 'accepted' and coalesce(payment.batch_id) is null
       returning payment.payment_id`,
     [moved.map((p) => p.tenantId), moved.map((p) => p.paymentId), batchId, settler],
   );

@@ -27,14 +27,16 @@ export async function listUnfinal(sql: Sql, network: string, limit: number): Pro
 
 /**
  * Payments whose money may still move although nothing of ours carries them: failed, superseded, expired and reviewed ones
- * that are watched, held ones, and ones that a reorg took back without bytes of ours (safety 3).
+ * that are watched, held ones, and sent ones that no live batch decided within `sentMs`, such as those that a reorg took back without
+ * bytes of ours (safety 3).
  */
-export async function listWatched(sql: Sql, network: string, limit: number): Promise<Payment[]> {
+export async function listWatched(sql: Sql, network: string, limit: number, sentMs: number): Promise<Payment[]> {
   const rows = await sql.query<Row>(
     `select * from payment where network = $1 and mode = 'live' and watched
-        and (state in ('failed', 'superseded', 'expired', 'review', 'held') or state = 'broadcast')
+        and (state in ('failed', 'superseded', 'expired', 'review', 'held')
+          or (state = 'broadcast' and accepted_at < now() - make_interval(secs => $3::double precision / 1000)))
       order by checked_at nulls first limit $2`,
-    [network, limit],
+    [network, limit, sentMs],
   );
   return rows.map(paymentFromRow);
 }

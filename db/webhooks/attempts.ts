@@ -38,7 +38,7 @@ export interface WrittenAttempts {
  * meantime writes nothing, unless it delivered. A success ends an endpoint's cooling. Run it in a database transaction.
  */
 export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]): Promise<WrittenAttempts> {
-  const rows = await sql.query<{ delivery_id: string | null; tenant_id: string; endpoint_id: string }>(
+  const rows = await sql.query<{ lost_id: string | null; tenant_id: string; endpoint_id: string }>(
     `with result as (
        select * from json_to_recordset($1) as r ("tenantId" uuid, "deliveryId" text, "endpointId" uuid, "leaseId" uuid,
          slot smallint, attempt smallint, "startedAtMs" double precision, "durationMs" integer, status smallint, reason text,
@@ -50,7 +50,8 @@ export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]
          decided_at = case when r.state <> 'pending' then clock_timestamp() end
        from result r where d.tenant_id = r."tenantId" and d.delivery_id = r."deliveryId" and d.state = 'pending'
          and (d.lease_id = r."leaseId" or r.state = 'delivered')
-       returning r.*
+       returning r."tenantId", r."deliveryId", r."endpointId", r.attempt, r."startedAtMs", r."durationMs", r.status, r.reason,
+         r."responseStart", r.state, r.counts
      ), logged as (
        insert into delivery_attempt (tenant_id, delivery_id, attempt, started_at, duration_ms, status, reason, response_start)
        select "tenantId", "deliveryId", attempt, to_timestamp("startedAtMs" / 1000), "durationMs", status, reason, "responseStart"
@@ -74,13 +75,16 @@ export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]
          and (h.failures > 0 or (h.delivered and (e.failures_in_row > 0 or e.exhausted_in_row > 0)))
        returning e.tenant_id, e.endpoint_id, old.cooled_until is null and new.cooled_until is not null as cools
      )
-     select "deliveryId" as delivery_id, "tenantId" as tenant_id, "endpointId" as endpoint_id from written
+     select "deliveryId" as lost_id, "tenantId" as tenant_id, "endpointId" as endpoint_id from result
+     where "deliveryId" not in (select "deliveryId" from written)
      union all select null, tenant_id, endpoint_id from judged where cools`,
     [JSON.stringify(records), COOLS_AT],
+    'record-attempts',
   );
+  const lost = new Set(rows.map(({ lost_id: id }) => id));
   return {
-    written: new Set(rows.flatMap(({ delivery_id: id }) => (id === null ? [] : [id]))),
-    cooled: rows.flatMap((row) => (row.delivery_id === null ? [{ tenantId: row.tenant_id, endpointId: row.endpoint_id }] : [])),
+    written: new Set(records.flatMap(({ deliveryId }) => (lost.has(deliveryId) ? [] : [deliveryId]))),
+    cooled: rows.flatMap((row) => (row.lost_id === null ? [{ tenantId: row.tenant_id, endpointId: row.endpoint_id }] : [])),
   };
 }
 

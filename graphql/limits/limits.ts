@@ -19,3 +19,7 @@ export const PAGE_LIMIT = 100;
 export const DEFAULT_PAGE = 20;
 /** Bytes of a request; variables may carry a list of pages to import. */
 export const BODY_LIMIT_BYTES = 1_048_576;
+/** Queries that run at once, for each connection they read through; and of one caller, how many more may wait, and how long. */
+export const QUERIES_PER_CONNECTION = 2;
+export const WAITING_LIMIT = 20;
+export const WAIT_LIMIT_MS = 5_000;

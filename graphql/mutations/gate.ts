@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { EnforcementSettings, GateScope } from '../../domain/enforcement.ts';
 import { changeGate } from '../../services/site/gate.ts';
 import { builder } from '../builder.ts';
+import { GateMode } from '../enums.ts';
 import { ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_LIST = 200;
@@ -54,11 +55,6 @@ ownerMutation('setSeoAllowlist', {
   schema: z.object({ fragments: list(200) }),
   payload: SetSeoAllowlistPayload,
   change: (deps, call, { fragments }) => changeGate(deps, call, 'gate.set_seo_allowlist', { seoAllowlist: fragments }),
-});
-
-const GateMode = builder.enumType('GateMode', {
-  description: 'What a gate looks at: articles alone (`PREFIXES`), or the whole `SITE` but some prefixes.',
-  values: { PREFIXES: { value: 'prefixes' }, SITE: { value: 'site' } } as const,
 });
 
 const SetGateScopePayload = builder.objectRef<EnforcementSettings>('SetGateScopePayload').implement({

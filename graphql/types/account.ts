@@ -6,7 +6,7 @@ import { pageOf } from '../../services/graph/pages.ts';
 import type { AuthorMember } from '../../services/members.ts';
 import { listMembers } from '../../services/members.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connect, connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AnomalyMetricName, AnomalyRange, KeyScope, TimeOrder } from '../enums.ts';
 import { filterText } from '../inputs.ts';
 import { Tenant } from '../site.ts';
@@ -136,7 +136,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, { active, orderBy, ...page }, { deps }) => {
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = active ? { activeAtMs: deps.clock() } : {};
-      return connect(await publisherKeys.page(deps, site.tenantId, which, request), request);
+      return findPage(request, () => publisherKeys.page(deps, site.tenantId, which, request));
     },
   }),
   members: t.field({
@@ -170,7 +170,7 @@ builder.objectFields(Tenant, (t) => ({
       const { window, ...rest } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = { ...rest, ...(window ? { window: windowOf(site, window, deps.clock()) } : {}) };
-      return connect(await auditLog.page(deps, site.tenantId, which, request), request);
+      return findPage(request, () => auditLog.page(deps, site.tenantId, which, request));
     },
   }),
 }));

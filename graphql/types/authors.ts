@@ -44,9 +44,14 @@ async function linesOf(deps: ReadingDeps, authors: readonly Author[], request: P
   for (const members of Map.groupBy(authors, reportOf).values()) {
     const { tenantId, window, host, kind } = members[0] as Author;
     const filter = { window, host, kind, includePlatform: false };
-    const wallets = members.map(({ wallet }) => wallet);
-    const pages = await legsOfAuthor.pages(deps, { tenantId, key: 'author', values: wallets, filter }, request);
-    for (const [index, page] of pages.entries()) found.set(members[index] as Author, connect(page, request));
+    const events = new Map<string, number>(members.map((author) => [author.wallet, author.events]));
+    const wallets = [...events.keys()];
+    const of = { tenantId, key: 'author', values: wallets, filter, countOf: (wallet: string) => events.get(wallet) ?? 0 };
+    const pages = await legsOfAuthor.pages(deps, of, request);
+    for (const author of members) {
+      const page = pages[wallets.indexOf(author.wallet)] as ListPage<Leg>;
+      found.set(author, connect(page, request));
+    }
   }
   return authors.map((author) => found.get(author) as Connected<Leg>);
 }

@@ -1,7 +1,7 @@
 import { crossings, legs, legsOfAuthor, payments } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, FAN_OUT_COST, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connectionOf, FAN_OUT_COST, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind, LegRole } from '../enums.ts';
 import { filterHex, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
@@ -124,7 +124,7 @@ builder.objectFields(Tenant, (t) => ({
         ...{ host: lower(host), author: lower(author), payer: lower(payer), includeCorrected: includeCorrected ?? false },
         window: windowOf(site, window, deps.clock()),
       };
-      return connect(await crossings.page(deps, site.tenantId, which, request), request);
+      return findPage(request, () => crossings.page(deps, site.tenantId, which, request));
     },
   }),
   crossing: t.field({
@@ -161,7 +161,7 @@ builder.objectFields(Tenant, (t) => ({
         window: windowOf(site, window, deps.clock()),
       };
       const list = which.author === null ? legs : legsOfAuthor;
-      return connect(await list.page(deps, site.tenantId, which, request), request);
+      return findPage(request, () => list.page(deps, site.tenantId, which, request));
     },
   }),
 }));

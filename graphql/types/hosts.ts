@@ -5,7 +5,7 @@ import type { Host } from '../../services/graph/lists.ts';
 import { hosts } from '../../services/graph/lists.ts';
 import { listHosts } from '../../services/hosts/challenges.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { ProofMethod } from '../enums.ts';
 import { filterText, lower } from '../inputs.ts';
 import { keyIn, loadBySite } from '../loading.ts';
@@ -148,7 +148,7 @@ builder.objectField(Tenant, 'hosts', (t) =>
     resolve: async (site, { host, verified, ...page }, { deps }) => {
       const request = pageRequest(page, 'NAME');
       const which = { host: lower(host), verified: verified ?? null };
-      return connect(await hosts.page(deps, site.tenantId, which, request), request);
+      return findPage(request, () => hosts.page(deps, site.tenantId, which, request));
     },
   }),
 );

@@ -1,7 +1,7 @@
 import { payments, soldLicences } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind } from '../enums.ts';
 import { filterId, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, keyIn } from '../loading.ts';
@@ -85,7 +85,7 @@ builder.objectFields(Tenant, (t) => ({
         ...{ host: lower(host), accountId: filterId(accountId, 'accountId'), window: windowOf(site, window, nowMs) },
         ...(inForce ? { inForceAtMs: nowMs } : {}),
       };
-      return connect(await soldLicences.page(deps, site.tenantId, which, request), request);
+      return findPage(request, () => soldLicences.page(deps, site.tenantId, which, request));
     },
   }),
   licenceSold: t.field({

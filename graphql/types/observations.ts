@@ -1,6 +1,6 @@
 import { observationPage } from '../../services/graph/observed.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { Classification, CrossingKind, TimeOrder, Verdict } from '../enums.ts';
 import { filterText, lower } from '../inputs.ts';
 import { Tenant } from '../site.ts';
@@ -79,7 +79,7 @@ builder.objectField(Tenant, 'observations', (t) =>
       const nowMs = deps.clock();
       const readable = windowOf(site, window, nowMs);
       const which = { ...rest, host: lower(host), window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS } };
-      return connect(await observationPage(deps, site.tenantId, which, request), request);
+      return findPage(request, () => observationPage(deps, site.tenantId, which, request));
     },
   }),
 );

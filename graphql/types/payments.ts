@@ -2,7 +2,7 @@ import type { Payment } from '../../services/graph/lists.ts';
 import { batchesOf, crossings, observations, payments, soldLicences } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, FAN_OUT_COST, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connectionOf, FAN_OUT_COST, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind, FailureReason, PaymentMode, PaymentPurpose, PaymentState } from '../enums.ts';
 import { filterHex, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn, loadBySite } from '../loading.ts';
@@ -171,7 +171,7 @@ builder.objectFields(Tenant, (t) => ({
         ...{ host: lower(host), author: lower(author), payer: lower(payer), txHash: lower(txHash) },
         window: windowOf(site, window, deps.clock()),
       };
-      return connect(await payments.page(deps, site.tenantId, which, request), request);
+      return findPage(request, () => payments.page(deps, site.tenantId, which, request));
     },
   }),
   payment: t.field({

@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, Endpoint, WebhookEvent } from '../../services/graph/lists.ts';
 import { attempts, deliveries, endpoints, webhookEvents } from '../../services/graph/lists.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, FAN_OUT_COST, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connectionOf, FAN_OUT_COST, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { DeliveryState, EndpointChannel, EndpointProfile, EventTypeName, TimeOrder } from '../enums.ts';
 import { filterId, filterText, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
@@ -171,7 +171,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, { endpointId, ...page }, { deps }) => {
       const request = pageRequest(page, 'OLDEST');
       const id = filterId(endpointId, 'endpointId');
-      return connect(await endpoints.page(deps, site.tenantId, id === null ? {} : { id }, request), request);
+      return findPage(request, () => endpoints.page(deps, site.tenantId, id === null ? {} : { id }, request));
     },
   }),
   webhookEvents: t.field({
@@ -189,7 +189,7 @@ builder.objectFields(Tenant, (t) => ({
       const { window, host, type } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = { host: lower(host), type: type ?? null, window: windowOf(site, window, deps.clock()) };
-      return connect(await webhookEvents.page(deps, site.tenantId, which, request), request);
+      return findPage(request, () => webhookEvents.page(deps, site.tenantId, which, request));
     },
   }),
   deliveries: t.field({
@@ -210,7 +210,7 @@ builder.objectFields(Tenant, (t) => ({
         ...{ states: states ?? null, eventId: eventId ?? null, endpointId: filterId(endpointId, 'filter.endpointId') },
         window: windowOf(site, window, deps.clock()),
       };
-      return connect(await deliveries.page(deps, site.tenantId, which, request), request);
+      return findPage(request, () => deliveries.page(deps, site.tenantId, which, request));
     },
   }),
   webhookEndpoint: t.field({

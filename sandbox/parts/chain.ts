@@ -52,7 +52,7 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
   void process.exited.then(() => releasePort(port));
   const rpcUrl = `http://127.0.0.1:${port}`;
   try {
-    await untilReady(process, () => callChain(rpcUrl, 'eth_chainId', []), 60_000);
+    await untilReady(process, () => callChain(rpcUrl, 'eth_chainId', []), 180_000);
   } catch (error) {
     await process.stop();
     throw error;

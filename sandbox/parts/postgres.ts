@@ -85,7 +85,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const urlsOf = (database: string): DatabaseUrls => urls(record, port, database);
   const database = options.database ?? 'svc';
   try {
-    await untilReady(process, () => query(urlsOf('postgres').superUrl, 'SELECT 1'), 60_000);
+    await untilReady(process, () => query(urlsOf('postgres').superUrl, 'SELECT 1'), 180_000);
     if (kept === null) {
       await createRoles(urlsOf('postgres').superUrl, record);
       await createDatabase(urlsOf('postgres').superUrl, database);

@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client';
 
 const DAY_SECONDS = 86_400;
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 /** How long closed workflows are kept where it matters: a payment asked about a month later still finds its workflow. */
 export const RETENTION_DAYS = 30;
@@ -45,7 +45,7 @@ function days(count: number): Retention {
 }
 
 async function withService<T>(address: string, work: (service: Service) => Promise<T>): Promise<T> {
-  const connection = await Connection.connect({ address, connectTimeout: 2_000 });
+  const connection = await Connection.connect({ address, connectTimeout: 10_000 });
   try {
     return await work(connection.workflowService);
   } finally {

@@ -75,7 +75,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   void process.exited.then(() => Object.values(ports).forEach(releasePort));
   const address = `127.0.0.1:${ports.frontend}`;
   try {
-    await untilReady(process, () => checkServer(address), 60_000);
+    await untilReady(process, () => checkServer(address), 180_000);
     await ensureNamespace(address, namespace);
   } catch (error) {
     await process.stop();

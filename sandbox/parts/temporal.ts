@@ -66,7 +66,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     const uiPort = options.uiPort === null ? null : await choosePort(options.uiPort ?? 0);
     const started = await startServer(program, options.folder, { namespace, port, uiPort });
     try {
-      await untilReady(started.process, () => prepareNamespace(started.address, namespace), 60_000);
+      await untilReady(started.process, () => prepareNamespace(started.address, namespace), 180_000);
       return started;
     } catch (error) {
       const hasLostItsPort = !started.process.isRunning() && /address already in use/i.test(started.process.tail());

@@ -1,5 +1,5 @@
 import type { Placed, Position, RowsOfKeys, Source } from '../../db/graph/source.ts';
-import { countByKeys, countFrom, listByKeys, listFrom, listPagesByKeys } from '../../db/graph/source.ts';
+import { countFrom, listByKeys, listFrom, listPagesByKeys } from '../../db/graph/source.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
 import type { ReadingDeps } from './deps.ts';
@@ -35,8 +35,12 @@ export interface List<Row, Filter> {
   find(deps: ReadingDeps, tenantId: string, filter: Filter): Promise<Owned<Row> | null>;
   /** The rows of each key, in the order of the keys; at most 100 of one. */
   groups(deps: ReadingDeps, tenantId: string, key: string, values: readonly string[]): Promise<Owned<Row>[][]>;
-  /** One page of each key's rows, in the order of the keys; throws as `page`. Two statements at most, one to count. */
-  pages(deps: ReadingDeps, of: RowsOfKeys<Filter>, page: PageRequest): Promise<ListPage<Owned<Row>>[]>;
+  /** One page of each key's rows, in the order of the keys, in one statement; `countOf` knows their lengths. Throws as `page`. */
+  pages(
+    deps: ReadingDeps,
+    of: RowsOfKeys<Filter> & { readonly countOf: (value: string) => number },
+    page: PageRequest,
+  ): Promise<ListPage<Owned<Row>>[]>;
   /** The row of each key, or null, in the order of the keys. */
   each(deps: ReadingDeps, tenantId: string, key: string, values: readonly string[]): Promise<(Owned<Row> | null)[]>;
 }
@@ -67,18 +71,13 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
     },
     groups,
     pages: async ({ reading }, of, { first, after, orderBy }) => {
-      const { tenantId, values } = of;
+      const { tenantId, values, countOf } = of;
       const position = after === null ? null : positionOf(after, orderBy);
       const asked = { ordering: orderingOf(source, orderBy), after: position, limit: first + 1 };
       const found = await ofCursor(position, () => listPagesByKeys(reading, source, of, asked));
-      let counts: Promise<Map<string, number>> | null = null;
-      const countOf = async (value: string): Promise<number> => {
-        counts ??= atDatabase(() => countByKeys(reading, source, of));
-        return (await counts).get(value) ?? 0;
-      };
       return values.map((value) => {
         const rows = (found.get(value) ?? []).map((row) => owned(row, tenantId));
-        return cutPage(rows, orderBy, first, () => countOf(value));
+        return cutPage(rows, orderBy, first, async () => countOf(value));
       });
     },
     each: async (deps, tenantId, key, values) => (await groups(deps, tenantId, key, values)).map(([row]) => row ?? null),

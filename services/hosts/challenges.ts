@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { isPublicSuffix } from '../../adapters/publicSuffix.ts';
 import type { Database, Transactional } from '../../db/database.ts';
-import { admitCheck, refundCheck } from '../../db/hostCaps.ts';
+import { admitCheck, refundCheck, refundHostTotal } from '../../db/hostCaps.ts';
 import { findChallenge, findOwnership, listChallenges, openChallenge } from '../../db/hosts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ChallengeMethod, ChallengeView } from '../../domain/hostChallenge.ts';
-import { isExpired, TOKEN_LIFE_MS, viewOf } from '../../domain/hostChallenge.ts';
+import { isExpired, methodInForce, TOKEN_LIFE_MS, viewOf } from '../../domain/hostChallenge.ts';
 import { nextOpenCheckMs } from '../../domain/hostChallengeSchedule.ts';
 import { parseHostname } from '../../domain/hostname.ts';
 import { atDatabase } from '../outage.ts';
@@ -75,8 +75,8 @@ export async function listHosts(deps: Omit<ChallengeDeps, 'hosts'>, tenantId: st
 
 /**
  * Checks a host now. A host that is verified already is so at once, whatever the caps. `mayWrite` false (the key has lost
- * `domain.manage`) lets only that through. Throws scope_missing, invalid_parameter, throttled with the seconds to wait, and
- * workflows_unavailable, which costs nothing of the caps.
+ * `domain.manage`) lets only that through. Name servers that say nothing use up the account's hour, not the host's total. Throws
+ * scope_missing, invalid_parameter, throttled with the seconds to wait, and workflows_unavailable, which costs nothing of the caps.
  */
 export async function checkHostNow(
   deps: ChallengeDeps,
@@ -98,7 +98,10 @@ export async function checkHostNow(
     const retryAfterSeconds = Math.max(1, Math.ceil(admission.waitMs / 1_000));
     throw new ServiceError('throttled', 'this host was checked too often; nothing set up is lost', { retryAfterSeconds });
   }
-  return { host, outcome: await checkOrRefund(deps, { tenantId, host }, nowMs) };
+  const outcome = await checkOrRefund(deps, { tenantId, host }, nowMs);
+  const isUnheard = methodInForce(challenge, nowMs) === 'dns-txt' && !outcome.verified && outcome.reason === 'timeout';
+  if (isUnheard) await refundHostTotal(deps.database, host).catch(() => undefined);
+  return { host, outcome };
 }
 
 async function checkOrRefund(deps: ChallengeDeps, key: HostKey, atMs: number): Promise<CheckOutcome> {

@@ -95,8 +95,8 @@ export async function rebroadcastPayment(deps: SettlementDeps, paymentId: string
   if ((await findBatch(deps.database, found.batchId))?.kind === 'facilitator') {
     return 'it was handed to the facilitator, which the sweeper asks again by itself: there are no bytes of ours';
   }
-  await sendBatch(deps, network, rpc, found.batchId);
-  return `the bytes of batch ${found.batchId} went out again`;
+  const isSent = await sendBatch(deps, network, rpc, found.batchId);
+  return isSent ? `the bytes of batch ${found.batchId} went out again` : `batch ${found.batchId} is mined: nothing was sent`;
 }
 
 function keyOf(deps: SettlementDeps, network: string, address: string): RelayerKey {

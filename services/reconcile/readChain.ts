@@ -8,6 +8,7 @@ import { findCursor, findFirstBlock, listRecipients, listStored, recordRound } f
 import type { ChainTransferRow } from '../../db/settlement/transfers.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
+import { transferRows } from '../settlement/transferRows.ts';
 import { recheckTransactions } from '../settlement/watch.ts';
 import type { ReconcileDeps } from './deps.ts';
 import { readSplits } from './splits.ts';
@@ -123,21 +124,5 @@ async function readTransaction(rpc: Rpc, network: Network, hash: Hex): Promise<r
   const receipt = await receiptOf(rpc, hash);
   if (receipt === null || receipt.status !== 'success') return [];
   const blockTime = new Date(Number(await blockTimeSeconds(rpc, receipt.blockNumber)) * 1_000);
-  const { transfers, authorizations } = evidenceFromLogs(receipt.logs, network);
-  const authorizationAt = new Map(authorizations.map((entry) => [entry.position, entry]));
-  return transfers.map((transfer) => ({
-    network: network.id,
-    txHash: transfer.txHash,
-    logPosition: transfer.position,
-    logIndex: transfer.logIndex,
-    blockNumber: transfer.blockNumber,
-    blockHash: transfer.blockHash,
-    blockTime,
-    token: network.asset,
-    from: transfer.from,
-    to: transfer.to,
-    amountMicro: transfer.value,
-    payer: authorizationAt.get(transfer.position)?.payer ?? null,
-    nonce: authorizationAt.get(transfer.position)?.nonce ?? null,
-  }));
+  return transferRows(network, evidenceFromLogs(receipt.logs, network), blockTime);
 }

@@ -1,9 +1,10 @@
 import type { Sql } from '../../db/database.ts';
+import { readAuditOverview } from '../../db/reports/auditOverview.ts';
 import { listAuthorIds } from '../../db/reports/authors.ts';
 import type { StandingObservation } from '../../db/reports/observationList.ts';
-import { knowsAgentLabel, listObservations } from '../../db/reports/observationList.ts';
+import { knowsAgentLabel } from '../../db/reports/observationList.ts';
 import type { ObservationScope, ObservationSum } from '../../db/reports/observations.ts';
-import { sumAgents, sumByAgent, sumByAuthor, sumBySlug, sumObservations } from '../../db/reports/observations.ts';
+import { sumByAgent, sumByAuthor, sumBySlug, sumObservations } from '../../db/reports/observations.ts';
 import type { Page } from '../../db/reports/pages.ts';
 import { isKnownCrawler } from '../../domain/agent.ts';
 import type { FailureReason } from '../../domain/errors.ts';
@@ -88,17 +89,18 @@ export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery)
     const { window } = frame;
     const { host, kind, verdict } = query;
     const scope = { tenantId: site.tenantId, host, kind, verdict, agent: await agentFilter(sql, site.tenantId, query.agent) };
-    const sums = await sumObservations(sql, scope, window);
+    const listed = untilCursor(bounded(window, frame.generatedAtMs), query.cursorMs);
+    const { sums, agents, recent } = await readAuditOverview(sql, scope, window, { listed, limit: query.limit });
     const before = query.compare ? previousWindow(window, site.plan, frame.generatedAtMs) : null;
     const breakdown = query.groupBy && (await breakDown(sql, scope, window, query.groupBy, sums));
-    const byAgent = agentRows(await sumAgents(sql, scope, window));
+    const byAgent = agentRows(agents);
     return {
       ...frame,
       totals: totalsOf(sums),
       previous: before && totalsOf(await sumObservations(sql, scope, before)),
       breakdown: breakdown?.slice(0, MAX_GROUPS) ?? null,
       byAgent: byAgent.slice(0, MAX_GROUPS),
-      recent: await listObservations(sql, scope, untilCursor(bounded(window, frame.generatedAtMs), query.cursorMs), query.limit),
+      recent,
       isCut: (breakdown?.length ?? 0) > MAX_GROUPS || byAgent.length > MAX_GROUPS,
     };
   });
@@ -106,7 +108,7 @@ export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery)
 
 /** A list's window with an end: nothing is observed later than minutes from now, and days to come need not be opened. */
 function bounded(window: ReadableWindow, nowMs: number): ReadableWindow {
-  return { ...window, toMs: window.toMs ?? nowMs + 86_400_000 };
+  return { ...window, toMs: window.toMs ?? nowMs + 3_600_000 };
 }
 
 /** Labels are read from the rollups, any other name from the rows (safety 23). */

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import { countAuthors, listAuthorIds } from '../../db/reports/authors.ts';
 import type { CrossingScope } from '../../db/reports/crossings.ts';
 import type { CrossingSum, StandingCrossing } from '../../db/reports/earnings.ts';
-import { listCrossings, sumCrossings } from '../../db/reports/earnings.ts';
+import { listCrossings, readOverview, sumCrossings } from '../../db/reports/earnings.ts';
 import type { Page } from '../../db/reports/pages.ts';
 import type { Span } from '../../domain/window.ts';
 import { previousWindow } from '../../domain/window.ts';
@@ -50,10 +50,10 @@ export function readEarnings(
   const scope = { tenantId: site.tenantId, host: query.host, kind: query.kind };
   return readReport(deps, site, query, async (sql, frame) => {
     const { window } = frame;
-    const sums = await sumCrossings(sql, scope, window, 'total');
-    const totals = { ...add(sums), authors: await countAuthors(sql, scope, window) };
+    const list = { listed: untilCursor(window, query.cursorMs), limit: query.limit };
+    const { sums, authors, recent } = await readOverview(sql, scope, window, list);
+    const totals = { ...add(sums), authors };
     const before = query.compare ? previousWindow(window, site.plan, frame.generatedAtMs) : null;
-    const recent = await listCrossings(sql, scope, untilCursor(window, query.cursorMs), query.limit);
     return {
       ...frame,
       totals,

@@ -16,6 +16,11 @@ import { shownWallet } from './wallet.ts';
 /** Most rows of an export (specification, Limits). */
 export const MAX_EXPORT_ROWS = 50_000;
 
+/** Rows that are read and written at once. */
+const CHUNK_ROWS = 500;
+const DIGEST_CHUNK_ROWS = 50;
+const MAX_REMEMBERED = 10_000;
+
 /** The columns, in order (decisions §4, CSV columns). */
 const COLUMNS = [
   ...['at_iso', 'at_ms', 'host', 'slug', 'kind', 'amount_micro', 'amount_usdc', 'author_id', 'wallet', 'share', 'role'],
@@ -69,47 +74,56 @@ async function* closeAtEnd(chunks: AsyncIterable<string>, close: () => Promise<v
   await close();
 }
 
-/** The file, header first. */
-async function* csvChunks(sql: Sql, tenantId: string, window: Span): AsyncGenerator<string> {
+/** The file, header first, in pieces of `chunkRows` rows. */
+async function* csvChunks(sql: Sql, tenantId: string, window: Span, chunkRows = CHUNK_ROWS): AsyncGenerator<string> {
   yield csvRows([COLUMNS]);
-  const shown = new Map<string, string>();
-  const checksum = (address: string): string => {
-    const known = shown.get(address);
-    if (known !== undefined) return known;
-    const text = shownWallet(address);
-    shown.set(address, text);
-    return text;
-  };
-  for await (const legs of streamLegs(sql, tenantId, window, MAX_EXPORT_ROWS)) {
-    yield csvRows(legs.map((leg) => cellsOf(leg, checksum)));
+  const shown = { wallet: remembered(shownWallet), usdc: remembered((micro) => formatUsdc(BigInt(micro))) };
+  for await (const legs of streamLegs(sql, tenantId, window, { most: MAX_EXPORT_ROWS, chunkRows })) {
+    yield csvRows(legs.map((leg) => cellsOf(leg, shown)));
   }
 }
 
-function cellsOf(leg: ExportedLeg, checksum: (address: string) => string): string[] {
+/** Answers of `work`, the same text worked out once; `MAX_REMEMBERED` of them at most. */
+function remembered(work: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const answer = work(text);
+    if (known.size >= MAX_REMEMBERED) known.clear();
+    known.set(text, answer);
+    return answer;
+  };
+}
+
+function cellsOf(leg: ExportedLeg, shown: Readonly<Record<'wallet' | 'usdc', (text: string) => string>>): string[] {
   return [
-    leg.at.toISOString(),
-    String(leg.at.getTime()),
+    new Date(Number(leg.at_ms)).toISOString(),
+    leg.at_ms,
     leg.host,
     leg.slug,
     leg.kind,
     leg.micro,
-    formatUsdc(BigInt(leg.micro)),
+    shown.usdc(leg.micro),
     leg.author_id ?? '',
-    checksum(leg.wallet),
+    shown.wallet(leg.wallet),
     String(leg.share),
     leg.role,
     leg.tx_hash ?? '',
     settlementRefKind(leg.tx_hash, leg.mode),
-    checksum(leg.payer),
+    shown.wallet(leg.payer),
     leg.agent,
     leg.licence_jti ?? '',
   ];
 }
 
-/** SHA-256 of the CSV of a window, in hex; `sql` is the snapshot the rest of a report is read from. */
+/**
+ * SHA-256 of the CSV of a window, in hex; `sql` is the snapshot the rest of a report is read from. Nobody waits for it alone, so
+ * it goes in small steps, between which other calls get their turn.
+ */
 export async function csvDigest(sql: Sql, tenantId: string, window: Span): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of csvChunks(sql, tenantId, window)) hash.update(chunk);
+  for await (const chunk of csvChunks(sql, tenantId, window, DIGEST_CHUNK_ROWS)) hash.update(chunk);
   return hash.digest('hex');
 }
 

@@ -1,3 +1,4 @@
+import { ensureObservationPartitions } from '../../db/observations.ts';
 import type { RollupMismatch } from '../../db/reports/rollupCheck.ts';
 import { findMismatches, listTenantIds, rebuildRollups } from '../../db/reports/rollupCheck.ts';
 import { raiseAlert } from '../../db/settlement/admission.ts';
@@ -9,6 +10,11 @@ import type { ReportDeps } from './request.ts';
 export interface SiteMismatch {
   readonly tenantId: string;
   readonly mismatches: readonly RollupMismatch[];
+}
+
+/** Makes the days ahead that a worker which runs for weeks would run out of: what comes later than the last has no place of its own. */
+export async function keepDaysAhead(deps: Pick<ReportDeps, 'database'>): Promise<void> {
+  await ensureObservationPartitions(deps.database);
 }
 
 /** What a check needs to be told. */

@@ -7,10 +7,10 @@ import { blockNumbers, blockTimeSeconds, findAuthorization } from '../../chain/r
 import type { Rpc } from '../../chain/rpc.ts';
 import type { Occurrence } from '../../db/settlement/outcome.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
-import type { ChainTransferRow } from '../../db/settlement/transfers.ts';
 import { recordTransfers } from '../../db/settlement/transfers.ts';
 import type { EvidenceRef } from '../../domain/payment/state.ts';
 import type { SettlementDeps } from './deps.ts';
+import { transferRows } from './transferRows.ts';
 
 /** Evidence of one payment in a receipt, whether or not its confirmations are there. */
 export interface FoundEvidence {
@@ -117,23 +117,6 @@ export async function storeReceipt(
   receipt: Receipt,
 ): Promise<Date> {
   const blockTime = new Date(Number(await blockTimeSeconds(rpc, receipt.blockNumber)) * 1000);
-  const evidence = readOnce(network, receipt);
-  const authorizationOf = new Map(evidence.authorizations.map((entry) => [entry.position, entry]));
-  const rows: ChainTransferRow[] = evidence.transfers.map((transfer) => ({
-    network: network.id,
-    txHash: transfer.txHash,
-    logPosition: transfer.position,
-    logIndex: transfer.logIndex,
-    blockNumber: transfer.blockNumber,
-    blockHash: transfer.blockHash,
-    blockTime,
-    token: network.asset,
-    from: transfer.from,
-    to: transfer.to,
-    amountMicro: transfer.value,
-    payer: authorizationOf.get(transfer.position)?.payer ?? null,
-    nonce: authorizationOf.get(transfer.position)?.nonce ?? null,
-  }));
-  await recordTransfers(deps.database, rows);
+  await recordTransfers(deps.database, transferRows(network, readOnce(network, receipt), blockTime));
   return blockTime;
 }

@@ -13,7 +13,7 @@ import { checkTimes } from '../../domain/authorization.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import type { SettlementDeps } from './deps.ts';
 import { judgeUsedNonce } from './evidence.ts';
-import { batchItem } from './items.ts';
+import { batchItem, isReadable } from './items.ts';
 
 /** What looking at accepted payments found: which may be sent, and what happened to the others. */
 export interface Examined {
@@ -22,8 +22,9 @@ export interface Examined {
 }
 
 /**
- * Looks at accepted payments before their first byte is sent (safety 8, 10, 18): time left, blocked recipients, then one
- * read of the chain for balance, nonce and simulation, and one for the recipients. Outages throw; nothing is decided.
+ * Looks at accepted payments before their first byte is sent (safety 8, 10, 18): whether the row can be read at all, so that a broken
+ * one fails alone and not the batch; time left, blocked recipients, then one read of the chain for balance, nonce and simulation,
+ * and one for the recipients. Outages throw; nothing is decided.
  */
 export async function examine(deps: SettlementDeps, network: Network, rpc: Rpc, payments: readonly Payment[]): Promise<Examined> {
   const nowSeconds = Math.floor(deps.now() / 1000);
@@ -35,6 +36,11 @@ export async function examine(deps: SettlementDeps, network: Network, rpc: Rpc, 
   const occurrences: Occurrence[] = [];
   const candidates: Payment[] = [];
   for (const payment of payments) {
+    if (!isReadable(payment)) {
+      await raiseAlert(deps.database, 'payment_unreadable', `payment ${payment.paymentId}`, payment.tenantId);
+      occurrences.push(refusedEvent(payment, 'malformed_payment', 'unreadable_row', SENTENCES.malformed_payment));
+      continue;
+    }
     const late = checkTimes(batchItem(payment).authorization, nowSeconds, network);
     if (late) occurrences.push(refusedEvent(payment, late.reason, late.raw, late.sentence));
     else if (blocked.has(payment.payTo)) occurrences.push(payeeBlocked(payment));

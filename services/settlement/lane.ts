@@ -13,19 +13,20 @@ import type { RelayerKey, SettlementDeps } from './deps.ts';
 /**
  * Sends a batch's stored bytes, the lower unmined nonces of its lane first (safety 8). What the node refuses for good is
  * replaced at the same nonce by a self-transfer. Any number of calls is harmless: the bytes are the same. A batch that is done
- * is sent only when a reorg took the chain's count below its nonce.
+ * is sent only when a reorg took the chain's count below its nonce: false when nothing was sent.
  */
-export async function sendBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<void> {
+export async function sendBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<boolean> {
   const batch = await findBatch(deps.database, batchId);
-  if (!batch || batch.kind === 'facilitator') return;
+  if (!batch || batch.kind === 'facilitator') return false;
   const lane = batch.address as `0x${string}`;
-  if (batch.state !== 'open' && batch.nonce < BigInt(await transactionCount(rpc, lane, 'latest'))) return;
+  if (batch.state !== 'open' && batch.nonce < BigInt(await transactionCount(rpc, lane, 'latest'))) return false;
   const pending = BigInt(await transactionCount(rpc, lane, 'pending'));
   if (pending < batch.nonce) {
     const mined = BigInt(await transactionCount(rpc, lane, 'latest'));
     for (const lower of await listLane(deps.database, batch, mined, batch.nonce)) await sendLast(deps, network, rpc, lower);
   }
   await sendLast(deps, network, rpc, batch);
+  return true;
 }
 
 async function sendLast(deps: SettlementDeps, network: Network, rpc: Rpc, batch: Batch): Promise<void> {

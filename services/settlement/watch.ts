@@ -23,6 +23,8 @@ const CHUNK = 200;
 /** Settled payments of a round: they share few transactions, so that a round keeps up with what a lane can settle. */
 const SETTLED_LIMIT = 2_000;
 const WATCHED_LIMIT = 1_000;
+/** A live batch decides what it sent by then; until then looking at its payments one by one would only be twice the work. */
+const SENT_MS = 5_000;
 const REVIEW_AFTER_SECONDS = 600n;
 
 /**
@@ -147,7 +149,7 @@ function earliest(blockNumber: bigint): bigint {
  */
 export async function watchAuthorizations(deps: SettlementDeps, networkId: string): Promise<readonly PaymentRef[]> {
   const { network, rpc } = chainOf(deps, networkId);
-  const payments = await listWatched(deps.database, networkId, WATCHED_LIMIT);
+  const payments = await listWatched(deps.database, networkId, WATCHED_LIMIT, SENT_MS);
   const released: PaymentRef[] = [];
   for (const some of chunks(payments)) released.push(...(await watchSome(deps, network, rpc, some)));
   return released;

@@ -1,6 +1,6 @@
 import type { Network } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
-import { findImportedPages, readOffering, removeImportedPages } from '../../db/licences/sites.ts';
+import { findImportedPages, readOfferingRules, removeImportedPages } from '../../db/licences/sites.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { PeriodFactor } from '../../domain/licencePeriod.ts';
 import type { PageInput } from '../licences/offering.ts';
@@ -62,10 +62,7 @@ export async function setSiteOffering(
   await changeSite(deps, call, {
     action: 'offering.set',
     target: null,
-    look: async (sql) => {
-      const { sellsTraining, periodFactors } = await readOffering(sql, tenantId);
-      return { sellsTraining, periodFactors };
-    },
+    look: async (sql) => ({ ...(await readOfferingRules(sql, tenantId)) }),
     make: (database) => setLicenceOffering({ database }, { tenantId, ...offering }),
   });
 }

@@ -85,6 +85,7 @@ export function recordOf(delivery: LeasedDelivery, result: AttemptResult): Attem
 
 /** At most 2 KiB of UTF-8 that Postgres takes, whatever the bytes were. */
 function startOfText(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '';
   const text = Buffer.from(bytes).toString('utf8').replaceAll('\u0000', '');
   const kept = Buffer.from(text, 'utf8');
   if (kept.length <= KEPT_BYTES) return text;

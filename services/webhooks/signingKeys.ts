@@ -21,10 +21,10 @@ export function signingKeysOf(
   keptOf.set(box, kept);
   const context = secretContext(delivery.tenantId, delivery.endpointId);
   return delivery.sealedSecrets.map((sealed) => {
-    const name = `${context}:${Buffer.from(sealed).toString('base64')}`;
+    const name = `${context}:${sealed}`;
     const known = kept.get(name);
     if (known !== undefined) return known;
-    const key = signingKeyOf(box.open(sealed, context));
+    const key = signingKeyOf(box.open(Buffer.from(sealed, 'base64'), context));
     kept.set(name, key);
     return key;
   });

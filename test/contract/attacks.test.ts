@@ -15,7 +15,7 @@ let world: World;
 beforeAll(async () => {
   world = await startWorld();
   await world.mint([addressOf(payer)], 10n ** 12n);
-}, 60_000);
+});
 afterAll(() => world.stop());
 
 const PRICE = 10_001n;

@@ -21,7 +21,7 @@ beforeAll(async () => {
   world = await startWorld();
   await world.mint(payers.map(addressOf), PAYER_FUNDS);
   await world.block(blockedAuthor);
-}, 60_000);
+});
 afterAll(() => world.stop());
 
 type Fate = 'good' | 'repeated' | 'poor' | 'forged' | 'misdirected';
@@ -167,7 +167,7 @@ test('random batches pay exactly what the twin says: only legs, all or nothing a
     }),
     { numRuns: 40, endOnFailure: true },
   );
-}, 60_000);
+}, 300_000);
 
 test('a group does the same alone as before and after others', async () => {
   await fc.assert(
@@ -188,7 +188,7 @@ test('a group does the same alone as before and after others', async () => {
     }),
     { numRuns: 15, endOnFailure: true },
   );
-}, 60_000);
+}, 300_000);
 
 /** True for the split of another group, which may pay the wallet of this one. */
 function isSplit(address: Address, groups: readonly BuiltGroup[], payTo: Address | undefined): boolean {
@@ -208,7 +208,7 @@ test('the chain derives the same address from legs as the twin, for any legs', a
     }),
     { numRuns: 60, endOnFailure: true },
   );
-}, 60_000);
+}, 300_000);
 
 function asAddress(value: bigint): Address {
   return `0x${value.toString(16).padStart(40, '0')}`;

@@ -9,8 +9,8 @@ let site: TestSite;
 beforeAll(async () => {
   service = await startTestService();
   site = await service.site();
-}, 120_000);
-afterAll(() => service.stop(), 60_000);
+});
+afterAll(() => service.stop());
 
 async function read(path: string): Promise<Response> {
   const answer = await fetch(`${service.baseUrl}${path}`, { headers: { authorization: `Bearer ${site.key}` } });
@@ -39,7 +39,7 @@ const SALES = [
 ] as const;
 
 test('totals, statements, CSV, reconciliation and audit agree with each other and with the chain, to the micro', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const quotes = await Promise.all(SALES.map(([slug, kind]) => askQuote(service.baseUrl, site.key, slug, kind)));
   const wallets = [...new Set(quotes.flatMap((quote) => quote.legs.map((leg) => leg.toAddress.toLowerCase())))];
@@ -86,7 +86,7 @@ test('totals, statements, CSV, reconciliation and audit agree with each other an
   expect(audit.totals).toMatchObject({ paid: 7, paymentFailed: 0, earnedMicroUsdc: total });
 
   await expect
-    .poll(async () => (await json('/_svc/earnings/reconciliation')).outstanding, { timeout: 30_000, interval: 500 })
+    .poll(async () => (await json('/_svc/earnings/reconciliation')).outstanding, { timeout: 60_000, interval: 500 })
     .toEqual({ legs: 0, micro: 0 });
   const reconciliation = await json('/_svc/earnings/reconciliation');
   expect(reconciliation.recorded).toEqual({ events: 7, grossMicroUsdc: total });

@@ -169,7 +169,7 @@ test('who pretends to be somebody else', async () => {
 test('whether our webhooks arrive', async () => {
   const delivered = async () =>
     (await ask('webhooksHealth')).deliveries.nodes.filter(({ state }: { state: string }) => state === 'DELIVERED');
-  await expect.poll(async () => (await delivered()).length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await delivered()).length, { timeout: 60_000 }).toBeGreaterThan(0);
   const { webhookEndpoints } = await ask('webhooksHealth');
   expect(webhookEndpoints.nodes).toEqual([
     { origin: new URL(receiver.url).origin, enabled: true, failuresInRow: 0, disabledReason: null },

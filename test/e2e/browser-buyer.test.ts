@@ -19,11 +19,11 @@ beforeAll(async () => {
   service = await startTestService();
   site = await service.site();
   shop = await openShop(service, site);
-}, 120_000);
+});
 afterAll(async () => {
   await shop?.close();
   await service?.stop();
-}, 60_000);
+});
 
 const ORIGIN = 'https://reader.example';
 const listOf = (headers: Headers, name: string) => (headers.get(name) ?? '').toLowerCase().split(/\s*,\s*/);

@@ -18,8 +18,8 @@ let site: TestSite;
 beforeAll(async () => {
   service = await startTestService();
   site = await service.site();
-}, 120_000);
-afterAll(() => service?.stop(), 60_000);
+});
+afterAll(() => service?.stop());
 
 const at = (path: string): string => `${service.baseUrl}/_svc${path}`;
 const wanted = (changes: Record<string, unknown> = {}) => ({
@@ -100,7 +100,7 @@ test('a wallet signs in, quotes a scope, buys it with the stock client, holds it
   await revokeLicence({ database: service.database }, { tenantId: site.tenantId, jti: bought.body.jti });
   expect(await Promise.all([entitled(narrowed, 'solo'), entitled(bought.body.license, 'solo')])).toEqual([false, false]);
   expect((await call(at(`/licenses/${bought.body.jti}/access`), { token, body: {} })).status).toBe(404);
-}, 60_000);
+});
 
 test('a token bound to a holder needs that wallet’s proof, which counts once', async () => {
   const [wallet, stranger] = [await service.payer(1_000_000n), newAccount()];
@@ -115,7 +115,7 @@ test('a token bound to a holder needs that wallet’s proof, which counts once',
   expect(await entitled(license, 'solo', { proof })).toBe(false);
   const stale = await proofOf(wallet, license, 'solo', 'nonce-number-3', Math.floor(Date.now() / 1000) - 200);
   expect(await entitled(license, 'solo', { proof: stale })).toBe(false);
-}, 60_000);
+});
 
 test('the same payment gets the same licence; the account’s next payment for what it holds moves nothing, another account pays', async () => {
   const [wallet, other] = [await service.payer(1_000_000n), await service.payer(1_000_000n)];
@@ -147,7 +147,7 @@ test('the same payment gets the same licence; the account’s next payment for w
   const own = await call(at('/licenses'), { token: stranger.token, body, send: stockFetch(other) });
   expect(own.status).toBe(200);
   expect(own.body.jti).not.toBe(first.body.jti);
-}, 60_000);
+});
 
 test('an Idempotency-Key and a payment-identifier belong to one payment: another one with it is 409, the same one its answer', async () => {
   const wallet = await service.payer(1_000_000n);
@@ -172,7 +172,7 @@ test('an Idempotency-Key and a payment-identifier belong to one payment: another
   const both = await buy(named, { 'x-payment': base64Of(other) });
   expect([both.status, both.headers.get('x-svc-error-code')]).toEqual([402, 'authorization_invalid']);
   expect((await buy(named, { 'x-payment': base64Of(named) })).body).toEqual(first.body);
-}, 60_000);
+});
 
 test('a payment that is refused gets the reason and a fresh offer; one that is wrong moves nothing', async () => {
   const poor = newAccount();
@@ -193,7 +193,7 @@ test('a payment that is refused gets the reason and a fresh offer; one that is w
     expect([wrong.status, wrong.headers.get('x-svc-error-code')]).toEqual([402, 'authorization_invalid']);
   }
   expect((await call(at('/licenses/held'), { token })).body).toEqual({ licences: [] });
-}, 60_000);
+});
 
 test('the stock v1 client buys up to its cap and refuses more by itself; the v2 client refuses more than a dollar', async () => {
   const wallet = await service.payer(10_000_000n);
@@ -214,7 +214,7 @@ test('the stock v1 client buys up to its cap and refuses more by itself; the v2 
   const offer = await call(at('/licenses'), { token, body: body(['/articles/*']) });
   expect(offer.body.error).toMatch(/over the default limit of stock clients/);
   expect(offer.body.licence).toMatchObject({ priceMicro: 1_200_000, resourceCount: 40 });
-}, 60_000);
+});
 
 test('fifty authors fit into one offer, whose legs stand at their own address and lead to the recipient', async () => {
   const wallet = await service.payer(1_000_000n);
@@ -236,7 +236,7 @@ test('fifty authors fit into one offer, whose legs stand at their own address an
   expect(bought.status).toBe(200);
   const wallets = Object.values(pagesOf(50)).map((page) => page.contributors[0]?.wallet ?? '');
   expect(new Set(await balancesOf(service, wallets))).toEqual(new Set([1_000n]));
-}, 60_000);
+});
 
 /** So many pages, each by an author of its own; the first 40 wallets are those of the dear site, too. */
 function pagesOf(count: number) {

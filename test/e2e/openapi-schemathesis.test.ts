@@ -10,7 +10,7 @@ import type { TestService } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 
 const VERSION = '4.32.5';
-const RUN_MS = 150_000;
+const RUN_MS = 600_000;
 /** Generated cases of one operation and phase; the phases try every parameter and body besides. */
 const EXAMPLES = 8;
 const CHECKS = [

@@ -20,12 +20,12 @@ beforeAll(async () => {
   service = await startTestService({ environment: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience } });
   site = await service.site({ ownerUserId: ADA });
   receiver = await startReceiver();
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await receiver?.stop();
   await issuer.stop();
-}, 60_000);
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
 type Answer = { readonly status: number; readonly data: any; readonly errors: any };
@@ -53,7 +53,7 @@ async function change(bearer: string, name: string, input: object, fields: strin
 }
 
 test('an owner signs in, mints a key, sets a price, hears of a sale, and revokes the key, which is refused at once', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const owner = await issuer.token(ADA);
   const { token: key, keyId } = await change(owner, 'mintKey', { name: 'shop', scopes: ['TENANT_READ'] }, 'keyId token');
@@ -92,7 +92,7 @@ test('every change of that session stands in the log, with the owner and without
 });
 
 test('a host that an owner opens and checks goes through its real workflow, and a ping arrives', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const { token: owner } = await createOwnerToken(
     { database: service.database, pepper: service.secrets.apiKeyPepper },

@@ -14,7 +14,7 @@ const ANY_PORT = Object.fromEntries(
     (name) => [name, '0'],
   ),
 );
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 const folder = join(inject('parts').folder, 'sandbox');
 const contractFile = join(folder, 'sandbox.json');
 const started: { child: ChildProcess; ended: Promise<number | null> }[] = [];

@@ -355,4 +355,4 @@ test('an undecided payment gets 503 without an offer, and the same payment sent 
   } finally {
     await late.stop();
   }
-}, 90_000);
+}, 300_000);

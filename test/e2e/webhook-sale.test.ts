@@ -20,11 +20,11 @@ beforeAll(async () => {
   service = await startTestService();
   site = await service.site();
   receiver = await startReceiver();
-}, 120_000);
+});
 afterAll(async () => {
   await service.stop();
   await receiver.stop();
-}, 60_000);
+});
 
 async function buy(slug: string): Promise<{ readonly ref: string; readonly price: number }> {
   const quote = await askQuote(service.baseUrl, site.key, slug);
@@ -43,7 +43,7 @@ function verified(n: number, secret: string) {
 }
 
 test('a sale on chain reaches its receiver through a failure, again on demand, and over a rotation of the secret', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const { database } = service;
   const outbound = createOutbound({ allowLoopback: true });
@@ -56,12 +56,14 @@ test('a sale on chain reaches its receiver through a failure, again on demand, a
   });
 
   const sales = await Promise.all([buy('trio'), buy('solo')]);
-  await receiver.until(2);
+  await receiver.until(1);
   const first = verified(0, secret);
   expect(SettlementDelivery.parse(first.body)).toEqual(first.body);
-  const second = verified(1, secret);
-  expect(second.headers['svc-id']).toBe(first.headers['svc-id']);
-  expect(second.body).toEqual(first.body);
+  // The two sales may be of two windows: the other event may come between the failure and the second attempt.
+  const deliveryId = String(first.headers['svc-id']);
+  const attempts = () => receiver.received.flatMap(({ headers }, n) => (headers['svc-id'] === deliveryId ? [n] : []));
+  await expect.poll(attempts).toHaveLength(2);
+  expect(verified(attempts()[1] ?? -1, secret).body).toEqual(first.body);
   const gross = sales.reduce((sum, sale) => sum + sale.price, 0);
   const events = await database.query('select 1 from webhook_event where tenant_id = $1', [site.tenantId]);
   if (events.length === 1) {
@@ -76,12 +78,11 @@ test('a sale on chain reaches its receiver through a failure, again on demand, a
     .poll(
       async () => (await listDeliveries(deps, site.tenantId, endpointId)).every((delivery) => delivery.state === 'delivered'),
       {
-        timeout: 20_000,
+        timeout: 60_000,
         interval: 200,
       },
     )
     .toBe(true);
-  const deliveryId = String(first.headers['svc-id']);
   const log = (await listDeliveries(deps, site.tenantId, endpointId)).find((delivery) => delivery.deliveryId === deliveryId);
   expect(log?.attempts.map((attempt) => attempt.status)).toEqual([500, 200]);
   const connection = await Connection.connect({ address: service.temporal.address });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterEach(async () => {
   if (whyNoCluster === null) await cluster.checkInvariants();
 });
-afterAll(() => cluster?.stop(), 60_000);
+afterAll(() => cluster?.stop());
 
 /** A payer, a quote and his payment for it. */
 async function newPurchase(slug = 'trio') {
@@ -48,7 +48,7 @@ async function loseDatabase(end: () => Promise<void>): Promise<void> {
   await expect.poll(() => load.refusals.length).toBeGreaterThan(0);
   await cluster.startPostgres();
   const before = load.acknowledged.size;
-  await expect.poll(() => load.acknowledged.size, { timeout: 20_000 }).toBeGreaterThan(before + 20);
+  await expect.poll(() => load.acknowledged.size, { timeout: 60_000 }).toBeGreaterThan(before + 20);
   await load.stop();
   await Promise.all(answers);
   for (const purchase of purchases) await expectSettledOnce(purchase);
@@ -65,17 +65,17 @@ describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : 
   test(
     'loses no acknowledged row and charges nobody twice when Postgres is killed under load, and goes on by itself',
     {
-      timeout: 120_000,
+      timeout: 300_000,
     },
     () => loseDatabase(() => cluster.killPostgres()),
   );
 
-  test('loses no acknowledged row and charges nobody twice when Postgres is restarted under load', { timeout: 120_000 }, () =>
+  test('loses no acknowledged row and charges nobody twice when Postgres is restarted under load', { timeout: 300_000 }, () =>
     loseDatabase(() => cluster.stopPostgres()),
   );
 
   test('stores payments while Temporal is gone, offers nothing anew, and settles them when it is back', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const purchases = await Promise.all([newPurchase(), newPurchase('duo')]);
     await cluster.killTemporal();
@@ -88,7 +88,7 @@ describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : 
     for (const purchase of purchases) await expectSettledOnce(purchase);
   });
 
-  test('goes on with a payment whose workflow was running when Temporal was killed', { timeout: 120_000 }, async () => {
+  test('goes on with a payment whose workflow was running when Temporal was killed', { timeout: 300_000 }, async () => {
     const purchase = await newPurchase();
     const answer = sell(cluster.proxy.url, site.key, purchase.quote, purchase.payment).catch(() => null);
     const { payer } = purchase;
@@ -101,7 +101,7 @@ describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : 
     await expectSettledOnce(purchase);
   });
 
-  test('keeps a payment that no worker takes, and the first worker that comes settles it', { timeout: 120_000 }, async () => {
+  test('keeps a payment that no worker takes, and the first worker that comes settles it', { timeout: 300_000 }, async () => {
     const workers = cluster.liveWorkers();
     await Promise.all(workers.map((worker) => worker.kill()));
     const purchase = await newPurchase();
@@ -113,15 +113,20 @@ describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : 
   });
 
   test('runs each standing workflow once however many workers start it, and skips a check asked for while one runs', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const client = await cluster.temporalClient();
-    const running: string[] = [];
-    for await (const { workflowId, type } of client.workflow.list({ query: "ExecutionStatus = 'Running'" })) {
-      if (type !== 'settlePayments') running.push(workflowId);
-    }
-    expect(running.sort()).toEqual([...new Set(running)].sort());
-    expect(running).toEqual(expect.arrayContaining(['sweepPayments:eip155:84532', 'closeEventWindows']));
+    // The list is a moment behind: a workflow that continues as new may stand in it twice, or not at all, for that long.
+    const standing = async (): Promise<string[]> => {
+      const running: string[] = [];
+      for await (const { workflowId, type } of client.workflow.list({ query: "ExecutionStatus = 'Running'" })) {
+        if (type !== 'settlePayments') running.push(workflowId);
+      }
+      return running;
+    };
+    await expect.poll(standing).toEqual(expect.arrayContaining(['sweepPayments:eip155:84532', 'closeEventWindows']));
+    const twice = async () => (await standing()).filter((id, at, all) => all.indexOf(id) !== at);
+    await expect.poll(twice).toEqual([]);
     const schedule = client.schedule.getHandle('checkRollups');
     await Promise.all([schedule.trigger(), schedule.trigger()]);
     expect((await schedule.describe()).policies.overlap).toBe('SKIP');

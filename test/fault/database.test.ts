@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createRpc } from '../../chain/rpc.ts';
 import { openDatabase } from '../../db/database.ts';
@@ -22,20 +21,46 @@ import { startTestService } from '../support/service.ts';
 
 test('database transactions that lock each other out are both carried out, the loser once more', async () => {
   const urls = await createDatabase();
-  const database = await openDatabase({ url: urls.ownerUrl, poolSize: 4 });
+  let conflicts = 0;
+  const onConflict = (): void => {
+    conflicts += 1;
+  };
+  const database = await openDatabase({ url: urls.ownerUrl, poolSize: 4, onConflict });
   await database.query('create table pair (id int primary key, count int not null)');
   await database.query('insert into pair values (1, 0), (2, 0)');
   let attempts = 0;
+  const met = Promise.withResolvers<void>();
   const both = (first: number, second: number): Promise<void> =>
     database.transaction(async (sql) => {
-      attempts += 1;
       await sql.query('update pair set count = count + 1 where id = $1', [first]);
-      await sleep(50);
+      attempts += 1;
+      if (attempts === 2) met.resolve(); // each holds its first row now, and wants the other's
+      await met.promise;
       await sql.query('update pair set count = count + 1 where id = $1', [second]);
     });
   await Promise.all([both(1, 2), both(2, 1)]);
   expect(attempts).toBeGreaterThan(2);
+  expect(conflicts).toBe(attempts - 2);
   expect(await database.query('select count from pair')).toEqual([{ count: 2 }, { count: 2 }]);
+  await database.close();
+  await urls.drop();
+});
+
+test('a transaction that always loses gives up after four more tries, and leaves nothing behind', async () => {
+  const urls = await createDatabase();
+  let conflicts = 0;
+  const onConflict = (): void => {
+    conflicts += 1;
+  };
+  const database = await openDatabase({ url: urls.ownerUrl, poolSize: 2, onConflict });
+  await database.query('create table lone (id int)');
+  const losing = database.transaction(async (sql) => {
+    await sql.query('insert into lone values (1)');
+    await sql.query("do $$ begin raise exception 'lost' using errcode = '40001'; end $$");
+  });
+  await expect(losing).rejects.toMatchObject({ code: '40001' });
+  expect(conflicts).toBe(5);
+  expect(await database.query('select 1 from lone')).toEqual([]);
   await database.close();
   await urls.drop();
 });
@@ -75,7 +100,7 @@ function refusalsWhenFull(load: ReportLoad, filler: string): number {
 
 describe.skipIf('reason' in small)(`a disk that is full${'reason' in small ? ` (skipped: ${small.reason})` : ''}`, () => {
   test('refuses writes as an outage, goes on answering reads, and takes writes again when there is space', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const folder = (small as { folder: string }).folder;
     const filler = join(folder, 'filler');

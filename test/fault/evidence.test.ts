@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { transferCall } from '../../chain/calldata.ts';
 import { blockNumbers } from '../../chain/receipts.ts';
 import { listBalances } from '../../chain/states.ts';
+import { transferCall } from '../../chain/tokenCalls.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import { listPayments } from '../../db/settlement/payment.ts';
 import { judgeByLog } from '../../services/settlement/evidence.ts';

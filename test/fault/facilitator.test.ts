@@ -118,7 +118,7 @@ test('success with a hash that is absent, foreign, or of another payment settles
     await sweepUntil(payment, 'settled');
     expect((await paid(terms, payment)).chargedMicro).toBe(1_000n);
   }
-}, 60_000);
+});
 
 test('whatever it says or does not say, a transfer on the chain settles the payment, once', async () => {
   const answers: TestFacilitator['settle'][] = [
@@ -204,7 +204,7 @@ test('once an answer was lost, no number of refusals fails the payment: what was
     expect(await paid(terms, again)).toEqual(receipt);
     expect(await listBalances(world.rpc, world.network, [addressOf(payer)])).toEqual([999_000n]);
   }
-}, 60_000);
+});
 
 test('a payment that a facilitator leaves undecided keeps no other money at its split from being paid out', async () => {
   server.settle = () => ({ status: 503, json: {} });

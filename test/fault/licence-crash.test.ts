@@ -11,14 +11,14 @@ let site: TestSite;
 beforeAll(async () => {
   service = await startTestService({ worker: false, environment: { SETTLE_WAIT_MS: '3000' } });
   site = await service.site();
-}, 120_000);
-afterAll(() => service?.stop(), 60_000);
+});
+afterAll(() => service?.stop());
 
 test.for([
   ['before anything is sent', 'after_sign'],
   ['between settlement on chain and its record', 'after_receipt'],
   ['between record and answer', 'after_record'],
-] as const)('a worker killed %s: the licence exists afterwards, paid once', { timeout: 90_000 }, async ([, point]) => {
+] as const)('a worker killed %s: the licence exists afterwards, paid once', { timeout: 300_000 }, async ([, point]) => {
   const wallet = await service.payer(1_000_000n);
   const { token } = await signInWith(service.baseUrl, wallet);
   const url = `${service.baseUrl}/_svc/licenses`;

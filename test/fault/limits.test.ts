@@ -129,7 +129,7 @@ test('with every relayer key retired a payment is refused before its row; one ta
 });
 
 test('with GROUP_COMMIT_BY_TENANT no statement of intake or answer touches two sites, and every buyer gets his receipt', async () => {
-  await start({ runBatches: true, waitMs: 10_000 });
+  await start({ runBatches: true, waitMs: 60_000 });
   const sites = [world.tenantId, crypto.randomUUID(), crypto.randomUUID()];
   for (const site of sites.slice(1))
     await world.database.query("insert into tenant (tenant_id, status, price_usdc) values ($1, 'active', '0.001')", [site]);

@@ -194,7 +194,7 @@ test('five payments that the node gives no answer for keep the sixth from no rou
     await applyEvents(world.database, [{ tenantId: world.tenantId, paymentId: row?.payment_id ?? '', event }]);
     await submitAlone(world, payment);
   }
-  const inOrder = await listWatched(world.database, world.network.id, 10);
+  const inOrder = await listWatched(world.database, world.network.id, 10, 0);
   expect(inOrder).toHaveLength(6);
   const silent = inOrder.slice(0, 5).map(({ nonce }) => nonce);
   const rpc = cuttable(world.rpc);

@@ -135,10 +135,10 @@ test('a wallet emptied between check and mining fails alone, with insufficient_f
 
 test('an authorization that runs out while it waits is refused unsent, and stays so once it can never be used', async () => {
   const terms = termsFor(world, newAuthors(1n), { slug: 'late' });
-  const validBefore = BigInt(Math.floor(Date.now() / 1000) + 12);
+  const validBefore = BigInt(Math.floor(Date.now() / 1000) + 300);
   const payment = await paymentFor(world, await newPayer(world), terms, { validBefore });
   expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
-  await sendAll(world, changed(world, { now: () => Date.now() + 6_000 }));
+  await sendAll(world, changed(world, { now: () => Date.now() + 294_000 }));
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid', tx_hash: null });
   expect(await failures('late')).toEqual(['authorization_invalid']);
 });
@@ -316,7 +316,6 @@ test('more payments than one transaction may hold are spread over several, each 
     .poll(
       async () =>
         (await world.database.query("select 1 as one from payment where slug like 'large-%' and state = 'settled'")).length,
-      { timeout: 10_000 },
     )
     .toBe(9);
   const gas = await world.database.query<{ gas: string }>('select max(gas_limit) as gas from relayer_transaction');

@@ -27,6 +27,7 @@ const cleanups: (() => unknown)[] = [];
 const deliveries = new Map<string, LoggedDelivery>();
 const endpoints = new Map<string, { readonly enabled: boolean }>();
 const handedOver: RetryStart[] = [];
+let innerVisits = 0;
 let own: TestDatabase;
 let database: Database;
 let outbound: Outbound;
@@ -66,6 +67,13 @@ function slowloris(socket: Socket): void {
   socket.on('close', () => clearInterval(timer));
 }
 
+/** An answer whose body comes a byte every 50 ms, for ever. */
+const drip: Handler = (response) => {
+  response.writeHead(200);
+  const timer = setInterval(() => response.write('x'), 50);
+  response.on('close', () => clearInterval(timer));
+};
+
 /** Bytes as fast as they are taken, for ever. */
 const endless: Handler = (response) => {
   const more = (): void => {
@@ -91,11 +99,17 @@ beforeAll(async () => {
   });
   const closed = await listenOn(createSocketServer());
   cleanups.pop()?.();
+  const inner = await serve((response) => {
+    innerVisits += 1;
+    response.writeHead(204).end();
+  });
   const urls: Record<string, string> = {
     works: await serve(status(204)),
     hangs: await serve(() => undefined),
     slowloris: `http://127.0.0.1:${await listenOn(createSocketServer(slowloris))}/`,
-    redirects: await serve(status(302, { location: 'http://169.254.169.254/' })),
+    redirects: await serve(status(302, { location: inner })),
+    redirectsToMetadata: await serve(status(307, { location: 'http://169.254.169.254/' })),
+    drips: await serve(drip),
     gone: await serve(status(410)),
     throttles: await serve(status(429, { 'retry-after': '7200' })),
     throttlesPlainly: await serve(status(429)),
@@ -117,14 +131,14 @@ beforeAll(async () => {
     await pingEndpoint({ database }, tenantId, endpointId);
     keys.set(name, { tenantId, endpointId });
   }
-  await runPass({ database, outbound, secretBox, handedOver, limits: { requestTimeoutMs: TIMEOUT_MS } });
+  await runPass({ database, outbound, secretBox, handedOver, limits: { requestTimeoutMs: TIMEOUT_MS, passMs: 3_000 } });
   for (const [name, { tenantId, endpointId }] of keys) {
     const [delivery] = await listDeliveries({ database }, tenantId, endpointId);
     if (delivery !== undefined) deliveries.set(name, delivery);
     const [endpoint] = await listEndpoints({ database }, tenantId);
     if (endpoint !== undefined) endpoints.set(name, endpoint);
   }
-}, 60_000);
+});
 afterAll(async () => {
   for (const cleanup of cleanups) cleanup();
   await outbound.close();
@@ -136,9 +150,11 @@ test.each([
   ['works', 'delivered', null],
   ['bombs', 'delivered', null],
   ['neverEnds', 'delivered', null],
+  ['drips', 'delivered', null],
   ['hangs', 'pending', 'timeout'],
   ['slowloris', 'pending', 'timeout'],
   ['redirects', 'pending', 'redirect'],
+  ['redirectsToMetadata', 'pending', 'redirect'],
   ['throttles', 'pending', 'status_429'],
   ['throttlesPlainly', 'pending', 'status_429'],
   ['storms', 'pending', 'status_500'],
@@ -161,6 +177,10 @@ test('every attempt ended by its deadline, and kept at most 2 KiB of an answer',
     expect(attempts[0]?.durationMs).toBeLessThan(TIMEOUT_MS + 1_500);
     expect(Buffer.byteLength(attempts[0]?.responseStart ?? '')).toBeLessThanOrEqual(2_048);
   }
+});
+
+test('where a redirect leads nobody is asked, even if he could be reached', () => {
+  expect(innerVisits).toBe(0);
 });
 
 test('the one that works was served while others hung', () => {

@@ -31,7 +31,7 @@ const run = (...args: string[]): Promise<Record<string, unknown>> => runAdmin(ap
 function runProgram(args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
     const env = { ...environment, PATH: process.env['PATH'] ?? '' };
-    execFile(process.execPath, ['bin/admin.ts', ...args], { env, timeout: 30_000 }, (error, out, err) => {
+    execFile(process.execPath, ['bin/admin.ts', ...args], { env, timeout: 100_000 }, (error, out, err) => {
       resolve({ code: error ? Number(error.code) : 0, out, err });
     });
   });

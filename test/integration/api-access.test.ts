@@ -163,6 +163,8 @@ test('unknown paths are 404, wrong methods 405 with Allow, in the shape of their
   expect([quote.status, quote.headers.get('allow'), Object.keys(quote.body)]).toEqual([405, 'GET, HEAD', ['error']]);
   const verify = await api.request('/_svc/verify');
   expect([verify.status, verify.headers.get('allow'), verify.body.ok]).toEqual([405, 'POST', false]);
+  const buying = await api.request('/_svc/licenses');
+  expect([buying.status, buying.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
 });
 
 test('errors are problem details only for a client that asks for them', async () => {
@@ -171,6 +173,17 @@ test('errors are problem details only for a client that asks for them', async ()
   const problem = await api.request('/_svc/quote', { headers: { accept: 'application/problem+json' } });
   expect(problem.headers.get('content-type')).toContain('application/problem+json');
   expect(problem.body).toMatchObject({ type: 'about:blank', title: 'missing_credential', status: 401, error: plain.body.error });
+  for (const [path, members] of [
+    ['/_svc/quote', {}],
+    ['/_svc/observe', { ok: false }],
+  ] as const) {
+    const refused = await api.request(path, { method: 'DELETE', headers: { accept: 'application/problem+json' } });
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([405, 'application/problem+json']);
+    expect(refused.headers.get('x-svc-error-code')).toBe('method_not_allowed');
+    const detail = 'this path does not take this method';
+    const error = `method_not_allowed: ${detail}`;
+    expect(refused.body).toEqual({ type: 'about:blank', title: 'method_not_allowed', status: 405, detail, ...members, error });
+  }
 });
 
 test('bodies over their limit, too deep, compressed, not UTF-8 or not JSON are 400', async () => {

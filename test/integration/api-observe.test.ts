@@ -139,7 +139,9 @@ test('what a report cannot say is a 400 that names the report and the member', a
   const post = (...reports: object[]) => api.post('/_svc/observe', site.key, reports.length === 1 ? reports[0] : reports);
   const good = report(site.host);
   const cases: [object, string][] = [
-    [report(site.host, { agent: { ua: 'bad\u0000ua' } }), '1.ua: '],
+    [report(site.host, { agent: { ua: 'bad\u0000ua' } }), '1.agent.ua: '],
+    [report(site.host, { agent: { classifyReason: '\u0000' } }), '1.agent.classifyReason: '],
+    [report(site.host, { agent: { verifiedAgent: 'a\u0000.example' } }), '1.agent.verifiedAgent: '],
     [report(site.host, { slug: 'bad\u0000slug' }), '1.slug: '],
     [report(site.host, { resource: 'ftp://news.example/x' }), '1.resource: '],
   ];

@@ -26,6 +26,7 @@ beforeEach(() => {
   asked = [];
   outcome = receipt;
   api.time.offsetMs = 0;
+  api.time.stoppedAtMs = null;
 });
 afterAll(() => api.stop());
 
@@ -109,9 +110,9 @@ test('a good payment answers the receipt exactly as specified, with both respons
 test('a quote lives 600 seconds: the last millisecond settles, the next one is quote_expired', async () => {
   const site = await api.site();
   const body = await verifyBody(site.key);
-  api.time.offsetMs = body.quote.expiresAt - Date.now() - 2_000;
+  api.time.stoppedAtMs = body.quote.expiresAt - 1;
   expect((await api.post('/_svc/verify', site.key, body)).status).toBe(200);
-  api.time.offsetMs = body.quote.expiresAt - Date.now() + 1;
+  api.time.stoppedAtMs = body.quote.expiresAt;
   const late = await api.post('/_svc/verify', site.key, body);
   expect([late.status, late.headers.get('x-svc-error-code'), late.body.ok]).toEqual([402, 'quote_expired', false]);
   expect(await failures(site.tenantId)).toEqual(['authorization_invalid']);

@@ -37,8 +37,9 @@ async function brokenNode(listener: RequestListener): Promise<{ readonly url: st
   return node;
 }
 
+/** Waits for no node longer than 3 s: time enough for one that answers, on any machine. */
 function rpcTo(...rpcUrls: string[]): Rpc {
-  const rpc = createRpc({ id: 'eip155:84532', rpcUrls }, { timeoutMs: 300 });
+  const rpc = createRpc({ id: 'eip155:84532', rpcUrls }, { timeoutMs: 3_000 });
   open.push(rpc);
   return rpc;
 }

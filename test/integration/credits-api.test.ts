@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { checksumAddress } from '../../chain/offer.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
@@ -17,8 +17,8 @@ beforeAll(async () => {
   web = await startSandboxWeb(0);
   api = await startTestApi({ outbound: createOutbound({ allowLoopback: true, sandboxWeb: web.url }) });
 });
-afterEach(() => {
-  api.time.offsetMs = 0;
+beforeEach(() => {
+  Object.assign(api.time, { offsetMs: 0, stoppedAtMs: Date.now() });
 });
 afterAll(async () => {
   await api.stop();

@@ -78,6 +78,9 @@ test('GET gives people a page that loads nothing from elsewhere, and is refused 
 
 const SCOPE_OF: readonly [string, Scope][] = [
   ['plan', 'tenant.read'],
+  ['gate { mode }', 'tenant.read'],
+  ['licenceOffering { sellsTraining }', 'tenant.read'],
+  ['pages { nodes { slug } }', 'tenant.read'],
   ['hosts { nodes { host } }', 'tenant.read'],
   ['webhookEndpoints { nodes { origin } }', 'tenant.read'],
   ['earnings { totals { events } }', 'earnings.read.all'],
@@ -112,17 +115,18 @@ test.each(SCOPE_OF)('%s needs the scope %s, and a refusal takes that field alone
   for (const keyId of [without.keyId, with_.keyId]) await revokeKey({ database }, { tenantId, keyId });
 });
 
-test('keys, the audit log and an endpoint’s whole URL are for owners alone', async () => {
+test('keys, the audit log, where alerts go, and an endpoint’s whole URL are for owners alone', async () => {
   const { tenantId } = site;
   const { database } = graph.api.deps;
   const { secretBox, outbound } = graph;
   await createEndpoint({ database, secretBox, outbound }, tenantId, { url: 'https://hooks.example.com/secret-path' });
   const query =
-    '{ tenant { keys(first: 100) { nodes { name prefix last4 scopes } } auditLog { nodes { action } } webhookEndpoints { nodes { origin url } } } }';
+    '{ tenant { keys(first: 100) { nodes { name prefix last4 scopes } } auditLog { nodes { action } } alertEmail webhookEndpoints { nodes { origin url } } } }';
   const asKey = await graph.ask(site.key, query);
   expect(asKey.data.tenant).toEqual({
     keys: null,
     auditLog: null,
+    alertEmail: null,
     webhookEndpoints: { nodes: [{ origin: 'https://hooks.example.com', url: null }] },
   });
   expect(new Set(asKey.errors.map(({ extensions }) => extensions.code))).toEqual(new Set(['FORBIDDEN']));

@@ -5,6 +5,7 @@ import type { Database } from '../../db/database.ts';
 import { schema } from '../../graphql/schema.ts';
 import { createRule } from '../../services/anomalies/rules.ts';
 import { mintKey } from '../../services/keys.ts';
+import { importPages } from '../../services/licences/offering.ts';
 import { inviteMember } from '../../services/members.ts';
 import { changePricing } from '../../services/site/prices.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
@@ -31,6 +32,7 @@ beforeAll(async () => {
     await sellLicence(database, tenantId, host);
     await mintKey({ database, pepper }, { tenantId, name: `key ${n}`, scopes: ['tenant.read'] });
     await inviteMember({ database, pepper, clock: Date.now }, { tenantId, authorId: `a${n}`, email: `a${n}@example.com` });
+    await importPages({ database }, { tenantId, pages: [{ slug: `imported-${n}`, path: `/imported/${n}` }] });
     await createRule({ database }, tenantId, { metric: 'denied', rangeKey: '1h', threshold: 10 + n });
     const call = { tenantId, actor: { userId: 'ada', via: 'token' } } as const;
     await changePricing({ database }, call, 'price.set', { priceUsdc: `0.00${n + 1}` });
@@ -101,12 +103,13 @@ const PAYMENT = 'slug batch { workflowId } crossings { slug } observations { ver
 /** Each field of a site, asked for with everything that hangs on its rows, and the statements it costs besides the site's own. */
 const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['hosts(first: $n) { totalCount nodes { host enforcement { mode } challenge { token } } }', 3],
+  ['pages(first: $n) { totalCount nodes { slug } }', 2],
   ['earnings(groupBy: SLUG) { totals { events } breakdown(first: $n) { totalCount nodes { key } } }', 4],
   [`crossings(first: $n) { totalCount nodes { slug legs { toAddress } payment { ${PAYMENT} } } }`, 7],
   ['legs(first: $n) { totalCount nodes { slug crossing { slug payment { batch { state } } } } }', 5],
   [
     'statements { statements(first: $n) { totalCount nodes { wallet lines(first: 3) { totalCount nodes { slug crossing { slug } } } } } }',
-    5,
+    4,
   ],
   [
     `reconciliation { exceptions(first: $n) { totalCount nodes { micro crossing { slug } payment { state } } }
@@ -152,4 +155,15 @@ test('every list and report of a site stands among these fields', () => {
     /Connection$|^(Earnings|Statements|Reconciliation|Audit)$/.test(String(type)),
   );
   expect(FIELDS.map(([field]) => nameOf(field)).toSorted()).toEqual(wide.map(({ name }) => name).toSorted());
+});
+
+test('a statement of an analyst is one core’s at most: no parallel workers, no compiled plans', async () => {
+  for (const [setting, value] of [
+    ['max_parallel_workers_per_gather', '0'],
+    ['jit', 'off'],
+    ['statement_timeout', '2s'],
+  ]) {
+    const rows = await graph.reading.query(`show ${setting}`);
+    expect(rows).toEqual([{ [setting as string]: value }]);
+  }
 });

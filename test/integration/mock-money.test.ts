@@ -10,7 +10,7 @@ let site: TestSite;
 beforeAll(async () => {
   service = await startTestService({ environment: { TEST_KEYS_ENABLED: 'true', EVENT_WINDOW_MS: '200' } });
   site = await service.site();
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const REPORTS = ['earnings', 'earnings/statements', 'earnings/reconciliation', 'earnings/export.csv', 'audit'];
@@ -64,4 +64,4 @@ test('what a test key buys and what it fails to buy is in no report, no rollup, 
     totals: Record<string, unknown>;
   };
   expect(audit.totals).toMatchObject({ paid: 0 });
-}, 60_000);
+});

@@ -11,7 +11,7 @@ let site: TestSite;
 beforeAll(async () => {
   service = await startTestService();
   site = await service.site();
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const ask = (query = '') =>
@@ -43,7 +43,7 @@ test('the running service reconciles what it sold with the chain, and the report
     return { settled: body.settled, outstanding: body.outstanding, exceptions: body.exceptions };
   };
   await expect
-    .poll(repaired, { timeout: 30_000, interval: 500 })
+    .poll(repaired, { timeout: 60_000, interval: 500 })
     .toEqual({ settled: { legs: 7, micro: 7_000 }, outstanding: { legs: 0, micro: 0 }, exceptions: [] });
   const connection = await Connection.connect({ address: service.temporal.address });
   await saveHistory(
@@ -52,7 +52,7 @@ test('the running service reconciles what it sold with the chain, and the report
     'reconcileChain',
   );
   await connection.close();
-}, 90_000);
+});
 
 test('evidence that stays away shows as exceptions with all members', async () => {
   const reference = await buy('trio');
@@ -81,7 +81,7 @@ test('evidence that stays away shows as exceptions with all members', async () =
   expect(body.outstanding).toEqual({ legs: 3, micro: 1_000 });
   expect('truncatedExceptions' in body).toBe(false);
   expect(body.retentionClampedTo).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test.each(['from=x', 'from=2&to=1', 'groupBy=agent', 'limit=0', 'cursor=-1', 'from=1&from=2'])(
   '%s is a 400 that names the parameter',

@@ -147,7 +147,7 @@ async function plainEarnings(w: Parameters<typeof plainly>[1], group: EarningsGr
 }
 
 test('earnings from rollups are the plain aggregate, whatever the rows, windows, filters and groups', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -237,7 +237,7 @@ async function plainAudit(w: Asked, group: AuditGroup) {
 }
 
 test('the audit from rollups is the plain aggregate, whatever the rows, windows, filters and groups', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(

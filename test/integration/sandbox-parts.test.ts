@@ -87,12 +87,7 @@ test('the prepared chain has a token, a router and Multicall3, and makes blocks 
   expect(BigInt(await callChain<string>(chain.rpcUrl, 'eth_call', [balanceOf, 'latest']))).toBe(5n);
   const latest = BigInt(await callChain<string>(chain.rpcUrl, 'eth_blockNumber', []));
   await expect
-    .poll(
-      async () => BigInt((await callChain<{ number: string }>(chain.rpcUrl, 'eth_getBlockByNumber', ['safe', false])).number),
-      {
-        timeout: 20_000,
-      },
-    )
+    .poll(async () => BigInt((await callChain<{ number: string }>(chain.rpcUrl, 'eth_getBlockByNumber', ['safe', false])).number))
     .toBeGreaterThanOrEqual(latest);
   const big = { from: (await callChain<string[]>(chain.rpcUrl, 'eth_accounts', []))[0], to: AUTHOR, gas: '0x1000001' };
   await expect(callChain(chain.rpcUrl, 'eth_sendTransaction', [big])).rejects.toThrow(/gas/);
@@ -144,5 +139,5 @@ test('a part does not outlive a parent that is killed outright', async () => {
   const pid = await new Promise<number>((resolve) => parent.stdout.once('data', (text: Buffer) => resolve(Number(text))));
   expect(isAlive(pid)).toBe(true);
   parent.kill('SIGKILL');
-  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
 });

@@ -149,7 +149,7 @@ test('exhausted deliveries are recovered: same ids and bytes, eight attempts ane
     `update delivery set state = 'exhausted', attempts = 8, retrying = true, decided_at = now() where endpoint_id = $1`,
     [endpointId],
   );
-  expect(await recover({ database }, tenantId, endpointId, Date.now())).toMatchObject({ deliveries: 0 });
+  expect(await recover({ database }, tenantId, endpointId, Date.now() + 1)).toMatchObject({ deliveries: 0 });
   expect(await recover({ database }, tenantId, endpointId, 0)).toEqual({ deliveries: 1, isMore: false });
   await dispatch();
   const [delivery] = await log();

@@ -39,7 +39,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'db/settlement/claim.ts',
-        search: "and payment.state = 'accepted' and payment.batch_id is null\n",
+        search: "and coalesce(payment.state, '') = 'accepted' and coalesce(payment.batch_id) is null\n",
         replace: '\n',
       },
     ],

@@ -152,7 +152,7 @@ export class SqlStore implements Store {
     const { network } = this.place;
     const listed = [
       ...(await listUnfinal(this.database, network, LIMIT)),
-      ...(await listWatched(this.database, network, LIMIT)),
+      ...(await listWatched(this.database, network, LIMIT, 0)),
     ].map((row) => this.view(row).id);
     return named.filter((row) => row.facts.state === 'accepted' || listed.includes(row.id));
   }

@@ -79,7 +79,7 @@ export function newSigningKey(): PrivateJwk {
 const NO_HOSTS = { caps: { perHour: 30, perHost: 50, gapMs: 0 }, times: HOST_TIMES, ownHosts: ['svc.example'] };
 const away = (): Promise<never> => Promise.reject(new ServiceError('workflows_unavailable', 'no workflows in this test'));
 
-/** Starts the door on a free port. `clock` may be moved; `settle` stands for the settlement service. */
+/** Starts the door on a free port. Its clock may be moved and stopped (`time`); `settle` stands for the settlement service. */
 export async function startTestApi(
   options: {
     readonly settle?: ApiDeps['settle'];
@@ -92,8 +92,9 @@ export async function startTestApi(
 ) {
   const urls = await createDatabase();
   const database = await openDatabase({ url: urls.appUrl });
-  const time = { offsetMs: 0 };
-  const clock = (): number => Date.now() + time.offsetMs;
+  // Where the answer hangs on the very second, a test stops the clock: it must not hang on how fast the machine is.
+  const time: { offsetMs: number; stoppedAtMs: number | null } = { offsetMs: 0, stoppedAtMs: null };
+  const clock = (): number => (time.stoppedAtMs ?? Date.now()) + time.offsetMs;
   const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => problems.push(fields) };
   const problems: object[] = [];
   const network = baseSepoliaNetwork({ rpcUrls: ['http://127.0.0.1:1'], router: routerAddress });

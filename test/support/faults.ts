@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData, parseAbi } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { transferCall } from '../../chain/calldata.ts';
 import { multicall3Address } from '../../chain/multicall.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { chainUnavailable } from '../../chain/rpc.ts';
+import { transferCall } from '../../chain/tokenCalls.ts';
 import type { Authorization, Hex, ParsedPayment } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
@@ -79,7 +79,7 @@ export async function strangerCalls(
   const only = calls.length === 1 ? calls[0] : undefined;
   const request = { from: stranger, gas: '0x4c4b40', ...(only ?? { to: multicall3Address, data }) };
   const hash = await chainCall<Hex>(world, 'eth_sendTransaction', request);
-  for (let asked = 0; asked < 100; asked += 1) {
+  for (let asked = 0; asked < 1_500; asked += 1) {
     const receipt = await chainCall<{ status: string } | null>(world, 'eth_getTransactionReceipt', hash);
     if (receipt?.status === '0x1') return hash;
     if (receipt !== null) break;
@@ -149,9 +149,9 @@ export async function attempt(world: SettlementWorld, terms: Terms, payment: Par
   }
 }
 
-/** The same, asked again while it is on its way: for 20 s, however busy the machine is. */
+/** The same, asked again while it is on its way: for 60 s, however busy the machine is. */
 export async function attemptUntilDecided(world: SettlementWorld, terms: Terms, payment: ParsedPayment) {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   for (;;) {
     const answer = await attempt(world, terms, payment);
     if (answer.code !== 'settlement_pending' || Date.now() > deadline) return answer;
@@ -177,9 +177,21 @@ export async function sendAll(world: SettlementWorld, deps: SettlementDeps = wor
   return batchId;
 }
 
-/** Looks at a batch's receipt; a node that mines at once still takes a moment. */
-export function look(world: SettlementWorld, batchId: string, deps: SettlementDeps = world.deps) {
+/** Looks at a batch's receipt; a node that mines at once still takes a moment, which is waited for. */
+export async function look(world: SettlementWorld, batchId: string, deps: SettlementDeps = world.deps) {
+  await mined(world);
   return confirmBatch(deps, batchId, { timeoutMs: 1_000 });
+}
+
+/** Until a node that mines at once has nothing to mine; for 5 s, since some bytes are meant to stay unmined. */
+async function mined(world: SettlementWorld): Promise<void> {
+  if (!(await chainCall<boolean>(world, 'anvil_getAutomine'))) return;
+  const deadline = Date.now() + 5_000;
+  while (Date.now() < deadline) {
+    const { pending } = await chainCall<{ pending: string }>(world, 'txpool_status');
+    if (BigInt(pending) === 0n) return;
+    await sleep(10);
+  }
 }
 
 /** Rounds of the sweeper: a block, the round, its batches, and a block. */

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database, Sql } from '../../db/database.ts';
-import { openDatabase } from '../../db/database.ts';
+import { openReadingDatabase } from '../../db/graph/reading.ts';
 import { createGraphqlDoor, GRAPHQL_PATH } from '../../graphql/door.ts';
 import { createOwnerToken } from '../../services/tenants.ts';
 import { startTestApi } from './api.ts';
@@ -66,7 +66,7 @@ export function expectClean(graph: Awaited<ReturnType<typeof startTestGraphql>>,
 export async function startTestGraphql() {
   const api = await startTestApi();
   const outbound = createOutbound({ allowLoopback: true });
-  const pool = await openDatabase({ url: api.urls.appUrl, poolSize: 2, statementTimeoutMs: 2_000 });
+  const pool = await openReadingDatabase({ url: api.urls.appUrl, poolSize: 2, statementTimeoutMs: 10_000 });
   let statements = 0;
   const counted = (sql: Sql): Sql => ({
     query: (statement, values) => {
@@ -91,6 +91,7 @@ export async function startTestGraphql() {
   return {
     api,
     url,
+    reading,
     secretBox,
     outbound,
     ask: (bearer: string | null, query: string, variables = {}) => askGraph(url, bearer, query, variables),

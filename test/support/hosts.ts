@@ -30,7 +30,7 @@ export async function startHostWorld() {
   const api = await startTestApi({ hosts, outbound });
   const { database } = api.deps;
   const dns = createHostDns({ sandboxWeb: { url: web.url, outbound } });
-  const probe = createHostProbe({ outbound, dns, fleetHost: FLEET, timeoutMs: 1_500 });
+  const probe = createHostProbe({ outbound, dns, fleetHost: FLEET, timeoutMs: 3_000 });
   const startWorker = async () => {
     const worker = await Worker.create({
       connection: native,

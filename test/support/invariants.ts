@@ -40,7 +40,7 @@ export async function checkInvariants(world: JudgedWorld, known: Known = {}): Pr
   await noncesHaveNoGap(world, known);
 }
 
-/** The same for a service as it runs, once it has come to rest: payments on their way and money at splits get 30 s to arrive. */
+/** The same for a service as it runs, once it has come to rest: payments on their way and money at splits get 60 s to arrive. */
 export async function checkService(
   service: Pick<TestService, 'database' | 'chain' | 'relayer'>,
   known: Known = {},
@@ -59,7 +59,7 @@ export async function checkService(
       );
       return [...open, ...balances.filter((balance) => balance > 0n)];
     };
-    await expect.poll(underWay, { timeout: 30_000, interval: 200 }).toEqual([]);
+    await expect.poll(underWay, { timeout: 60_000, interval: 200 }).toEqual([]);
     await checkInvariants({ database, rpc, network, deps: { relayersOf: () => [{ address: relayer }] } }, known);
   } finally {
     await rpc.close();

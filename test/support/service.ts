@@ -85,6 +85,7 @@ export async function startTestService(
   const environment = {
     ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
     PUBLIC_BASE_URL: TEST_ISSUER,
+    SETTLE_WAIT_MS: '60000', // a busy machine settles late, and a test that means `settlement_pending` says so
     ...options.environment,
   };
   const logFile = (name: string): string => join(inject('parts').folder, `${name}-${randomUUID()}.log`);

@@ -74,11 +74,11 @@ export async function startSettlement(
     log: quiet,
     now: Date.now,
     settings: {
-      waitMs: options.waitMs ?? 15_000,
+      waitMs: options.waitMs ?? 60_000,
       licenceLifeSeconds: 600,
       inFlightLimit: 4,
       gasBudgetWeiPerDay: null,
-      stuckAfterMs: 5_000,
+      stuckAfterMs: 60_000, // a test that wants a dearer replacement asks for one; a busy machine makes none
       dustBelowMicro: 1_000n,
       groupByTenant: false,
       ...options.settings,
@@ -139,18 +139,32 @@ export async function startSettlement(
 /** What `startSettlement` gives. */
 export type SettlementWorld = Awaited<ReturnType<typeof startSettlement>>;
 
-/** One batch as its workflow runs it. */
+/** One batch as its workflow runs it, until it and the batches that carry what it left over are done. */
 export async function runBatch(deps: SettlementDeps, proposal: BatchProposal): Promise<void> {
-  for (let round = 0; round < 40; round++) {
+  const others: Promise<void>[] = [];
+  const handOver = (payments: BatchProposal['payments']): void => {
+    if (payments.length > 0) others.push(runBatch(deps, { ...proposal, batchId: randomUUID(), payments }));
+  };
+  const outcomes = await Promise.allSettled([carry(deps, proposal, handOver)]);
+  for (let at = 0; at < others.length; at += 1) outcomes.push(...(await Promise.allSettled([others[at]])));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+async function carry(
+  deps: SettlementDeps,
+  proposal: BatchProposal,
+  handOver: (payments: BatchProposal['payments']) => void,
+): Promise<void> {
+  for (let round = 0; round < 600; round++) {
     const sent = await sendProposal(deps, proposal, `test:${proposal.batchId}`);
-    if (sent.rest.length > 0) void runBatch(deps, { ...proposal, batchId: randomUUID(), payments: sent.rest });
+    handOver(sent.rest);
     if (sent.kind === 'idle') return;
     if (sent.kind === 'sent') break;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   for (let round = 0; round < 40; round++) {
     const result = await confirmCarried(deps, proposal.batchId, { timeoutMs: 1_500 });
-    if (result.rest.length > 0) void runBatch(deps, { ...proposal, batchId: randomUUID(), payments: result.rest });
+    handOver(result.rest);
     if (result.undecided === 0) return;
   }
 }

@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import { routerAbi, tokenAbi } from '../../chain/abi.ts';
 import type { ChainLog } from '../../chain/evidence.ts';
 import { evidenceFromLogs, TOPICS } from '../../chain/evidence.ts';
+import { baseSepoliaNetwork } from '../../chain/network.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
+import { transferRows } from '../../services/settlement/transferRows.ts';
 
 const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
 const [asset, router, payer, payTo, other] = [address(1), address(2), address(3), address(4), address(5)];
@@ -86,4 +88,26 @@ test('cancellations and the events of the router are read', () => {
 test('a Transfer of an ERC-721 form is not one of money', () => {
   const topics = [TOPICS.transfer, pad(payer), pad(payTo), pad('0x05')];
   expect(read(used(), log(topics))).toMatchObject({ authorizations: [], unpaired: [{}], transfers: [] });
+});
+
+test('rows of evidence hold every transfer, with payer and nonce where an authorization moved it, in its own transaction alone', () => {
+  const network = baseSepoliaNetwork({ rpcUrls: ['http://127.0.0.1:1'], router });
+  const own = network.asset.toLowerCase() as Address;
+  const blockTime = new Date(1_000);
+  const [authorization, moved] = [used(payer, own), transfer(payer, payTo, 5n, own)];
+  const [split, elsewhere] = [transfer(payTo, other, 3n, own), transfer(payer, other, 7n, own, 2)];
+  const evidence = evidenceFromLogs([authorization, moved, split, elsewhere], network);
+  const rows = transferRows(network, evidence, blockTime);
+  expect(rows).toHaveLength(3);
+  expect(rows).toEqual(
+    expect.arrayContaining([
+      {
+        ...{ network: network.id, token: network.asset, blockTime, blockNumber: 7n, blockHash: moved.blockHash },
+        ...{ txHash: moved.transactionHash, logPosition: 1, logIndex: moved.logIndex },
+        ...{ from: payer, to: payTo, amountMicro: 5n, payer, nonce },
+      },
+      expect.objectContaining({ from: payTo, amountMicro: 3n, logPosition: 2, payer: null, nonce: null }),
+      expect.objectContaining({ txHash: elsewhere.transactionHash, amountMicro: 7n, payer: null, nonce: null }),
+    ]),
+  );
 });

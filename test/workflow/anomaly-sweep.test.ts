@@ -57,4 +57,4 @@ test('a breached threshold reaches the endpoint once, however often the running 
   await saveHistory(worker.client, 'sweepAnomalies');
   await handle.terminate();
   await receiver.stop();
-}, 60_000);
+});

@@ -194,9 +194,9 @@ test('what a site runs on is told by its front page when the challenge is opened
 
 test('checks over a cap are 429 with Retry-After, cost nothing, and the automatic check goes on', async () => {
   const { open, check, list, host } = await site();
-  world.times.openGapsMs[0] = 3_000;
+  const before = [...world.times.openGapsMs];
+  world.times.openGapsMs.fill(3_000); // one automatic check may come before the page is there; then the next one finds it
   const { token } = (await open(host)).body.challenge;
-  world.times.openGapsMs[0] = 60_000;
   world.caps.gapMs = 3_600_000;
   expect((await check(host)).status).toBe(409);
   const soon = await check(host);
@@ -206,16 +206,18 @@ test('checks over a cap are 429 with Retry-After, cost nothing, and the automati
   await serveToken(host, token);
   await eventually(async () => (await list()).body.challenges[0].verifiedAt !== null);
   expect((await check(host)).status).toBe(200);
+  world.times.openGapsMs.splice(0, before.length, ...before);
   world.caps.gapMs = 0;
 });
 
 test('a challenge verifies by itself, without a check being asked for', async () => {
   const { open, list, host } = await site();
-  world.times.openGapsMs[0] = 300;
+  const before = [...world.times.openGapsMs];
+  world.times.openGapsMs.fill(300);
   const { token } = (await open(host)).body.challenge;
   await serveToken(host, token);
-  world.times.openGapsMs[0] = 60_000;
   await eventually(async () => (await list()).body.challenges[0].verifiedAt !== null);
+  world.times.openGapsMs.splice(0, before.length, ...before);
 });
 
 test('a check waits for a worker that comes back, and a host stays known over its restart', async () => {
@@ -227,7 +229,12 @@ test('a check waits for a worker that comes back, and a host stays known over it
   await restarting;
   const first = await answer;
   expect([200, 503]).toContain(first.status);
-  expect((await check(host)).status).toBe(200);
+  // A worker that has only just come back may be late once more: 503 says to ask again.
+  await eventually(async () => {
+    const { status } = await check(host);
+    expect([200, 503]).toContain(status);
+    return status === 200;
+  });
 });
 
 test('only the routing probe says that the fleet serves a host, when name and live answer lead there', async () => {
@@ -296,7 +303,7 @@ test('a workflow of many checks continues as new and still answers', async () =>
   });
   expect((await check(host)).body).toEqual({ verified: false, reason: 'not_verified' });
   await saveHistory(world.client, `host:${tenantId}:${host}`, 'verifyHost-continued', first);
-}, 60_000);
+});
 
 test.each([
   ['two characters', 'ab'],

@@ -11,6 +11,7 @@ import { insertTenant } from '../support/ledger.ts';
 import { createNamespace } from '../support/namespace.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
+import { query } from '../support/sql.ts';
 
 let own: TestDatabase;
 let database: Database;
@@ -41,14 +42,14 @@ beforeAll(async () => {
     await running;
     await Promise.all([connection.close(), clientConnection.close()]);
   };
-}, 60_000);
+});
 afterAll(async () => {
   await stop();
   await database.close();
   await own.drop();
 });
 
-test('the nightly check finds the site whose counters differ from its rows, and mends it', { timeout: 60_000 }, async () => {
+test('the nightly check finds the site whose counters differ from its rows, and mends it', async () => {
   const tenantId = await insertTenant(database);
   await database.query(
     `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, agent, at)
@@ -57,7 +58,17 @@ test('the nightly check finds the site whose counters differ from its rows, and 
   );
   const check = (workflowId: string): Promise<number> =>
     client.workflow.execute('checkRollups', { taskQueue, workflowId, args: [{ days: 7 }] });
+  // A worker that has run for weeks: the last of its days ahead are not there yet.
+  const ahead = "select count(*)::int as n from pg_inherits where inhparent = 'observation'::regclass";
+  const [full] = await query(own.ownerUrl, ahead);
+  await query(own.ownerUrl, `drop table observation_${dayAhead(34)}, observation_${dayAhead(35)}`);
   expect(await check('checkRollups')).toBe(1);
+  expect(await query(own.ownerUrl, ahead)).toEqual([full]);
   expect(await check('checkRollups-again')).toBe(0);
   await saveHistory(client, 'checkRollups');
 });
+
+/** As partitions name the day that many days from now. */
+function dayAhead(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+}

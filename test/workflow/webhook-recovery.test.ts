@@ -59,7 +59,7 @@ const endpointRow = async (endpointId: string) =>
     )
   )[0];
 
-const poll = { timeout: 20_000 };
+const poll = { timeout: 60_000 };
 
 /** Ends the workflows of deliveries that failed; their own schedules would go on for hours. */
 async function endRetries(ids: readonly string[]): Promise<void> {
@@ -71,7 +71,7 @@ async function endRetries(ids: readonly string[]): Promise<void> {
 }
 
 test('a cooling endpoint is probed with its oldest waiting delivery, one at a time, and the rest goes out when that succeeds', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const { receiver, tenantId, endpointId, answer, recovery, log } = await subscribe(500);
   const ids = (await insertWaiting(database, tenantId, endpointId, 30)).sort();
@@ -107,7 +107,7 @@ test('a cooling endpoint is probed with its oldest waiting delivery, one at a ti
   await endRetries(ids);
 });
 
-test('410 to a probe disables the endpoint, and what waits fails instead of waiting for good', { timeout: 60_000 }, async () => {
+test('410 to a probe disables the endpoint, and what waits fails instead of waiting for good', { timeout: 300_000 }, async () => {
   const { tenantId, endpointId, answer, recovery, log } = await subscribe(500);
   const ids = await insertWaiting(database, tenantId, endpointId, 25);
   await expect.poll(async () => (await endpointRow(endpointId))?.cools, poll).toBe(true);
@@ -128,7 +128,7 @@ test('410 to a probe disables the endpoint, and what waits fails instead of wait
 });
 
 test('a recovery that was lost is started again, and with nothing to probe with the endpoint is let go', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const { endpointId } = await subscribe(200);
   await database.query(

@@ -29,9 +29,14 @@ afterAll(async () => {
 test('sales of one window are one event, the next window is another one, and the workflow sleeps in between', async () => {
   const tenantId = await insertTenant(worker.database);
   await createEndpoint(worker, tenantId, { url: receiver.url });
-  const sell = (amountMicro: number) =>
-    insertCrossing(worker.database, { tenantId, kind: 'citation', legs: [{ toAddress: '0xa', amountMicro }] });
-  await Promise.all([sell(1), sell(20), sell(300)]);
+  // One commit: sales that come one by one may lie on both sides of a window's end.
+  const sell = (...amountsMicro: number[]) =>
+    worker.database.transaction(async (sql) => {
+      for (const amountMicro of amountsMicro) {
+        await insertCrossing(sql, { tenantId, kind: 'citation', legs: [{ toAddress: '0xa', amountMicro }] });
+      }
+    });
+  await sell(1, 20, 300);
   await receiver.until(1);
   await sell(4_000);
   await receiver.until(2);

@@ -1,0 +1,15 @@
+import type { Database, DatabaseOptions } from '../database.ts';
+import { openDatabase } from '../database.ts';
+
+/**
+ * One statement of an analyst has one core at most, so that the others are left to payments; compiled plans pay for themselves in
+ * reports of minutes, which there are none of.
+ */
+const SESSION = 'set max_parallel_workers_per_gather = 0; set jit = off';
+
+/** Opens the pool that GraphQL reads through. Throws as `openDatabase`. */
+export function openReadingDatabase(
+  options: Required<Pick<DatabaseOptions, 'url' | 'poolSize' | 'statementTimeoutMs'>>,
+): Promise<Database> {
+  return openDatabase({ ...options, applicationName: 'svc graphql', session: SESSION });
+}

@@ -1,0 +1,133 @@
+import type { CrawlerPolicy, EnforcementSettings } from '../../domain/enforcement.ts';
+import type { PeriodFactor } from '../../domain/licencePeriod.ts';
+import type { ImportedPage } from '../../services/graph/lists.ts';
+import { importedPages } from '../../services/graph/lists.ts';
+import type { LicenceRules } from '../../services/graph/settings.ts';
+import { readAlertAddress, readGate, readLicenceRules } from '../../services/graph/settings.ts';
+import { builder } from '../builder.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { GateMode } from '../enums.ts';
+import { filterText } from '../inputs.ts';
+import { Tenant } from '../site.ts';
+
+const CrawlerPolicyType = builder.objectRef<CrawlerPolicy>('CrawlerPolicy').implement({
+  description: 'What becomes of crawlers by fragments of their User-Agent, lower case: block before allow before charge.',
+  fields: (t) => ({
+    allow: t.stringList({ description: 'Fragments that read free.', resolve: ({ allow }) => [...allow] }),
+    charge: t.stringList({ description: 'Fragments that pay.', resolve: ({ charge }) => [...charge] }),
+    block: t.stringList({ description: 'Fragments that are refused.', resolve: ({ block }) => [...block] }),
+  }),
+});
+
+const GateType = builder.objectRef<EnforcementSettings>('Gate').implement({
+  description: 'What the gate of the site decides by before it prices anything, as setGateScope and its siblings set it.',
+  fields: (t) => ({
+    mode: t.field({ type: GateMode, description: 'What it looks at.', resolve: ({ gateScope }) => gateScope.mode }),
+    excludePrefixes: t.stringList({
+      description: 'Paths it leaves alone in the mode `SITE`.',
+      resolve: ({ gateScope }) => (gateScope.mode === 'site' ? [...gateScope.excludePrefixes] : []),
+    }),
+    includeExtensions: t.stringList({
+      nullable: true,
+      description: 'The only files it looks at in the mode `SITE`, by extension; null: all.',
+      resolve: ({ gateScope }) =>
+        gateScope.mode === 'site' && gateScope.includeExtensions ? [...gateScope.includeExtensions] : null,
+    }),
+    seoAllowlist: t.stringList({
+      description: 'Fragments of the User-Agents of search engines that read free.',
+      resolve: ({ seoAllowlist }) => [...seoAllowlist],
+    }),
+    crawlerPolicy: t.field({
+      type: CrawlerPolicyType,
+      description: 'What becomes of crawlers.',
+      resolve: ({ crawlerPolicy }) => crawlerPolicy,
+    }),
+  }),
+});
+
+const PeriodFactorType = builder.objectRef<PeriodFactor>('PeriodFactor').implement({
+  description: 'What a licence period costs.',
+  fields: (t) => ({
+    upToDays: t.exposeFloat('upToDays', { description: 'For periods of at most so many days; the last one also beyond.' }),
+    factor: t.exposeString('factor', { description: 'How many single prices each page costs then, a decimal.' }),
+  }),
+});
+
+const LicenceOfferingType = builder.objectRef<LicenceRules>('LicenceOffering').implement({
+  description: 'What the site sells as a licence over a scope of pages, as setLicenceOffering sets it.',
+  fields: (t) => ({
+    sellsTraining: t.exposeBoolean('sellsTraining', { description: 'Whether `ai-train` and `all` are sold.' }),
+    periodFactors: t.field({
+      type: [PeriodFactorType],
+      nullable: true,
+      description: 'What periods cost, the shortest first; null: 1 up to 30 days, half a price more per further 30.',
+      resolve: ({ periodFactors }) => periodFactors,
+    }),
+  }),
+});
+
+const PageType = builder.objectRef<ImportedPage>('Page').implement({
+  description: 'A page of the catalogue that the owner imported; the pages of `creditsInline` are in it as well.',
+  fields: (t) => ({
+    slug: t.exposeString('slug', { description: 'Names the page.' }),
+    path: t.exposeString('path', { description: 'Its path on the site.' }),
+    title: t.exposeString('title', { nullable: true, description: 'Its title.' }),
+    credits: t.exposeString('credits', {
+      nullable: true,
+      description: 'JSON text of who is paid for it; null: nobody can be, and no scope with it is sold.',
+    }),
+    importedAt: t.field({
+      type: 'EpochMs',
+      description: 'When it was imported last.',
+      resolve: ({ importedAtMs }) => importedAtMs,
+    }),
+  }),
+});
+
+const PageFilter = builder.inputType('PageFilter', {
+  description: 'Which pages; everything given must hold.',
+  fields: (t) => ({
+    slug: t.string({ description: 'Of this slug.', validate: filterText }),
+    under: t.string({ description: 'Whose path begins so.', validate: filterText }),
+  }),
+});
+
+const PageConnection = connectionOf(PageType, 'Page', 'imported pages, by path');
+
+builder.objectFields(Tenant, (t) => ({
+  gate: t.field({
+    type: GateType,
+    nullable: true,
+    description: 'What its gate decides by: scope, search engines, crawler policy. Scope tenant.read.',
+    authScopes: { reads: 'tenant.read' },
+    complexity: 1,
+    resolve: (site, _args, { deps }) => readGate(deps, site.tenantId),
+  }),
+  licenceOffering: t.field({
+    type: LicenceOfferingType,
+    nullable: true,
+    description: 'What it sells as a licence over a scope of pages. Scope tenant.read.',
+    authScopes: { reads: 'tenant.read' },
+    complexity: 1,
+    resolve: (site, _args, { deps }) => readLicenceRules(deps, site.tenantId),
+  }),
+  alertEmail: t.string({
+    nullable: true,
+    description: 'Where its alerts go by e-mail; null: nowhere. For owners.',
+    authScopes: { owner: true },
+    complexity: 1,
+    resolve: (site, _args, { deps }) => readAlertAddress(deps, site.tenantId),
+  }),
+  pages: t.field({
+    type: PageConnection,
+    nullable: true,
+    description: 'Pages the owner imported into the catalogue. Scope tenant.read.',
+    authScopes: { reads: 'tenant.read' },
+    complexity: listCost,
+    args: { ...pageArgs, filter: t.arg({ type: PageFilter, description: 'Which ones.' }) },
+    resolve: async (site, { filter, ...page }, { deps }) => {
+      const request = pageRequest(page, 'PATH');
+      return findPage(request, () => importedPages.page(deps, site.tenantId, filter ?? {}, request));
+    },
+  }),
+}));

@@ -1,0 +1,29 @@
+/** What an owner decided of a site, as it holds now; graphql/** shows it. */
+import { findAlertAddress } from '../../db/anomalies/mails.ts';
+import { findEnforcement } from '../../db/enforcement.ts';
+import type { OfferingRules } from '../../db/licences/sites.ts';
+import { readOfferingRules } from '../../db/licences/sites.ts';
+import type { EnforcementSettings } from '../../domain/enforcement.ts';
+import { DEFAULT_ENFORCEMENT } from '../../domain/enforcement.ts';
+import { atDatabase } from '../outage.ts';
+import type { ReadingDeps } from './deps.ts';
+
+/** What a site says about selling licences. */
+export type LicenceRules = OfferingRules;
+
+type Reading = Pick<ReadingDeps, 'reading'>;
+
+/** What a site's gate decides by, as `changeGate` sets it (decisions §3, enforce-config). Throws database_unavailable. */
+export async function readGate({ reading }: Reading, tenantId: string): Promise<EnforcementSettings> {
+  return (await atDatabase(() => findEnforcement(reading, tenantId))) ?? DEFAULT_ENFORCEMENT;
+}
+
+/** Whether a site sells training, and what its periods cost; null: the usual factors. Throws database_unavailable. */
+export function readLicenceRules({ reading }: Reading, tenantId: string): Promise<LicenceRules> {
+  return atDatabase(() => readOfferingRules(reading, tenantId));
+}
+
+/** Where a site's alerts go by e-mail; null: nowhere. Throws database_unavailable. */
+export function readAlertAddress({ reading }: Reading, tenantId: string): Promise<string | null> {
+  return atDatabase(() => findAlertAddress(reading, tenantId));
+}

@@ -1,0 +1,212 @@
+import type { Mutant } from './mutant.ts';
+
+const facilitator = 'test/fault/facilitator.test.ts';
+const late = 'test/fault/facilitator-late.test.ts';
+const operator = 'test/fault/operator.test.ts';
+const processes = 'test/fault/processes.test.ts';
+
+/** Bugs in what meets outages, restarts, receivers and a facilitator (faults 21 to 44). */
+export const RELIABILITY_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'facilitator-is-believed',
+    rule: 1,
+    bug: 'a facilitator that says it settled, with any hash, settles the payment without a look at the chain',
+    edits: [
+      {
+        file: 'services/settlement/facilitator/confirm.ts',
+        search: "return submission.said === 'settled' && waitsForOwnId(submission) && submission.payment.legWords === null;",
+        replace: "return submission.said === 'settled';",
+      },
+    ],
+    test: { file: facilitator, name: 'success with a hash that is absent, foreign, or of another payment settles nothing' },
+  },
+  {
+    id: 'facilitator-refusals-add-up',
+    rule: 3,
+    bug: 'three refusals in a row fail a payment although an answer before them was lost',
+    edits: [
+      {
+        file: 'services/settlement/facilitator/confirm.ts',
+        search: 'refusals >= REFUSAL_LIMIT && (refusals === asks || (reference !== null && !isTxHash(reference)))',
+        replace: "refusals >= REFUSAL_LIMIT && (asks >= 0 || isTxHash(reference ?? ''))",
+      },
+    ],
+    test: { file: facilitator, name: 'once an answer was lost, no number of refusals fails the payment' },
+  },
+  {
+    id: 'facilitator-asked-all-the-time',
+    rule: 7,
+    bug: 'asking a facilitator does not put its next turn off: every look asks again',
+    edits: [
+      {
+        file: 'db/settlement/facilitator.ts',
+        search: '        due_at = now() + make_interval(secs => $2::double precision / 1000)\n      where (s.batch_id',
+        replace: '        due_at = now() + make_interval(secs => $2::double precision * 0)\n      where (s.batch_id',
+      },
+    ],
+    test: { file: facilitator, name: 'whatever it says or does not say, a transfer on the chain settles the payment, once' },
+  },
+  {
+    id: 'late-answer-overwrites',
+    rule: 3,
+    bug: 'an answer of /settle that comes late overwrites the id of the facilitator that came before it',
+    edits: [
+      {
+        file: 'db/settlement/facilitator.ts',
+        search: "        and ($9 or said = 'refused' or reference is null or reference like '0x%')`,",
+        replace: '        and ($9 or $9 is not null)`,',
+      },
+    ],
+    test: { file: late, name: 'a refusal of /settle that comes after an id of the facilitator changes nothing' },
+  },
+  {
+    id: 'open-batches-in-one-order',
+    rule: 7,
+    bug: 'of many open batches of a facilitator each round looks at the same ones',
+    edits: [{ file: 'db/settlement/facilitator.ts', search: 'order by random() limit', replace: 'order by batch_id limit' }],
+    test: { file: late, name: 'of more open batches than one round looks at, each has its turn' },
+  },
+  {
+    id: 'old-facilitator-batches-block',
+    rule: 10,
+    bug: 'what a facilitator leaves undecided for long counts against everybody who wants to buy',
+    edits: [
+      {
+        file: 'db/settlement/admission.ts',
+        search: "and (batch.kind <> 'facilitator' or batch.created_at > now() - interval '1 minute')",
+        replace: '',
+      },
+    ],
+    test: { file: facilitator, name: 'payments that a facilitator leaves undecided for long keep nobody else from buying' },
+  },
+  {
+    id: 'swept-across-sites',
+    rule: 25,
+    bug: 'what comes back from batches is proposed again without a look at whose it is',
+    edits: [
+      {
+        file: 'services/settlement/sweep.ts',
+        search: 'const groups = deps.settings.groupByTenant ? Map',
+        replace: 'const groups = deps.settings.groupByTenant && extra.length === 0 ? Map',
+      },
+    ],
+    test: { file: operator, name: 'where batches are kept within a site, the sweeper proposes none that holds payments of two' },
+  },
+  {
+    id: 'voided-twice',
+    rule: 8,
+    bug: 'an operator may void a nonce again and again, each time with a new transaction',
+    edits: [
+      {
+        file: 'services/settlement/lane.ts',
+        search: "if (batch?.state !== 'open' || !last || last.kind === 'void') return false;",
+        replace: "if (batch?.state !== 'open' || !last) return false;",
+      },
+    ],
+    test: { file: operator, name: 'a nonce is voided once' },
+  },
+  {
+    id: 'recover-adopts-any-nonce',
+    rule: 7,
+    bug: "adopting the chain's nonce takes it also where it is lower than ours: a nonce is given out twice",
+    edits: [
+      {
+        file: 'db/settlement/relayer.ts',
+        search: 'if (BigInt(rows[0]?.next_nonce ?? 0) >= chainNonce) return;',
+        replace: 'if (BigInt(rows[0]?.next_nonce ?? 0) === chainNonce) return;',
+      },
+    ],
+    test: { file: operator, name: 'adopting the count of a chain that lags behind takes no nonce a second time' },
+  },
+  {
+    id: 'unreadable-row-stops-the-lane',
+    rule: 11,
+    bug: 'a row that nobody can read is sent like any other, and its batch fails each time',
+    edits: [
+      { file: 'services/settlement/examine.ts', search: 'if (!isReadable(payment)) {', replace: "if (payment.payer === '0x') {" },
+    ],
+    test: { file: 'test/fault/poison.test.ts', name: 'a payment whose signature nobody can read fails alone, unsent' },
+  },
+  {
+    id: 'migrators-at-once',
+    rule: 24,
+    bug: 'migrations run without the advisory lock',
+    edits: [
+      {
+        file: 'db/migrate.ts',
+        search: "await client.query('select pg_advisory_lock($1)', [LOCK]);",
+        replace: "await client.query('select $1::int', [LOCK]);",
+      },
+    ],
+    test: { file: 'test/integration/upgrade.test.ts', name: 'several migrators at once leave one schema' },
+  },
+  {
+    id: 'conflicts-for-ever',
+    rule: 23,
+    bug: 'a transaction that loses every time is tried for ever',
+    edits: [{ file: 'db/database.ts', search: 'const RETRIES = 4;', replace: 'const RETRIES = 4_000;' }],
+    test: { file: 'test/fault/database.test.ts', name: 'a transaction that always loses gives up after four more tries' },
+  },
+  {
+    id: 'other-order-under-running-workflows',
+    rule: 20,
+    bug: 'a workflow does something in another order than those that run already',
+    edits: [
+      {
+        file: 'workflows/settlePayments.ts',
+        search: "  if (sent.kind !== 'sent') return;\n",
+        replace: "  if (sent.kind !== 'sent') return;\n  await sleep(BUSY_MS);\n",
+      },
+    ],
+    test: { file: 'test/workflow/replay.test.ts', name: 'settlePayments-after_sign.json replays with the code of today' },
+  },
+  {
+    id: 'announced-outside-the-transaction',
+    rule: 5,
+    bug: 'crossings leave the outbox in one transaction, and their event is written in another',
+    edits: [
+      {
+        file: 'services/webhooks/closeWindows.ts',
+        search: 'database.transaction((sql) => closeWindow(sql, tenantId, host, spanMs))',
+        replace: 'closeWindow(database, tenantId, host, spanMs)',
+      },
+    ],
+    test: { file: 'test/fault/outbox.test.ts', name: 'an event that cannot be written keeps its legs in the outbox' },
+  },
+  {
+    id: 'lease-never-ends',
+    rule: 21,
+    bug: 'a delivery whose worker died is leased for an hour and more',
+    edits: [
+      {
+        file: 'db/webhooks/leases.ts',
+        search: "clock_timestamp() + $4 * interval '1 millisecond'",
+        replace: "clock_timestamp() + $4 * interval '1 hour'",
+      },
+    ],
+    test: { file: 'test/workflow/webhook-delivery.test.ts', name: 'a worker killed between POST and record of attempt' },
+  },
+  {
+    id: 'drain-cuts-sales',
+    rule: 20,
+    bug: 'an API that is told to end cuts the payments on their way',
+    edits: [{ file: 'bin/api/start.ts', search: 'const DRAIN_MS = 25_000;', replace: 'const DRAIN_MS = 0;' }],
+    test: { file: processes, name: 'an API told to end while it sells' },
+  },
+  {
+    id: 'one-pool-for-all',
+    rule: 15,
+    bug: 'GraphQL reads through the connections that payments need',
+    edits: [
+      { file: 'bin/api/graphql.ts', search: '{ ...deps, reading, oidc,', replace: '{ ...deps, reading: deps.database, oidc,' },
+    ],
+    test: { file: processes, name: "with every connection of GraphQL's pool held, payments and reports" },
+  },
+  {
+    id: 'name-servers-in-trouble-cost-the-host',
+    rule: 15,
+    bug: "name servers that do not answer use up a host's checks",
+    edits: [{ file: 'services/hosts/challenges.ts', search: 'if (isUnheard) await', replace: 'if (isUnheard && !host) await' }],
+    test: { file: 'test/fault/names.test.ts', name: 'name servers in trouble are a timeout' },
+  },
+];
