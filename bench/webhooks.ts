@@ -19,6 +19,9 @@ import type { Figure } from './harness/figure.ts';
 import { makeFigure, percentile } from './harness/figure.ts';
 import { benchDatabase } from './harness/parts.ts';
 
+const PENDING = `select 1 from delivery where state = 'pending' and not retrying
+  order by bucket, tenant_id, endpoint_id, delivery_id limit 1`;
+
 interface World {
   readonly database: Database;
   readonly url: string;
@@ -57,7 +60,7 @@ export const webhooksBench: Bench = {
 
 async function rate(world: World): Promise<Figure> {
   const { database, box, url, receiver, quick } = world;
-  const count = quick ? 200 : 6_000;
+  const count = quick ? 200 : 18_000;
   const endpoints = await addEndpoints(database, box, quick ? 50 : 500, `${receiver.origin}/`);
   const ours = async (): Promise<number> => {
     await addDeliveries(database, endpoints, count);
@@ -73,6 +76,9 @@ async function rate(world: World): Promise<Figure> {
     referenceName: 'undici Pool POST loop',
     rounds: await alternate({ rounds: quick ? 1 : 5, sides: { ours, reference } }),
     target: { atLeast: 0.4 },
+    notes:
+      `Each side sends ${count} a round: a worker runs for months, connections are opened once. Ours go to ${endpoints.length} ` +
+      'endpoints over at most two connections each, the reference uses 32; both meet the same receiver, a process of its own.',
   });
 }
 
@@ -91,13 +97,16 @@ async function postAll(origin: string, count: number): Promise<number> {
   return found;
 }
 
-/** Deliveries a second until none is pending. */
+/**
+ * Deliveries a second until none is pending. The order of the index that first attempts are found by keeps the look cheap: without
+ * it the planner reads the whole table, ever more of it, on the cores that are measured.
+ */
 async function drain(database: Database, count: number): Promise<number> {
   const startedAt = performance.now();
   for (;;) {
-    const [row] = await database.query("select 1 from delivery where state = 'pending' and not retrying limit 1");
+    const [row] = await database.query(PENDING);
     if (row === undefined) return (count * 1_000) / (performance.now() - startedAt);
-    await wait(10);
+    await wait(20);
   }
 }
 

@@ -17,10 +17,10 @@ const list: Record<string, { question: string; query: string }> = {
 }`,
   },
   authorsWaiting: {
-    question: 'Which authors wait for money, and why?',
+    question: 'Which authors wait for money of the last 30 days, and why?',
     query: `query authorsWaiting {
   tenant {
-    reconciliation {
+    reconciliation(window: { lastDays: 30 }) {
       outstanding { legs micro }
       waiting(first: 20) {
         nodes { wallet micro legs oldestAt reasons { reason legs micro } }

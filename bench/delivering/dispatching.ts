@@ -18,8 +18,8 @@ export async function whileDispatching<T>(database: Database, box: SecretBox, ur
   const outbound = createOutbound({ allowLoopback: true, perTarget: 10_000 });
   const stopping = new AbortController();
   const retries = { start: async () => undefined, recover: async () => undefined };
-  const warn = (message: string): void => {
-    if (!stopping.signal.aborted) console.error(message);
+  const warn = (message: string, fields: Readonly<Record<string, unknown>>): void => {
+    if (!stopping.signal.aborted) console.error(message, fields);
   };
   const fixed = { shards: SHARDS, windowMs: 1_000, limits: WEBHOOK_LIMITS, stopping: stopping.signal, warn };
   const deps = { database, outbound, chatOutbound: outbound, secretBox: box, retries, wake, ...fixed };

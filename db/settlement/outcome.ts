@@ -10,7 +10,7 @@ import { raiseAlert } from './admission.ts';
 import { lockPurchases, purchaseText } from './intake.ts';
 import { recordLedger } from './ledger.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { listPayments, paymentFromRow } from './payment.ts';
+import { listPayments, listPurchaseKeys, paymentFromRow } from './payment.ts';
 
 /** What happened to one payment, and what is worth keeping about it besides. */
 export interface Occurrence extends PaymentRef {
@@ -83,7 +83,7 @@ function merge(a: Applied, b: Applied): Applied {
 }
 
 async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Promise<Applied> {
-  await lockPurchases(sql, await listPayments(sql, occurrences));
+  await lockPurchases(sql, await listPurchaseKeys(sql, occurrences));
   const payments = new Map((await listPayments(sql, occurrences, true)).map((payment) => [payment.paymentId, payment]));
   const decided: Change[] = [];
   for (const occurrence of occurrences) {

@@ -220,6 +220,46 @@ export async function listPayments(sql: Sql, refs: readonly PaymentRef[], lock =
   return rows.map(paymentFromRow);
 }
 
+/** What each payment of a list is a purchase of, in any order. */
+export async function listPurchaseKeys(
+  sql: Sql,
+  refs: readonly PaymentRef[],
+): Promise<{ readonly tenantId: string; readonly payer: string; readonly resourceKey: string; readonly kind: string }[]> {
+  if (refs.length === 0) return [];
+  const rows = await sql.query<{ tenant_id: string; payer: string; resource_key: string; kind: string }>(
+    `select tenant_id, payer, resource_key, kind from payment
+       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)`,
+    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
+    'list-purchase-keys',
+  );
+  return rows.map((row) => ({ tenantId: row.tenant_id, payer: row.payer, resourceKey: row.resource_key, kind: row.kind }));
+}
+
+/** The state of each payment of a list, in key order. */
+export async function listStates(
+  sql: Sql,
+  refs: readonly PaymentRef[],
+): Promise<(PaymentRef & { readonly state: PaymentState })[]> {
+  if (refs.length === 0) return [];
+  const rows = await sql.query<{ tenant_id: string; payment_id: string; state: PaymentState }>(
+    `select tenant_id, payment_id, state from payment
+       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)
+      order by tenant_id, payment_id`,
+    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
+    'list-payment-states',
+  );
+  return rows.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id, state: row.state }));
+}
+
+/** How many payments of a batch are on their way. */
+export async function countBroadcast(sql: Sql, batchId: string): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    "select count(*)::int as count from payment where batch_id = $1 and state = 'broadcast'",
+    [batchId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** The payments that a batch carries or carried last. */
 export async function listBatchPayments(sql: Sql, batchId: string): Promise<Payment[]> {
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(

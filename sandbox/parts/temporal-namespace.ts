@@ -6,7 +6,7 @@ const LIMIT_MS = 60_000;
 /** How long closed workflows are kept where it matters: a payment asked about a month later still finds its workflow. */
 export const RETENTION_DAYS = 30;
 
-/** Registers a namespace, its closed workflows kept for a day, and waits until the server knows it everywhere (30 s at most). */
+/** Registers a namespace, its closed workflows kept for a day, and waits until the server knows it everywhere (60 s at most). */
 export function registerNamespace(address: string, namespace: string): Promise<void> {
   return withService(address, async (service) => {
     await register(service, namespace, 1);
@@ -15,7 +15,7 @@ export function registerNamespace(address: string, namespace: string): Promise<v
 }
 
 /**
- * A namespace with closed workflows kept for 30 days, known everywhere when this resolves (30 s at most): registered if there is
+ * A namespace with closed workflows kept for 30 days, known everywhere when this resolves (60 s at most): registered if there is
  * none, its retention raised if it was shorter. A second call changes nothing.
  */
 export function ensureNamespace(address: string, namespace: string): Promise<void> {
@@ -45,7 +45,7 @@ function days(count: number): Retention {
 }
 
 async function withService<T>(address: string, work: (service: Service) => Promise<T>): Promise<T> {
-  const connection = await Connection.connect({ address, connectTimeout: 10_000 });
+  const connection = await Connection.connect({ address, connectTimeout: LIMIT_MS });
   try {
     return await work(connection.workflowService);
   } finally {

@@ -18,7 +18,7 @@ export const MAX_EXPORT_ROWS = 50_000;
 
 /** Rows that are read and written at once. */
 const CHUNK_ROWS = 500;
-const DIGEST_CHUNK_ROWS = 50;
+const DIGEST_CHUNK_ROWS = 100;
 const MAX_REMEMBERED = 10_000;
 
 /** The columns, in order (decisions §4, CSV columns). */

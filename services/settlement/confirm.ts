@@ -7,7 +7,7 @@ import { addGasUsage, addStrike } from '../../db/settlement/admission.ts';
 import type { Applied, Occurrence } from '../../db/settlement/outcome.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
-import { listBatchPayments, listPayments } from '../../db/settlement/payment.ts';
+import { countBroadcast, listBatchPayments, listStates } from '../../db/settlement/payment.ts';
 import type { Batch } from '../../db/settlement/relayer.ts';
 import { findBatch, listAttempts, markMined } from '../../db/settlement/relayer.ts';
 import type { FailureReason } from '../../domain/errors.ts';
@@ -50,14 +50,14 @@ export async function confirmBatch(
   deps.crashAt('after_receipt');
   const released = await decideFromReceipt(deps, network, rpc, batch, receipt, open);
   deps.crashAt('after_record');
-  const left = (await listBatchPayments(deps.database, batchId)).filter((payment) => payment.facts.state === 'broadcast');
-  return { undecided: left.length, rest: [...released, ...(await reaccepted(deps, open))] };
+  const undecided = await countBroadcast(deps.database, batchId);
+  return { undecided, rest: [...released, ...(await reaccepted(deps, open))] };
 }
 
 /** Payments that went back to `accepted`: they go out again under a new nonce. */
 async function reaccepted(deps: SettlementDeps, payments: readonly Payment[]): Promise<PaymentRef[]> {
-  const rows = await listPayments(deps.database, payments);
-  return rows.filter((row) => row.facts.state === 'accepted').map(({ tenantId, paymentId }) => ({ tenantId, paymentId }));
+  const rows = await listStates(deps.database, payments);
+  return rows.filter((row) => row.state === 'accepted').map(({ tenantId, paymentId }) => ({ tenantId, paymentId }));
 }
 
 /** What is proven is recorded first: nothing that keeps another payment undecided may hold it up (safety 20). */

@@ -97,6 +97,7 @@ test('a batch whose nonce was taken and whose payments are all decided gives its
   known = { outsideNonces: 1 };
   await submitAlone(world, front);
   await mine(world, 2);
+  await age(world);
   await watchAuthorizations(world.deps, world.network.id);
   expect(await stateOf(world, front)).toMatchObject({ state: 'settled' });
   await sweep(world, 3);

@@ -10,7 +10,7 @@ import { watchTransfers } from '../../services/settlement/facilitator/transfers.
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import type { Answer, TestFacilitator } from '../support/facilitator.ts';
 import { clientOf, startFacilitator } from '../support/facilitator.ts';
-import { attempt, attemptUntilDecided, cancel, changed, mine, stateOf } from '../support/faults.ts';
+import { age, attempt, attemptUntilDecided, cancel, changed, mine, stateOf } from '../support/faults.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 
@@ -136,6 +136,7 @@ test('an id that its facilitator never explains is reviewed by a person and free
   const all = [settled, failed, split];
   for (const { terms, payment } of all) expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
   const relayed = new Networks([{ ...world.network, settler: 'relayer' }]);
+  await age(world);
   await sweep({ networks: relayed, now: later });
   for (const { payment } of all) expect(await stateOf(world, payment)).toMatchObject({ state: 'review' });
   await sweep({ now: later });

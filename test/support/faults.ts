@@ -209,5 +209,7 @@ export async function sweep(world: SettlementWorld, rounds = 1, deps: Settlement
 
 /** Lets the two seconds pass after which the sweeper takes an accepted payment for forgotten. */
 export async function age(world: SettlementWorld): Promise<void> {
-  await world.database.query("update payment set accepted_at = accepted_at - interval '3 seconds' where state = 'accepted'");
+  await world.database.query(
+    "update payment set accepted_at = accepted_at - interval '6 seconds' where state in ('accepted', 'broadcast')",
+  );
 }

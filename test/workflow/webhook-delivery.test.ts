@@ -277,7 +277,6 @@ test.each([1, 2])(
     expect(rows[0]?.attempts.map(({ status }) => status)).toEqual([...Array.from({ length: fatal - 1 }, () => 500), 200]);
     await saveHistory(worker.client, 'dispatchWebhooks:0', 'dispatchWebhooks', await firstRun('dispatchWebhooks:0'));
   },
-  60_000,
 );
 
 async function firstRun(workflowId: string): Promise<string | undefined> {
