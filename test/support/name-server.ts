@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
 /** A text under the asked name, trouble of its own (SERVFAIL), or silence. */
-export type DnsAnswer = { readonly text: string } | 'servfail' | 'silence';
+type DnsAnswer = { readonly text: string } | 'servfail' | 'silence';
 
 /** A running name server; change `answer` at will. */
 export interface NameServer {
