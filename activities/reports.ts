@@ -1,10 +1,14 @@
 import { heartbeat } from '@temporalio/activity';
+import { forgetWhatEnded } from '../services/operations/forget.ts';
 import type { ReportDeps } from '../services/reports/request.ts';
 import { checkRollups, keepDaysAhead } from '../services/reports/rollups.ts';
 
 /** The activities of reports. */
 export interface ReportActivities {
-  /** Makes the partitions of the days ahead, then compares every site's rollups with their rows; returns how many were rebuilt. */
+  /**
+   * The nightly round: makes the partitions of the days ahead, forgets what ended, then compares every site's rollups with their rows;
+   * returns how many sites were rebuilt.
+   */
   checkRollups(input: { readonly days: number }): Promise<number>;
 }
 
@@ -13,6 +17,7 @@ export function createReportActivities(deps: ReportDeps): ReportActivities {
   return {
     checkRollups: async ({ days }) => {
       await keepDaysAhead(deps);
+      await forgetWhatEnded(deps);
       return (await checkRollups(deps, { days, tenantId: null, onSite: () => heartbeat() })).length;
     },
   };

@@ -27,6 +27,8 @@ const SECRET_NAMES = [
   'licenseJws',
   'password',
   'pepper',
+  'apiKeyPepper',
+  'apiKeyPepperPrevious',
   'privateKey',
   'privateKeys',
   'relayerPrivateKeys',

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { publisherHash } from '../services/keys.ts';
+import type { CredentialHash } from '../services/pepper.ts';
 import type { HandlerDeps } from './route.ts';
 
 /** The bearer credential of a request; null when there is none of that form (RFC 6750 §2.1). */
@@ -14,8 +15,8 @@ export function bearerOf({ headers }: IncomingMessage): string | null {
  */
 export function createKeyReader(
   deps: Pick<HandlerDeps, 'pepper' | 'testKeysEnabled'>,
-): (request: IncomingMessage) => Buffer | null {
-  const last = new WeakMap<Socket, { readonly authorization: string | undefined; readonly keyHash: Buffer | null }>();
+): (request: IncomingMessage) => CredentialHash | null {
+  const last = new WeakMap<Socket, { readonly authorization: string | undefined; readonly keyHash: CredentialHash | null }>();
   return (request) => {
     const { authorization } = request.headers;
     const known = last.get(request.socket);

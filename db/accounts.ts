@@ -1,32 +1,36 @@
 import type { Sql } from './database.ts';
 
-/** The account of a long-lived credential, by its hash; null when it was never issued or was revoked. */
-export async function findAccountByKey(sql: Sql, keyHash: Buffer): Promise<string | null> {
-  const rows = await sql.query<{ account_id: string }>(
-    'select account_id from buyer_key where key_hash = $1 and revoked_at is null',
-    [keyHash],
+/** The account of a long-lived credential, by any of its hashes, and which it was; null when it was never issued or was revoked. */
+export async function findAccountByKey(
+  sql: Sql,
+  keyHashes: readonly Buffer[],
+): Promise<{ readonly accountId: string; readonly keyHash: Buffer } | null> {
+  const [row] = await sql.query<{ account_id: string; key_hash: Buffer }>(
+    'select account_id, key_hash from buyer_key where key_hash = any($1::bytea[]) and revoked_at is null',
+    [keyHashes],
   );
-  return rows[0]?.account_id ?? null;
+  return row ? { accountId: row.account_id, keyHash: row.key_hash } : null;
 }
 
 /** Adds a long-lived credential to an account, as its hash; false when there is no such account. */
 export async function insertBuyerKey(
   sql: Sql,
-  key: { readonly accountId: string; readonly keyHash: Buffer; readonly last4: string },
+  key: { readonly accountId: string; readonly keyHash: Buffer; readonly pepperId: string; readonly last4: string },
 ): Promise<boolean> {
   const rows = await sql.query(
-    `insert into buyer_key (key_hash, account_id, last4)
-     select $1, account_id, $3 from buyer_account where account_id = $2 returning 1`,
-    [key.keyHash, key.accountId, key.last4],
+    `insert into buyer_key (key_hash, account_id, last4, pepper_id)
+     select $1, account_id, $3, $4 from buyer_account where account_id = $2 returning 1`,
+    [key.keyHash, key.accountId, key.last4, key.pepperId],
   );
   return rows.length > 0;
 }
 
-/** Revokes a long-lived credential from the next call on; false when it was never issued. */
-export async function revokeBuyerKeyRow(sql: Sql, keyHash: Buffer): Promise<boolean> {
-  const rows = await sql.query('update buyer_key set revoked_at = coalesce(revoked_at, now()) where key_hash = $1 returning 1', [
-    keyHash,
-  ]);
+/** Revokes a long-lived credential, by any of its hashes, from the next call on; false when it was never issued. */
+export async function revokeBuyerKeyRow(sql: Sql, keyHashes: readonly Buffer[]): Promise<boolean> {
+  const rows = await sql.query(
+    'update buyer_key set revoked_at = coalesce(revoked_at, now()) where key_hash = any($1::bytea[]) returning 1',
+    [keyHashes],
+  );
   return rows.length > 0;
 }
 
@@ -62,16 +66,20 @@ export interface OauthClientRow {
 }
 
 /** Stores a client; false when there is no such account. */
-export async function insertOauthClient(sql: Sql, client: OauthClientRow & { readonly name: string | null }): Promise<boolean> {
+export async function insertOauthClient(
+  sql: Sql,
+  client: OauthClientRow & { readonly name: string | null; readonly pepperId: string | null },
+): Promise<boolean> {
   const rows = await sql.query(
-    `insert into oauth_client (client_id, account_id, name, secret_hash, jwks)
-     select $1, account_id, $3, $4, $5 from buyer_account where account_id = $2 returning 1`,
+    `insert into oauth_client (client_id, account_id, name, secret_hash, jwks, pepper_id)
+     select $1, account_id, $3, $4, $5, $6 from buyer_account where account_id = $2 returning 1`,
     [
       client.clientId,
       client.accountId,
       client.name,
       client.secretHash,
       client.jwks === null ? null : JSON.stringify(client.jwks),
+      client.pepperId,
     ],
   );
   return rows.length > 0;

@@ -11,13 +11,10 @@ export interface NewKey {
   readonly prefix: 'svc_live_' | 'svc_test_';
   readonly last4: string;
   readonly hash: Buffer;
+  /** Check value of the pepper the hash is under. */
+  readonly pepperId: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
-}
-
-/** The state of the key with this hash (`listKeysByHash`); null when no such key was ever stored. */
-export async function findKeyByHash(sql: Sql, hash: Buffer): Promise<KeyState | null> {
-  return (await listKeysByHash(sql, [hash]))[0] ?? null;
 }
 
 /**
@@ -80,8 +77,8 @@ export async function insertKey(database: Transactional, key: NewKey, limit: num
       [key.tenantId, key.keyId, key.name, key.prefix, key.last4, [...key.scopes], key.expiresAt, limit],
     );
     if (inserted.length === 0) return false;
-    await sql.query('insert into api_key_hash (key_hash, tenant_id, key_id) values ($1, $2, $3)', [
-      ...[key.hash, key.tenantId, key.keyId],
+    await sql.query('insert into api_key_hash (key_hash, tenant_id, key_id, pepper_id) values ($1, $2, $3, $4)', [
+      ...[key.hash, key.tenantId, key.keyId, key.pepperId],
     ]);
     await notifyTenant(sql, key.tenantId);
     return true;
@@ -108,7 +105,7 @@ export async function markKeyRevoked(
 export async function insertBuyerAccount(
   database: Database,
   account: { accountId: string; name: string | null; wallet: string | null },
-  key: { keyHash: Buffer; last4: string },
+  key: { keyHash: Buffer; pepperId: string; last4: string },
 ): Promise<void> {
   await database.orm.em.fork().transactional(async (em) => {
     em.create(BuyerAccount, account);

@@ -10,6 +10,8 @@ export interface MemberRow {
   readonly acceptedAt: Date | null;
   readonly inviteId: string;
   readonly inviteExpiresAt: Date;
+  /** Of the open invitation; null when there is none. */
+  readonly tokenHash: Buffer | null;
 }
 
 /** The tenant's owner, and its members in the order they were added; null when there is no such tenant. */
@@ -25,8 +27,10 @@ export async function findRoster(sql: Sql, tenantId: string): Promise<{ owner: s
     accepted_at: Date | null;
     invite_id: string;
     invite_expires_at: Date;
+    token_hash: Buffer | null;
   }>(
-    `select author_id, email, user_id, accepted_at, invite_id, invite_expires_at from member where tenant_id = $1
+    `select author_id, email, user_id, accepted_at, invite_id, invite_expires_at, token_hash
+       from member left join member_invite_hash using (tenant_id, author_id) where tenant_id = $1
       order by created_at, author_id`,
     [tenantId],
   );
@@ -38,6 +42,7 @@ export async function findRoster(sql: Sql, tenantId: string): Promise<{ owner: s
     acceptedAt: row.accepted_at,
     inviteId: row.invite_id,
     inviteExpiresAt: row.invite_expires_at,
+    tokenHash: row.token_hash,
   }));
   return { owner: tenants[0].owner_user_id, members };
 }
@@ -48,7 +53,10 @@ export async function findRoster(sql: Sql, tenantId: string): Promise<{ owner: s
  */
 export async function saveInvitation(
   database: Transactional,
-  member: Pick<MemberRow, 'tenantId' | 'authorId' | 'email' | 'inviteId' | 'inviteExpiresAt'> & { readonly tokenHash: Buffer },
+  member: Pick<MemberRow, 'tenantId' | 'authorId' | 'email' | 'inviteId' | 'inviteExpiresAt'> & {
+    readonly tokenHash: Buffer;
+    readonly pepperId: string;
+  },
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
     const rows = await sql.query(
@@ -60,28 +68,28 @@ export async function saveInvitation(
     );
     if (rows.length === 0) return false;
     await sql.query('delete from member_invite_hash where tenant_id = $1 and author_id = $2', [member.tenantId, member.authorId]);
-    await sql.query('insert into member_invite_hash (token_hash, tenant_id, author_id) values ($1, $2, $3)', [
-      ...[member.tokenHash, member.tenantId, member.authorId],
+    await sql.query('insert into member_invite_hash (token_hash, tenant_id, author_id, pepper_id) values ($1, $2, $3, $4)', [
+      ...[member.tokenHash, member.tenantId, member.authorId, member.pepperId],
     ]);
     return true;
   });
 }
 
-/** Uses an invitation up: its author is this user from now on. Null when it is unknown, used or expired. */
+/** Uses an invitation up, by any of its hashes: its author is this user from now on. Null when it is unknown, used or expired. */
 export async function useInvitation(
   database: Database,
-  tokenHash: Buffer,
+  tokenHashes: readonly Buffer[],
   userId: string,
   at: Date,
 ): Promise<{ tenantId: string; authorId: string } | null> {
   return database.transaction(async (sql) => {
     const rows = await sql.query<{ tenant_id: string; author_id: string }>(
-      `with used as (delete from member_invite_hash where token_hash = $1 returning tenant_id, author_id)
+      `with used as (delete from member_invite_hash where token_hash = any($1::bytea[]) returning tenant_id, author_id)
        update member set accepted_at = $3, user_id = $2 from used
         where member.tenant_id = used.tenant_id and member.author_id = used.author_id and member.accepted_at is null
           and member.invite_expires_at > $3
        returning member.tenant_id, member.author_id`,
-      [tokenHash, userId, at],
+      [tokenHashes, userId, at],
     );
     const [row] = rows;
     return row ? { tenantId: row.tenant_id, authorId: row.author_id } : null;

@@ -23,13 +23,16 @@ export interface OwnerTokenState {
   readonly revokedAt: Date | null;
 }
 
-/** The token with this hash and its site; null when none was ever issued. Expired and revoked ones are returned: the caller decides. */
-export async function findOwnerToken(sql: Sql, tokenHash: Buffer): Promise<OwnerTokenState | null> {
-  const [row] = await sql.query<OwnerTokenState & Record<string, unknown>>(
+/** The token with one of these hashes, which of them it was, and its site; null when none was ever issued. Expired and revoked ones are returned: the caller decides. */
+export async function findOwnerToken(
+  sql: Sql,
+  tokenHashes: readonly Buffer[],
+): Promise<(OwnerTokenState & { readonly tokenHash: Buffer }) | null> {
+  const [row] = await sql.query<OwnerTokenState & { readonly tokenHash: Buffer } & Record<string, unknown>>(
     `select tenant.tenant_id as "tenantId", tenant.status, token.user_id as "userId", token.expires_at as "expiresAt",
-       token.revoked_at as "revokedAt"
-     from owner_token as token join tenant on tenant.tenant_id = token.tenant_id where token.token_hash = $1`,
-    [tokenHash],
+       token.revoked_at as "revokedAt", token.token_hash as "tokenHash"
+     from owner_token as token join tenant on tenant.tenant_id = token.tenant_id where token.token_hash = any($1::bytea[])`,
+    [tokenHashes],
   );
   return row ?? null;
 }
@@ -41,13 +44,15 @@ export async function insertOwnerToken(
     readonly tenantId: string;
     readonly userId: string;
     readonly tokenHash: Buffer;
+    readonly pepperId: string;
     readonly last4: string;
     readonly expiresAt: Date | null;
   },
 ): Promise<string> {
   const [row] = await sql.query<{ token_id: string }>(
-    'insert into owner_token (token_hash, tenant_id, user_id, last4, expires_at) values ($1, $2, $3, $4, $5) returning token_id',
-    [token.tokenHash, token.tenantId, token.userId, token.last4, token.expiresAt],
+    `insert into owner_token (token_hash, tenant_id, user_id, last4, expires_at, pepper_id) values ($1, $2, $3, $4, $5, $6)
+     returning token_id`,
+    [token.tokenHash, token.tenantId, token.userId, token.last4, token.expiresAt, token.pepperId],
   );
   return String(row?.token_id);
 }

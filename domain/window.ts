@@ -24,6 +24,9 @@ const RETENTION_DAYS = { free: 7, starter: 30, studio: 400, scale: 3 * 365, ente
   number
 >;
 
+/** How far back the longest plan reads, in days: observations are kept as long, whatever plans are in use now (safety 22). */
+export const KEPT_DAYS = Math.max(...Object.values(RETENTION_DAYS));
+
 /** The part of a window that a plan lets read; no start asks for everything, and is cut where retention begins. */
 export function readableWindow(
   asked: { readonly fromMs: number | null; readonly toMs: number | null },

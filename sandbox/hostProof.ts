@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../db/database.ts';
 import { mintConnectKey } from '../services/hosts/preset.ts';
+import type { Pepper } from '../services/pepper.ts';
 import { createTenant } from '../services/tenants.ts';
 import type { Printer } from './print.ts';
 import type { SandboxWeb } from './site.ts';
@@ -9,7 +10,7 @@ import type { SandboxWeb } from './site.ts';
 export interface HostProofDeps {
   readonly baseUrl: string;
   readonly database: Database;
-  readonly pepper: string;
+  readonly pepper: Pepper;
   readonly web: SandboxWeb;
   readonly temporal: { readonly uiUrl: string | null; readonly namespace: string };
   readonly printer: Printer;

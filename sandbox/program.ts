@@ -6,6 +6,7 @@ import { checksumAddress } from '../chain/offer.ts';
 import { relayerAddress } from '../chain/transaction.ts';
 import { openDatabase } from '../db/database.ts';
 import { createPublisher } from '../examples/publisher/publisher.ts';
+import { pepperOf } from '../services/pepper.ts';
 import { playPurchase } from './demo.ts';
 import { playHostProof } from './hostProof.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -109,7 +110,7 @@ async function bootSandbox(options: SandboxOptions, topology: Topology, lifetime
   const { webhookSecret } = seeded;
   await playPurchase({ ...{ site, publisherUrl, database, sink, webhookSecret, printer }, ...unit, baseUrl: api.url });
   if (lifetime.isEnding) return;
-  await playHostProof({ ...{ database, web, printer }, temporal: unit.temporal, baseUrl: api.url, pepper: secrets.apiKeyPepper });
+  await playHostProof({ ...{ database, web, printer }, temporal: unit.temporal, baseUrl: api.url, pepper: pepperOf(secrets) });
   if (lifetime.isEnding) return;
   const tell = (): ReturnType<typeof contractOf> => {
     const contract = contractOf({ api, unit, seeded, sink, web, relayer: checksumAddress(relayer) });

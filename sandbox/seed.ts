@@ -5,11 +5,12 @@ import { createSecretBox } from '../adapters/secretBox.ts';
 import type { Database } from '../db/database.ts';
 import { BuyerKey, OwnerToken, Tenant } from '../db/entities/index.ts';
 import { WebhookEndpoint } from '../db/entities/webhook.ts';
-import { findKeyByHash, insertBuyerAccount } from '../db/keys.ts';
+import { insertBuyerAccount } from '../db/keys.ts';
 import { insertOwnerToken } from '../db/owners.ts';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
-import { hashToken, mintKey } from '../services/keys.ts';
+import { findKeyByHash, mintKey } from '../services/keys.ts';
+import { hashCredential, pepperOf } from '../services/pepper.ts';
 import { createTenant } from '../services/tenants.ts';
 import { createEndpoint } from '../services/webhooks/endpoints.ts';
 import { balanceOf } from './balances.ts';
@@ -72,7 +73,7 @@ export async function seed(deps: SeedDeps): Promise<Seeded> {
 async function seedPublisher(deps: SeedDeps, publisher: SeededPublisher): Promise<SeededSite> {
   const { database, chain, secrets, secretsFile } = deps;
   const { name, tenantId, host, plan, status, pricing } = publisher;
-  const pepper = secrets.apiKeyPepper;
+  const pepper = pepperOf(secrets);
   const em = database.orm.em.fork();
   const userId = `owner-of-${name}`;
   if ((await em.findOne(Tenant, { tenantId })) === null) {
@@ -82,14 +83,15 @@ async function seedPublisher(deps: SeedDeps, publisher: SeededPublisher): Promis
   const keys: Record<string, string> = {};
   for (const [keyName, scopes] of Object.entries(publisher.keys)) {
     const value = tokenOf(secretsFile, secrets, `${name} ${keyName}`, 'svc_live_');
-    const known = await findKeyByHash(database, hashToken(pepper, value));
+    const known = await findKeyByHash({ database }, hashCredential(pepper, value));
     if (known === null) await mintKey({ database, pepper }, { tenantId, name: keyName, scopes, value });
     keys[keyName] = value;
   }
   const ownerToken = tokenOf(secretsFile, secrets, `${name} owner`, 'svc_owner_');
-  const tokenHash = hashToken(pepper, ownerToken);
+  const { current: tokenHash, pepperId } = hashCredential(pepper, ownerToken);
   if ((await em.findOne(OwnerToken, { tokenHash })) === null) {
-    await insertOwnerToken(database, { tenantId, userId, tokenHash, last4: ownerToken.slice(-4), expiresAt: null });
+    const last4 = ownerToken.slice(-4);
+    await insertOwnerToken(database, { tenantId, userId, tokenHash, pepperId, last4, expiresAt: null });
   }
   return { tenantId, host, plan, ...(status === 'active' ? {} : { status }), ownerToken, keys };
 }
@@ -101,9 +103,10 @@ async function seedBuyer(deps: SeedDeps, name: 'buyer' | 'otherBuyer'): Promise<
   const wallet = address.toLowerCase() as Address;
   if ((await balanceOf(chain, wallet)) < LEAST_MICRO) await mintUsdc(chain.rpcUrl, wallet, BUYER_MICRO);
   const accountToken = tokenOf(secretsFile, secrets, name, 'svc_buyer_');
-  const keyHash = hashToken(secrets.apiKeyPepper, accountToken);
+  const { current: keyHash, pepperId } = hashCredential(pepperOf(secrets), accountToken);
   if ((await database.orm.em.fork().findOne(BuyerKey, { keyHash })) === null) {
-    await insertBuyerAccount(database, { accountId: randomUUID(), name, wallet }, { keyHash, last4: accountToken.slice(-4) });
+    const key = { keyHash, pepperId, last4: accountToken.slice(-4) };
+    await insertBuyerAccount(database, { accountId: randomUUID(), name, wallet }, key);
   }
   return { privateKey, address: address as Address, accountToken };
 }

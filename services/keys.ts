@@ -10,11 +10,14 @@ import { hasControlCharacter } from '../domain/host.ts';
 import { gathered } from './gather.ts';
 import { macOf } from './mac.ts';
 import { atDatabase } from './outage.ts';
+import type { CredentialHash, Pepper } from './pepper.ts';
+import { hashCredential, hashesOf } from './pepper.ts';
+import type { Rehash } from './rehash.ts';
 
-/** What hashing credentials needs: the database holds the hash, never the secret nor the pepper. */
+/** What issuing credentials needs. */
 export interface CredentialDeps {
   readonly database: Database;
-  readonly pepper: string;
+  readonly pepper: Pepper;
 }
 
 /** Prefixes of publisher keys; a test key's settlements are mock and never count as money. */
@@ -39,11 +42,6 @@ export function isWellFormedToken(token: string, prefix: string): boolean {
   return /^[0-9A-Za-z]+$/.test(token.slice(prefix.length)) && checksum(body) === token.slice(-CHECKSUM_CHARS);
 }
 
-/** What a credential is looked up by: HMAC-SHA256 under the pepper. */
-export function hashToken(pepper: string, token: string): Buffer {
-  return macOf(pepper, token).digest();
-}
-
 /** The prefix of a publisher key that could have been issued, or null. Test keys only where they are enabled. */
 export function publisherPrefix(token: string, testKeysEnabled: boolean): KeyPrefix | null {
   if (isWellFormedToken(token, 'svc_live_')) return 'svc_live_';
@@ -52,35 +50,62 @@ export function publisherPrefix(token: string, testKeysEnabled: boolean): KeyPre
 
 const NAMED_TOKENS = 20_000;
 /** What well-formed keys are looked up by, under a plain hash of each, so that no key stays in memory. */
-const named = new LRUCache<string, Buffer>({ max: NAMED_TOKENS });
+const named = new LRUCache<string, CredentialHash>({ max: NAMED_TOKENS });
 
 /** What a publisher key is looked up by, or null when none of this form could have been issued; again: from memory. */
-export function publisherHash(pepper: string, token: string, testKeysEnabled: boolean): Buffer | null {
-  const name = hash('sha256', `${pepper} ${testKeysEnabled} ${token}`, 'base64');
+export function publisherHash(pepper: Pepper, token: string, testKeysEnabled: boolean): CredentialHash | null {
+  const name = hash('sha256', `${pepper.current} ${pepper.previous} ${testKeysEnabled} ${token}`, 'base64');
   const known = named.get(name);
   if (known) return known;
   if (!publisherPrefix(token, testKeysEnabled)) return null;
-  const made = hashToken(pepper, token);
+  const made = hashCredential(pepper, token);
   named.set(name, made);
   return made;
 }
 
 /** Calls at one time share a query, which begins after all of them. */
-const findState: (database: Database, hash: Buffer) => Promise<KeyState | null> = gathered(listKeysByHash, {
+const findState: (database: Database, hash: CredentialHash) => Promise<FoundKey | null> = gathered(listFoundKeys, {
   ...{ limit: 100, lanes: 2, isOutage: isTransientError },
-  same: (keyHash) => keyHash.toString('latin1'),
+  same: ({ current, previous }) => `${current.toString('latin1')} ${previous?.toString('latin1')}`,
 });
+
+interface FoundKey {
+  readonly state: KeyState;
+  /** The hash it stands under. */
+  readonly found: Buffer;
+}
+
+/** Asks for every key under each of its hashes, in one statement. */
+async function listFoundKeys(database: Database, hashes: readonly CredentialHash[]): Promise<readonly (FoundKey | null)[]> {
+  const asked = hashes.flatMap(hashesOf);
+  const states = await listKeysByHash(database, asked);
+  let next = 0;
+  return hashes.map((hash) => {
+    const places = hashesOf(hash).map((found) => ({ state: states[next++] ?? null, found }));
+    return places.find((place): place is FoundKey => place.state !== null) ?? null;
+  });
+}
 
 /**
  * The state of a publisher key, read from Postgres in this call (safety 24); null when it was never issued. Throws
  * database_unavailable.
  */
 export async function findKey(
-  deps: CredentialDeps & { readonly testKeysEnabled: boolean },
+  deps: CredentialDeps & { readonly testKeysEnabled: boolean; readonly rehash?: Pick<Rehash, 'note'> },
   token: string,
 ): Promise<KeyState | null> {
   const keyHash = publisherHash(deps.pepper, token, deps.testKeysEnabled);
-  return keyHash && atDatabase(() => findState(deps.database, keyHash));
+  return keyHash && findKeyByHash(deps, keyHash);
+}
+
+/** `findKey` by what the key is looked up by. One that stands under the previous pepper is moved to the present one meanwhile. */
+export async function findKeyByHash(
+  deps: { readonly database: Database; readonly rehash?: Pick<Rehash, 'note'> | undefined },
+  keyHash: CredentialHash,
+): Promise<KeyState | null> {
+  const key = await atDatabase(() => findState(deps.database, keyHash));
+  if (key) deps.rehash?.note('api_key_hash', key.found, keyHash);
+  return key?.state ?? null;
 }
 
 const HOST_KEY_LIFE_MS = 30 * 86_400_000;
@@ -90,7 +115,7 @@ const HOST_KEY_LIFE_MS = 30 * 86_400_000;
  * installations whose keys must be known beforehand. With `domain.manage` it expires within 30 days. Throws invalid_parameter, and conflict at 20 active keys.
  */
 export async function mintKey(
-  deps: { readonly database: Transactional; readonly pepper: string },
+  deps: { readonly database: Transactional; readonly pepper: Pepper },
   request: {
     readonly tenantId: string;
     readonly name: string;
@@ -113,7 +138,8 @@ export async function mintKey(
   const keyId = randomUUID();
   const { tenantId, name, expiresAtMs } = request;
   const expiresAt = expiryOf(scopes, expiresAtMs);
-  const key = { tenantId, keyId, name, prefix, last4: token.slice(-4), hash: hashToken(deps.pepper, token), scopes, expiresAt };
+  const { current: hash, pepperId } = hashCredential(deps.pepper, token);
+  const key = { tenantId, keyId, name, prefix, last4: token.slice(-4), hash, pepperId, scopes, expiresAt };
   if (!(await atDatabase(() => insertKey(deps.database, key, MAX_ACTIVE_KEYS)))) {
     throw new ServiceError('conflict', `a site has at most ${MAX_ACTIVE_KEYS} active keys`);
   }

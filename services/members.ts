@@ -3,13 +3,14 @@ import type { Database, Transactional } from '../db/database.ts';
 import { findRoster, saveInvitation, useInvitation } from '../db/members.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { hasControlCharacter } from '../domain/host.ts';
-import { hashToken } from './keys.ts';
 import { atDatabase } from './outage.ts';
+import type { Pepper } from './pepper.ts';
+import { hashCredential, hashesOf } from './pepper.ts';
 
 /** What members need; invitations are derived under the pepper, so that the database alone gives none away. */
 export interface MemberDeps {
   readonly database: Database;
-  readonly pepper: string;
+  readonly pepper: Pepper;
   /** Epoch milliseconds. */
   readonly clock: () => number;
 }
@@ -36,10 +37,10 @@ export async function listMembers(
   const roster = await atDatabase(() => findRoster(deps.database, tenantId));
   if (!roster) throw new ServiceError('not_found', 'there is no such site');
   const nowMs = deps.clock();
-  const authors = roster.members.map(({ authorId, email, userId, acceptedAt, inviteId, inviteExpiresAt }) => {
+  const authors = roster.members.map(({ authorId, email, userId, acceptedAt, inviteId, inviteExpiresAt, tokenHash }) => {
     const accepted = acceptedAt !== null;
     const isOpen = !accepted && inviteExpiresAt.getTime() > nowMs;
-    return { tenantId, authorId, email, userId, accepted, inviteToken: isOpen ? inviteToken(deps, inviteId) : null };
+    return { tenantId, authorId, email, userId, accepted, inviteToken: isOpen ? openToken(deps, inviteId, tokenHash) : null };
   });
   return { org: roster.owner, authors };
 }
@@ -61,17 +62,16 @@ export async function inviteMember(
     throw new ServiceError('invalid_parameter', 'the e-mail address cannot be read', { parameter: 'email' });
   }
   const inviteId = randomUUID();
-  const token = inviteToken(deps, inviteId);
+  const token = inviteToken(deps.pepper.current, inviteId);
   const expiresAtMs = deps.clock() + INVITE_LIFE_MS;
   const row = { tenantId, authorId, email, inviteId, inviteExpiresAt: new Date(expiresAtMs) };
-  const saved = await atDatabase(() => saveInvitation(deps.database, { ...row, tokenHash: hashToken(deps.pepper, token) })).catch(
-    (error: unknown) => {
-      const { code } = error as { code?: unknown };
-      if (code === '23505') throw new ServiceError('conflict', 'another author of this site has this e-mail address');
-      if (code === '23503') throw new ServiceError('not_found', 'there is no such site');
-      throw error;
-    },
-  );
+  const { current: tokenHash, pepperId } = hashCredential(deps.pepper, token);
+  const saved = await atDatabase(() => saveInvitation(deps.database, { ...row, tokenHash, pepperId })).catch((error: unknown) => {
+    const { code } = error as { code?: unknown };
+    if (code === '23505') throw new ServiceError('conflict', 'another author of this site has this e-mail address');
+    if (code === '23503') throw new ServiceError('not_found', 'there is no such site');
+    throw error;
+  });
   if (!saved) throw new ServiceError('conflict', 'this author has accepted already');
   return { inviteToken: token, expiresAtMs };
 }
@@ -81,13 +81,20 @@ export async function acceptInvitation(
   deps: MemberDeps,
   request: { readonly inviteToken: string; readonly userId: string },
 ): Promise<{ readonly tenantId: string; readonly authorId: string }> {
-  const hash = hashToken(deps.pepper, request.inviteToken);
-  const member = await atDatabase(() => useInvitation(deps.database, hash, request.userId, new Date(deps.clock())));
+  const hashes = hashesOf(hashCredential(deps.pepper, request.inviteToken));
+  const member = await atDatabase(() => useInvitation(deps.database, hashes, request.userId, new Date(deps.clock())));
   if (!member) throw new ServiceError('not_found', 'this invitation is not open');
   return member;
 }
 
 /** 32 bytes that only the holder of the pepper can make of an invitation's id. */
-function inviteToken({ pepper }: Pick<MemberDeps, 'pepper'>, inviteId: string): string {
+function inviteToken(pepper: string, inviteId: string): string {
   return createHmac('sha256', pepper).update(`invitation ${inviteId}`).digest('base64url');
+}
+
+/** The token whose hash is stored: made under the present pepper, or under the one before; null when under neither. */
+function openToken({ pepper }: Pick<MemberDeps, 'pepper'>, inviteId: string, tokenHash: Buffer | null): string | null {
+  const peppers = pepper.previous === null ? [pepper.current] : [pepper.current, pepper.previous];
+  const tokens = peppers.map((one) => inviteToken(one, inviteId));
+  return tokens.find((token) => hashesOf(hashCredential(pepper, token)).some((hash) => tokenHash?.equals(hash))) ?? null;
 }

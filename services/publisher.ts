@@ -13,6 +13,8 @@ import type { Liveness } from './enforcementLiveness.ts';
 import { findKey, publisherHash } from './keys.ts';
 import type { KeyUse } from './keyUse.ts';
 import { atDatabase } from './outage.ts';
+import type { CredentialHash, Pepper } from './pepper.ts';
+import type { Rehash } from './rehash.ts';
 import type { Snapshots, TenantSnapshot } from './snapshots.ts';
 
 /** What the publisher's side of the service runs with. */
@@ -26,7 +28,9 @@ export interface PublisherDeps {
   readonly network: Network;
   /** Epoch milliseconds. */
   readonly clock: () => number;
-  readonly pepper: string;
+  readonly pepper: Pepper;
+  /** Moves keys found under the previous pepper. */
+  readonly rehash?: Pick<Rehash, 'note'>;
   /** Newest first: the first signs quote tokens, all verify. */
   readonly quoteTokenSecrets: readonly string[];
   readonly priceFloorMicro: bigint;
@@ -84,7 +88,7 @@ export async function authenticate(
  */
 export function authenticateHeld(
   deps: Pick<PublisherDeps, 'snapshots' | 'clock' | 'keyUse'>,
-  keyHash: Buffer,
+  keyHash: CredentialHash,
   scope: Scope,
 ): Caller | null {
   const key = deps.snapshots.heldKey(keyHash);

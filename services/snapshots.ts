@@ -1,12 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
-import { findKeyByHash, listKeyStates } from '../db/keys.ts';
+import { listKeyStates } from '../db/keys.ts';
 import type { TenantListener } from '../db/snapshots.ts';
 import { findTenant, listBlockedPayees, listenForTenants, listTenantVersions } from '../db/snapshots.ts';
 import type { KeyState, Plan, TenantStatus } from '../domain/access.ts';
 import type { CompiledPricing } from '../domain/pricing.ts';
 import { compilePricing, PRICING_GRACE_MS } from '../domain/pricing.ts';
+import { findKeyByHash } from './keys.ts';
 import { atDatabase } from './outage.ts';
+import type { CredentialHash } from './pepper.ts';
+import type { Rehash } from './rehash.ts';
 import type { Log } from './settlement/deps.ts';
 
 /** A tenant as held in memory: what a quote needs, compiled. Times in epoch milliseconds. */
@@ -33,11 +36,11 @@ export interface PricingVersion {
 /** Keys and tenants in memory, at most `maxAgeMs` behind Postgres (safety 24). All reject with database_unavailable. */
 export interface Snapshots {
   /** The key with this hash, for quote and observe only; null when it was never issued. */
-  key(hash: Buffer): Promise<KeyState | null>;
+  key(hash: CredentialHash): Promise<KeyState | null>;
   /** A tenant; `version` asks for at least that one. Null when there is none. */
   tenant(tenantId: string, version?: number): Promise<TenantSnapshot | null>;
   /** `key` from memory alone; null when it is not held or not proven lately. */
-  heldKey(hash: Buffer): KeyState | null;
+  heldKey(hash: CredentialHash): KeyState | null;
   /** `tenant` from memory alone; null when it is not held, not proven lately, or older than `version`. */
   heldTenant(tenantId: string, version: number): TenantSnapshot | null;
   /** A tenant with the pricing versions that could be paid for at a past moment, read from Postgres. */
@@ -56,6 +59,7 @@ export interface SnapshotOptions {
   readonly priceFloorMicro: bigint;
   readonly clock: () => number;
   readonly log: Log;
+  readonly rehash?: Pick<Rehash, 'note'>;
   readonly pollMs?: number;
   readonly maxAgeMs?: number;
 }
@@ -83,6 +87,7 @@ export async function openSnapshots(options: SnapshotOptions): Promise<Snapshots
 class HeldSnapshots implements Snapshots {
   readonly #options: SnapshotOptions;
   readonly #maxAgeMs: number;
+  /** By the hash under the present pepper, wherever the key stands. */
   readonly #keys = new LRUCache<string, Held<KeyState>>({ max: MAX_HELD });
   readonly #tenants = new LRUCache<string, Held<TenantSnapshot>>({ max: MAX_HELD });
   readonly #loading = new Map<string, Promise<unknown>>();
@@ -105,8 +110,8 @@ class HeldSnapshots implements Snapshots {
     void this.#listen();
   }
 
-  heldKey(hash: Buffer): KeyState | null {
-    const held = this.#keys.get(hash.toString('hex'));
+  heldKey(hash: CredentialHash): KeyState | null {
+    const held = this.#keys.get(hash.current.toString('hex'));
     return held && this.#isFresh(held) ? held.value : null;
   }
 
@@ -115,13 +120,13 @@ class HeldSnapshots implements Snapshots {
     return held && this.#isFresh(held) && held.value.version >= version ? held.value : null;
   }
 
-  async key(hash: Buffer): Promise<KeyState | null> {
+  async key(hash: CredentialHash): Promise<KeyState | null> {
     const held = this.heldKey(hash);
     if (held) return held;
-    const id = hash.toString('hex');
+    const id = hash.current.toString('hex');
     return this.#once(`key ${id}`, async () => {
       const provenAtMs = this.#options.clock();
-      const value = await findKeyByHash(this.#options.database, hash);
+      const value = await findKeyByHash(this.#options, hash);
       if (value && !this.#changedSince(value.tenantId, provenAtMs)) this.#keys.set(id, { value, provenAtMs });
       else this.#keys.delete(id);
       return value;

@@ -12,8 +12,10 @@ import type { Address } from '../domain/legs.ts';
 import type { Pricing } from '../domain/pricing.ts';
 import { validatePricing } from '../domain/pricing.ts';
 import type { CredentialDeps } from './keys.ts';
-import { generateToken, hashToken } from './keys.ts';
+import { generateToken } from './keys.ts';
 import { atDatabase } from './outage.ts';
+import type { Pepper } from './pepper.ts';
+import { hashCredential } from './pepper.ts';
 
 /** What writing tenants needs; with a network, credits that its router would refuse are refused here already. */
 export interface TenantDeps {
@@ -103,15 +105,15 @@ export async function setTenantPlan(
 
 /** Issues a token of a site's owner (`svc_owner_…`); it is returned this once. */
 export async function createOwnerToken(
-  deps: { readonly database: Sql; readonly pepper: string },
+  deps: { readonly database: Sql; readonly pepper: Pepper },
   request: { readonly tenantId: string; readonly userId: string; readonly expiresAtMs?: number },
 ): Promise<{ readonly token: string; readonly tokenId: string }> {
   const token = generateToken('svc_owner_');
   const { tenantId, userId, expiresAtMs } = request;
   const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs);
-  const tokenHash = hashToken(deps.pepper, token);
-  const last4 = token.slice(-4);
-  const tokenId = await atDatabase(() => insertOwnerToken(deps.database, { tenantId, userId, tokenHash, last4, expiresAt }));
+  const { current: tokenHash, pepperId } = hashCredential(deps.pepper, token);
+  const row = { tenantId, userId, tokenHash, pepperId, last4: token.slice(-4), expiresAt };
+  const tokenId = await atDatabase(() => insertOwnerToken(deps.database, row));
   return { token, tokenId };
 }
 
@@ -123,7 +125,8 @@ export async function createBuyerAccount(
   const accountId = randomUUID();
   const token = generateToken('svc_buyer_');
   const wallet = request.wallet?.toLowerCase() ?? null;
-  const key = { keyHash: hashToken(deps.pepper, token), last4: token.slice(-4) };
+  const { current: keyHash, pepperId } = hashCredential(deps.pepper, token);
+  const key = { keyHash, pepperId, last4: token.slice(-4) };
   await atDatabase(() => insertBuyerAccount(deps.database, { accountId, name: request.name ?? null, wallet }, key));
   return { accountId, token };
 }

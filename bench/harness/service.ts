@@ -12,6 +12,7 @@ import { serviceEnvironment, startApiProcess, startWorkerProcess } from '../../s
 import type { ServiceSecrets } from '../../sandbox/secrets.ts';
 import { createServiceSecrets } from '../../sandbox/secrets.ts';
 import { mintKey } from '../../services/keys.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import type { TenantInput } from '../../services/tenants.ts';
 import { createTenant } from '../../services/tenants.ts';
 import type { BenchChain } from './parts.ts';
@@ -116,7 +117,7 @@ export async function startBenchService(
     baseUrl: apis[0]?.url ?? '',
     site: async (input) => {
       const { tenantId } = await createTenant({ database }, { plan: 'studio', ...input });
-      const { token } = await mintKey({ database, pepper: secrets.apiKeyPepper }, { tenantId, name: 'bench', scopes: SCOPES });
+      const { token } = await mintKey({ database, pepper: pepperOf(secrets) }, { tenantId, name: 'bench', scopes: SCOPES });
       return { tenantId, host: input.hosts[0] as string, key: token };
     },
   };

@@ -4,6 +4,7 @@ import { SCOPES } from '../../domain/access.ts';
 import type { ApiProcess } from '../../sandbox/processes-of-service.ts';
 import { serviceEnvironment, startApiProcess } from '../../sandbox/processes-of-service.ts';
 import { mintKey } from '../../services/keys.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import { benchFolder } from '../harness/parts.ts';
 import { sharedService } from '../harness/service.ts';
 import { BUSY } from './load.ts';
@@ -16,7 +17,7 @@ export async function startRecordsApi({
 }: RecordStore): Promise<{ readonly api: ApiProcess; readonly key: string }> {
   const { temporal, chain, secrets } = await sharedService();
   const { token: key } = await mintKey(
-    { database, pepper: secrets.apiKeyPepper },
+    { database, pepper: pepperOf(secrets) },
     { tenantId: BUSY, name: 'bench', scopes: SCOPES },
   );
   const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };

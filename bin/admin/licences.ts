@@ -3,6 +3,7 @@ import type { ClientKeys } from '../../adapters/clientAssertion.ts';
 import type { Database } from '../../db/database.ts';
 import { createAccountClient, mintBuyerKey, revokeAccountClient, revokeBuyerKey } from '../../services/accounts/clients.ts';
 import type { PageInput } from '../../services/licences/offering.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import type { SiteCall } from '../../services/site/change.ts';
 import { OPERATOR } from '../../services/site/change.ts';
 import { denySiteToken, revokeSiteLicence } from '../../services/site/licences.ts';
@@ -11,7 +12,7 @@ import { parseId, parseJsonFile } from './options.ts';
 
 /** What these commands run with. */
 interface Surroundings {
-  readonly open: () => Promise<{ readonly database: Database; readonly config: { readonly apiKeyPepper: string } }>;
+  readonly open: () => Promise<{ readonly database: Database; readonly config: Parameters<typeof pepperOf>[0] }>;
   readonly print: (value: unknown) => void;
 }
 
@@ -59,14 +60,14 @@ export function addCredentialCommands(buyer: Command, { open, print }: Surroundi
     .description('Issues another key of an account; it is printed this once.')
     .action(async (accountId: string) => {
       const { database, config } = await open();
-      print(await mintBuyerKey({ database, pepper: config.apiKeyPepper }, parseId(accountId)));
+      print(await mintBuyerKey({ database, pepper: pepperOf(config) }, parseId(accountId)));
     });
   buyer
     .command('revoke-key <token>')
     .description('Revokes a key of an account.')
     .action(async (token: string) => {
       const { database, config } = await open();
-      await revokeBuyerKey({ database, pepper: config.apiKeyPepper }, token);
+      await revokeBuyerKey({ database, pepper: pepperOf(config) }, token);
       print({ revoked: true });
     });
   buyer
@@ -76,7 +77,7 @@ export function addCredentialCommands(buyer: Command, { open, print }: Surroundi
     .action(async (accountId: string, { jwks }: { jwks?: unknown }) => {
       const { database, config } = await open();
       const keys = jwks === undefined ? {} : { jwks: jwks as ClientKeys };
-      print(await createAccountClient({ database, pepper: config.apiKeyPepper }, { accountId: parseId(accountId), ...keys }));
+      print(await createAccountClient({ database, pepper: pepperOf(config) }, { accountId: parseId(accountId), ...keys }));
     });
   buyer
     .command('revoke-client <clientId>')

@@ -10,6 +10,7 @@ import type { TemporalFacts } from '../../services/operations/doctor.ts';
 import { examineSystem } from '../../services/operations/doctor.ts';
 import { recoverNetwork } from '../../services/operations/recover.ts';
 import { addRelayer, rebroadcastPayment, reportRelayers, retireRelayer, voidNonce } from '../../services/operations/relayers.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import { flushSplits } from '../../services/settlement/flush.ts';
 import type { readAdminConfig } from '../config.ts';
@@ -38,7 +39,10 @@ export function operationCommands({ open, print }: Surroundings): Command[] {
     .action(async () => {
       const opened = await open();
       const findings = await withSettlement(opened, (settlement) =>
-        examineSystem({ settlement, temporal: temporalOf(opened.config), licenceKeys: licenceKeysOf(opened) }),
+        examineSystem({
+          ...{ settlement, temporal: temporalOf(opened.config), licenceKeys: licenceKeysOf(opened) },
+          pepper: pepperOf(opened.config),
+        }),
       );
       show({ ok: findings.every(({ state }) => state !== 'fail'), findings });
       if (findings.some(({ state }) => state === 'fail')) process.exitCode = 1;

@@ -29,6 +29,13 @@ export function parseDays(text: string): number {
   return days;
 }
 
+/** A day of the calendar, YYYY-MM-DD. */
+export function parseDay(text: string): string {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
+  if (Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== text) throw new InvalidArgumentError('A day, YYYY-MM-DD.');
+  return text;
+}
+
 /** A wallet, lower case. */
 export function parseWallet(text: string): `0x${string}` {
   if (!/^0x[0-9a-f]{40}$/i.test(text)) throw new InvalidArgumentError('0x and 40 hex digits.');

@@ -1,11 +1,12 @@
 import { Command } from 'commander';
 import type { Database } from '../../db/database.ts';
 import { issueOwnerToken, listOwnerTokens, revokeOwnerToken, setSiteOwner } from '../../services/owners/tokens.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import { parseDays, parseId } from './options.ts';
 
 /** What these commands run with. */
 interface Surroundings {
-  readonly open: () => Promise<{ readonly database: Database; readonly config: { readonly apiKeyPepper: string } }>;
+  readonly open: () => Promise<{ readonly database: Database; readonly config: Parameters<typeof pepperOf>[0] }>;
   readonly print: (value: unknown) => void;
 }
 
@@ -23,7 +24,7 @@ export function ownerCommands({ open, print }: Surroundings): Command {
       const { database, config } = await open();
       const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
       const request = { tenantId: parseId(tenantId), userId: user, ...expiry };
-      print(await issueOwnerToken({ database, pepper: config.apiKeyPepper }, request));
+      print(await issueOwnerToken({ database, pepper: pepperOf(config) }, request));
     });
   owner
     .command('tokens <tenantId>')

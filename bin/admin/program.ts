@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Database } from '../../db/database.ts';
 import { addHost, describePayment, listSiteKeys, recheckPayment } from '../../services/admin.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import type { SiteCall } from '../../services/site/change.ts';
 import { OPERATOR } from '../../services/site/change.ts';
 import { mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
@@ -13,6 +14,7 @@ import { addCredentialCommands, licenceCommands } from './licences.ts';
 import { addChainCommands, operationCommands } from './operations.ts';
 import { collect, parseDays, parseId, parseJsonFile, parsePlan, parseScopes, parseWallet } from './options.ts';
 import { ownerCommands } from './owners.ts';
+import { partitionCommands } from './partitions.ts';
 
 /** What a command runs with: opened only when one runs, so that `--help` needs nothing. */
 interface Surroundings {
@@ -34,6 +36,7 @@ export function createAdminProgram(surroundings: Surroundings): Command {
   program.addCommand(licenceCommands(surroundings));
   program.addCommand(hostCommands(surroundings));
   program.addCommand(paymentCommands(surroundings));
+  program.addCommand(partitionCommands(surroundings));
   for (const command of operationCommands(surroundings)) program.addCommand(command);
   return program;
 }
@@ -127,7 +130,7 @@ function keyCommands({ open, print }: Surroundings): Command {
     .action(async (tenantId: string, { name, scopes, days, test }) => {
       const { database, config } = await open();
       const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
-      const deps = { database, pepper: config.apiKeyPepper, clock: Date.now, testKeysEnabled: true };
+      const deps = { database, pepper: pepperOf(config), clock: Date.now, testKeysEnabled: true };
       print(await mintSiteKey(deps, byOperator(tenantId), { name, scopes, isTest: test === true, ...expiry }));
     });
   key
@@ -157,7 +160,7 @@ function memberCommands({ open, print }: Surroundings): Command {
     .requiredOption('--email <address>', 'e-mail address')
     .action(async (tenantId: string, { author, email }) => {
       const { database, config } = await open();
-      const deps = { database, pepper: config.apiKeyPepper, clock: Date.now };
+      const deps = { database, pepper: pepperOf(config), clock: Date.now };
       print(await inviteSiteMember(deps, byOperator(tenantId), { authorId: author, email }));
     });
   return member;
@@ -174,7 +177,7 @@ function buyerCommands({ open, print }: Surroundings): Command {
     .option('--wallet <address>', 'its wallet', parseWallet)
     .action(async (options: { name?: string; wallet?: `0x${string}` }) => {
       const { database, config } = await open();
-      print(await createBuyerAccount({ database, pepper: config.apiKeyPepper }, options));
+      print(await createBuyerAccount({ database, pepper: pepperOf(config) }, options));
     });
   return buyer;
 }

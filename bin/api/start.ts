@@ -12,7 +12,9 @@ import { openLiveness } from '../../services/enforcementLiveness.ts';
 import { openKeyUse } from '../../services/keyUse.ts';
 import { issuerOf } from '../../services/licenceCheck.ts';
 import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
+import { openRehash } from '../../services/rehash.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
 import type { ApiConfig } from '../config.ts';
 import { createHostDoor, openOutbound } from '../hosts.ts';
@@ -88,9 +90,10 @@ async function open(
   }, KEYRING_REFRESH_MS);
   closers.push(() => clearInterval(refresh));
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
-  const { priceFloorMicro } = config;
-  const snapshots = await openSnapshots({ database, directUrl, networkId: network.id, priceFloorMicro, clock, log });
-  closers.push(() => snapshots.close());
+  const { priceFloorMicro, quoteTokenSecrets, testKeysEnabled } = config;
+  const rehash = openRehash({ database, log });
+  const snapshots = await openSnapshots({ database, directUrl, networkId: network.id, priceFloorMicro, clock, log, rehash });
+  closers.push(rehash.settled, () => snapshots.close());
   const liveness = openLiveness({ database, clock, log });
   const keyUse = openKeyUse({ database, clock, log });
   closers.push(liveness.close, keyUse.close);
@@ -105,10 +108,9 @@ async function open(
   const baseUrl = config.publicBaseUrl ?? url;
   const deps: PublisherDeps = {
     ...{ database, snapshots, keyring, credits, network, clock, priceFloorMicro, baseUrl },
-    pepper: config.apiKeyPepper,
-    quoteTokenSecrets: config.quoteTokenSecrets,
-    testKeysEnabled: config.testKeysEnabled,
-    ...{ liveness, keyUse },
+    pepper: pepperOf(config),
+    ...{ quoteTokenSecrets, testKeysEnabled },
+    ...{ liveness, keyUse, rehash },
     metrics: telemetry.metrics,
   };
   const issuer = async (tenantId: string): Promise<string> => {

@@ -80,6 +80,10 @@ function findContradictions(config: Config): Problem[] {
   }
   if (config.oidcIssuer !== undefined && config.oidcAudience === undefined)
     refuse('oidcAudience', 'is not set, but OIDC_ISSUER is');
+  if (config.apiKeyPepperPrevious !== undefined) {
+    if (config.apiKeyPepper === undefined) refuse('apiKeyPepper', 'is not set, but API_KEY_PEPPER_PREVIOUS is');
+    if (config.apiKeyPepperPrevious === config.apiKeyPepper) refuse('apiKeyPepperPrevious', 'is the same as API_KEY_PEPPER');
+  }
   const known = config.networks?.map((network) => network.id);
   const unknown = Object.keys(config.relayerPrivateKeys ?? {}).filter((id) => known && !known.includes(id));
   if (unknown.length > 0) refuse('relayerPrivateKeys', 'names a network that NETWORKS does not hold');

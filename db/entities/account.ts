@@ -18,6 +18,7 @@ export const BuyerKey = defineEntity({
   tableName: 'buyer_key',
   properties: {
     keyHash: p.blob().primary(),
+    pepperId: p.text().nullable(),
     accountId: p.uuid(),
     last4: p.text(),
     revokedAt: p.datetime(3).nullable(),
@@ -31,6 +32,7 @@ export const OwnerToken = defineEntity({
   tableName: 'owner_token',
   properties: {
     tokenHash: p.blob().primary(),
+    pepperId: p.text().nullable(),
     tenantId: p.uuid(),
     userId: p.text(),
     tokenId: p.uuid().defaultRaw('gen_random_uuid()'),

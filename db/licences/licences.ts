@@ -161,12 +161,6 @@ export async function denyToken(sql: Sql, key: { readonly tenantId: string; read
   );
 }
 
-/** Forgets used proofs and stored scopes that ended before `before`. */
-export async function dropEnded(sql: Sql, before: Date): Promise<void> {
-  await sql.query('delete from used_proof where expires_at < $1', [before]);
-  await sql.query('delete from access_scope where expires_at < $1', [before]);
-}
-
 function licenceFromRow(row: LicenceRow): LicenceRecord {
   return {
     tenantId: row.tenant_id,

@@ -64,17 +64,17 @@ export async function* streamLegs(
      order by c.at desc, c.crossing_id desc, l.ordinal limit ${binder.bind(most)}`,
     binder.values,
   );
-  const fetch = (): Promise<ExportedLeg[]> => {
+  const fetchChunk = (): Promise<ExportedLeg[]> => {
     const rows = sql.query<ExportedLeg & Record<string, unknown>>(`fetch ${Number(chunkRows)} from exported`);
     // Whoever stops reading never looks at the chunk that is on its way.
     rows.catch(() => undefined);
     return rows;
   };
-  let next = fetch();
+  let next = fetchChunk();
   for (;;) {
     const rows = await next;
     const isLast = rows.length < chunkRows;
-    if (!isLast) next = fetch();
+    if (!isLast) next = fetchChunk();
     if (rows.length > 0) yield rows;
     if (isLast) return;
   }

@@ -1,5 +1,7 @@
 import type { Span } from '../../domain/window.ts';
+import { KEPT_DAYS } from '../../domain/window.ts';
 import type { Database, Sql } from '../database.ts';
+import { daysAgo } from '../partitions.ts';
 import { crossingSums, observationDaySums, observationHourSums } from '../rollups.ts';
 
 /** The rollups by table: how rows add up to it, and what tells its rows apart. */
@@ -9,6 +11,8 @@ interface Rollup {
   readonly measures: readonly string[];
   /** The sums of the rows that `where` picks. */
   readonly sums: (where: string) => string;
+  /** True: rows of days that no plan reads may have been dropped (safety 22), so those days are left as they are. */
+  readonly isDropped?: true;
 }
 
 const CROSSING_KEYS = ['dimension', 'bucket', 'host', 'kind', 'key'];
@@ -25,12 +29,14 @@ const ROLLUPS: readonly Rollup[] = [
     keys: OBSERVATION_KEYS,
     measures: OBSERVATION_MEASURES,
     sums: (where) => observationHourSums(`(select * from observation where ${where}) as plain`),
+    isDropped: true,
   },
   {
     table: 'observation_day',
     keys: ['dimension', ...OBSERVATION_KEYS],
     measures: OBSERVATION_MEASURES,
     sums: (where) => observationDaySums(`(select * from observation where ${where}) as plain`),
+    isDropped: true,
   },
 ];
 
@@ -54,14 +60,15 @@ export async function listTenantIds(sql: Sql): Promise<string[]> {
 export function findMismatches(database: Database, tenantId: string, days: Span, most = 20): Promise<RollupMismatch[]> {
   return database.transaction(async (sql) => {
     const found: RollupMismatch[] = [];
-    for (const { table, keys, measures, sums } of ROLLUPS) {
+    for (const rollup of ROLLUPS) {
+      const { table, keys, measures, sums } = rollup;
       const list = keys.join(', ');
       const differs = measures.map((name) => `coalesce(held.${name}, 0) <> coalesce(plain.${name}, 0)`).join(' or ');
       const totals = measures.map((name) => `sum(${name}) as ${name}`).join(', ');
       const rows = await sql.query<{ detail: string }>(
         `select json_build_object('key', json_build_array(${list}), 'held', to_json(held), 'rows', to_json(plain))::text as detail
-         from (select ${list}, ${totals} from ${table} where ${picked('bucket')} group by ${list}) held
-           full join (select ${list}, ${measures.join(', ')} from (${sums(picked('at'))}) every) plain using (${list})
+         from (select ${list}, ${totals} from ${table} where ${picked(rollup, 'bucket')} group by ${list}) held
+           full join (select ${list}, ${measures.join(', ')} from (${sums(picked(rollup, 'at'))}) every) plain using (${list})
          where ${differs} limit ${Number(most)}`,
         parameters(tenantId, days),
       );
@@ -78,14 +85,17 @@ export function findMismatches(database: Database, tenantId: string, days: Span,
 export function rebuildRollups(database: Database, tenantId: string, days: Span): Promise<void> {
   return database.transaction(async (sql) => {
     await sql.query(`lock table ${ROLLUPS.map(({ table }) => table).join(', ')} in share row exclusive mode`);
-    for (const { table, sums } of ROLLUPS) {
-      await sql.query(`delete from ${table} where ${picked('bucket')}`, parameters(tenantId, days));
-      await sql.query(`insert into ${table} ${sums(picked('at'))}`, parameters(tenantId, days));
+    for (const rollup of ROLLUPS) {
+      await sql.query(`delete from ${rollup.table} where ${picked(rollup, 'bucket')}`, parameters(tenantId, days));
+      await sql.query(`insert into ${rollup.table} ${rollup.sums(picked(rollup, 'at'))}`, parameters(tenantId, days));
     }
   });
 }
 
-const picked = (column: string): string => `tenant_id = $1 and ${column} >= $2 and ${column} < $3`;
+function picked({ isDropped }: Rollup, column: string): string {
+  const from = isDropped ? `greatest($2::timestamptz, ${daysAgo(KEPT_DAYS)})` : '$2';
+  return `tenant_id = $1 and ${column} >= ${from} and ${column} < $3`;
+}
 
 function parameters(tenantId: string, days: Span): unknown[] {
   return [tenantId, new Date(days.fromMs), days.toMs === null ? 'infinity' : new Date(days.toMs)];

@@ -1,8 +1,9 @@
 import { findAccountByKey } from '../../db/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { hashToken, isWellFormedToken } from '../keys.ts';
+import { isWellFormedToken } from '../keys.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
+import { hashCredential, hashesOf } from '../pepper.ts';
 import { readSignInHeader, signIn } from './signIn.ts';
 import { readAccountToken } from './token.ts';
 
@@ -38,8 +39,11 @@ export async function authenticateAccount(
   return { accountId: await signIn(deps, signed.message, signed.signature) };
 }
 
-function accountOfBearer(deps: BuyerDeps, bearer: string): Promise<string | null> {
+async function accountOfBearer(deps: BuyerDeps, bearer: string): Promise<string | null> {
   if (!bearer.startsWith(KEY_PREFIX)) return readAccountToken(deps, bearer);
-  if (!isWellFormedToken(bearer, KEY_PREFIX)) return Promise.resolve(null);
-  return atDatabase(() => findAccountByKey(deps.database, hashToken(deps.pepper, bearer)));
+  if (!isWellFormedToken(bearer, KEY_PREFIX)) return null;
+  const hash = hashCredential(deps.pepper, bearer);
+  const key = await atDatabase(() => findAccountByKey(deps.database, hashesOf(hash)));
+  if (key) deps.rehash?.note('buyer_key', key.keyHash, hash);
+  return key?.accountId ?? null;
 }

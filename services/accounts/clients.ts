@@ -3,8 +3,9 @@ import type { ClientKeys } from '../../adapters/clientAssertion.ts';
 import { insertBuyerKey, insertOauthClient, revokeBuyerKeyRow, revokeOauthClientRow } from '../../db/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { CredentialDeps } from '../keys.ts';
-import { generateToken, hashToken } from '../keys.ts';
+import { generateToken } from '../keys.ts';
 import { atDatabase } from '../outage.ts';
+import { hashCredential, hashesOf } from '../pepper.ts';
 
 /**
  * Makes an OAuth client of an account: with its public keys (`private_key_jwt`), or without them with a secret, which is returned
@@ -18,8 +19,9 @@ export async function createAccountClient(
   if (jwks !== null) requirePublicKeys(jwks);
   const clientId = randomUUID();
   const clientSecret = jwks === null ? generateToken('svc_client_') : null;
-  const secretHash = clientSecret === null ? null : hashToken(deps.pepper, clientSecret);
-  const stored = await atDatabase(() => insertOauthClient(deps.database, { clientId, accountId, name, secretHash, jwks }));
+  const hash = clientSecret === null ? null : hashCredential(deps.pepper, clientSecret);
+  const client = { clientId, accountId, name, secretHash: hash?.current ?? null, pepperId: hash?.pepperId ?? null, jwks };
+  const stored = await atDatabase(() => insertOauthClient(deps.database, client));
   if (!stored) throw new ServiceError('not_found', 'there is no such account');
   return { clientId, clientSecret };
 }
@@ -33,14 +35,16 @@ export async function revokeAccountClient(deps: Pick<CredentialDeps, 'database'>
 /** Issues another `svc_buyer_` key of an account, returned this once. Throws not_found. */
 export async function mintBuyerKey(deps: CredentialDeps, accountId: string): Promise<{ readonly token: string }> {
   const token = generateToken('svc_buyer_');
-  const key = { accountId, keyHash: hashToken(deps.pepper, token), last4: token.slice(-4) };
+  const { current: keyHash, pepperId } = hashCredential(deps.pepper, token);
+  const key = { accountId, keyHash, pepperId, last4: token.slice(-4) };
   if (await atDatabase(() => insertBuyerKey(deps.database, key))) return { token };
   throw new ServiceError('not_found', 'there is no such account');
 }
 
 /** Revokes a `svc_buyer_` key: gone in the very next call. Throws not_found; again: changes nothing. */
 export async function revokeBuyerKey(deps: CredentialDeps, token: string): Promise<void> {
-  if (await atDatabase(() => revokeBuyerKeyRow(deps.database, hashToken(deps.pepper, token)))) return;
+  const hashes = hashesOf(hashCredential(deps.pepper, token));
+  if (await atDatabase(() => revokeBuyerKeyRow(deps.database, hashes))) return;
   throw new ServiceError('not_found', 'this key was never issued');
 }
 

@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import { readAssertionSubject, verifyClientAssertion } from '../../adapters/clientAssertion.ts';
 import type { OauthClientRow } from '../../db/accounts.ts';
 import { findOauthClient, useAssertion } from '../../db/accounts.ts';
-import { hashToken } from '../keys.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
+import { hashCredential, hashesOf } from '../pepper.ts';
 import { mintAccountToken } from './token.ts';
 
 /** A token request as sent (RFC 6749 §4.4.2). */
@@ -51,8 +51,11 @@ async function bySecret(deps: BuyerDeps, authorization: string | null): Promise<
     .split(':');
   const secret = rest.join(':');
   const client = await clientOf(deps, decodeForm(id));
-  const given = hashToken(deps.pepper, decodeForm(secret));
-  return client?.secretHash && timingSafeEqual(client.secretHash, given) ? client : null;
+  const given = hashCredential(deps.pepper, decodeForm(secret));
+  const stored = client?.secretHash;
+  if (!stored || !hashesOf(given).some((one) => timingSafeEqual(stored, one))) return null;
+  deps.rehash?.note('oauth_client', stored, given);
+  return client;
 }
 
 async function byAssertion(deps: BuyerDeps, { form }: TokenRequest, assertion: string): Promise<OauthClientRow | null> {

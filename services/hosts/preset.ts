@@ -1,5 +1,6 @@
 import type { Transactional } from '../../db/database.ts';
 import { mintKey } from '../keys.ts';
+import type { Pepper } from '../pepper.ts';
 
 /** Life of a key that may write: 30 days (specification, Limits 9). */
 const CONNECT_LIFE_MS = 30 * 86_400_000;
@@ -9,7 +10,7 @@ const CONNECT_LIFE_MS = 30 * 86_400_000;
  * `domain.manage` leaves it the moment a host of the site is verified. Throws what `mintKey` throws; every call issues another one.
  */
 export function mintConnectKey(
-  deps: { readonly database: Transactional; readonly pepper: string; readonly clock: () => number },
+  deps: { readonly database: Transactional; readonly pepper: Pepper; readonly clock: () => number },
   request: { readonly tenantId: string; readonly name: string },
 ): Promise<{ readonly keyId: string; readonly token: string }> {
   return mintKey(deps, { ...request, scopes: ['tenant.read', 'domain.manage'], expiresAtMs: deps.clock() + CONNECT_LIFE_MS });

@@ -2,6 +2,8 @@ import type { Keyring } from '../../adapters/jws.ts';
 import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import type { Database } from '../../db/database.ts';
+import type { Pepper } from '../pepper.ts';
+import type { Rehash } from '../rehash.ts';
 import type { Snapshots } from '../snapshots.ts';
 
 /** What the buyer's side of the service runs with. */
@@ -15,7 +17,9 @@ export interface BuyerDeps {
   readonly rpc: Rpc;
   /** Epoch milliseconds. */
   readonly clock: () => number;
-  readonly pepper: string;
+  readonly pepper: Pepper;
+  /** Moves credentials found under the previous pepper. */
+  readonly rehash?: Pick<Rehash, 'note'>;
   /** Our own address, without a trailing slash. */
   readonly baseUrl: string;
   /** Life of an access token, in seconds. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { checksumAddress } from '../../chain/offer.ts';
-import { dropEnded } from '../../db/licences/licences.ts';
 import type { LicenceOffer } from '../../db/licences/offers.ts';
 import { countOffers, dropOffers, findStandingOffer, keepOffer } from '../../db/licences/offers.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -62,7 +61,6 @@ export async function openOffer(deps: BuyerDeps, accountId: string, request: Und
   return atDatabase(async () => {
     const kept = await keepOffer(deps.database, offer, at);
     await dropOffers(deps.database, new Date(at.getTime() - KEPT_MS), DROPPED_AT_ONCE);
-    await dropEnded(deps.database, at);
     return kept;
   });
 }

@@ -3,7 +3,9 @@ import { blockTimeSeconds } from '../../chain/receipts.ts';
 import { gasBalance, transactionCount } from '../../chain/transaction.ts';
 import { readDatabaseGauges } from '../../db/gauges.ts';
 import { compareMigrations, listAlerts, listRelayers, readDatabaseFacts } from '../../db/operations.ts';
+import { countHashesUnder } from '../../db/pepper.ts';
 import type { GaugeName, GaugePoint } from '../../domain/metrics.ts';
+import type { Pepper } from '../pepper.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
 
 /** One thing that was looked at. */
@@ -31,6 +33,8 @@ export interface DoctorParts {
   readonly temporal: (() => Promise<TemporalFacts>) | null;
   /** Ids of the licence keys this process has the private half of, and of those that are published. */
   readonly licenceKeys: (() => Promise<{ readonly private: readonly string[]; readonly published: readonly string[] }>) | null;
+  /** Looked at while it is being rotated. */
+  readonly pepper: Pepper;
 }
 
 const LOW_GAS_WEI = 5_000_000_000_000_000n;
@@ -40,13 +44,15 @@ const RETENTION_DAYS = 30;
 
 /** Looks at everything once and says what to do about what it finds. Never rejects; changes nothing. */
 export async function examineSystem(parts: DoctorParts): Promise<Finding[]> {
-  const { settlement, temporal, licenceKeys } = parts;
+  const { settlement, temporal, licenceKeys, pepper } = parts;
+  const { previousId } = pepper;
   const looks = [
     look('database', 'Start Postgres, or correct DATABASE_URL.', () => examineDatabase(settlement)),
     look('migrations', 'Run `node bin/migrate.ts` as the owner of the tables.', () => examineMigrations(settlement)),
     look('backlog', 'See the database.', () => examineBacklog(settlement)),
     ...(temporal ? [look('temporal', 'Start Temporal, or correct TEMPORAL_ADDRESS.', () => examineTemporal(temporal))] : []),
     ...(licenceKeys ? [look('licence keys', 'See the database.', () => examineKeys(licenceKeys))] : []),
+    ...(previousId === null ? [] : [look('pepper', 'See the database.', () => examinePepper(settlement, previousId))]),
     ...settlement.networks.ids.map((network) =>
       look(`chain ${network}`, 'Ask another node: correct rpcUrls in NETWORKS.', () => examineChain(settlement, network)),
     ),
@@ -166,6 +172,18 @@ async function examineKeys(read: NonNullable<DoctorParts['licenceKeys']>): Promi
       'No key can sign: start an API process with LICENCE_KEYS set, which publishes them.',
     ),
   ];
+}
+
+async function examinePepper({ database }: SettlementDeps, previousId: string): Promise<Finding[]> {
+  const left = await countHashesUnder(database, previousId);
+  if (left.length === 0) {
+    const advice = 'The rotation is over: take API_KEY_PEPPER_PREVIOUS away and restart the API processes.';
+    return [judge('pepper', 'no active credential is left under the previous one', 'warn', advice)];
+  }
+  const found = `active and under the previous one or an unknown one: ${left.map(({ kind, count }) => `${count} ${kind}`).join(', ')}`;
+  const advice =
+    'Each moves when it is next used; issue anew or revoke what nobody uses. Keep API_KEY_PEPPER_PREVIOUS until then.';
+  return [judge('pepper', found, 'warn', advice)];
 }
 
 async function examineChain(deps: SettlementDeps, networkId: string): Promise<Finding[]> {

@@ -3,13 +3,18 @@ import type { Sql } from '../../db/database.ts';
 import { findOwnerToken, listOwnedSites } from '../../db/owners.ts';
 import type { Actor } from '../../domain/auditEntry.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { hashToken, isWellFormedToken } from '../keys.ts';
+import { isWellFormedToken } from '../keys.ts';
 import { atDatabase } from '../outage.ts';
+import type { Pepper } from '../pepper.ts';
+import { hashCredential, hashesOf } from '../pepper.ts';
+import type { Rehash } from '../rehash.ts';
 
 /** What letting owners in needs. */
 export interface OwnerDeps {
   readonly database: Sql;
-  readonly pepper: string;
+  readonly pepper: Pepper;
+  /** Moves tokens found under the previous pepper. */
+  readonly rehash?: Pick<Rehash, 'note'>;
   /** Epoch milliseconds. */
   readonly clock: () => number;
   /** Proves tokens of the identity provider; null where none is configured, and only tokens of `bin/admin` work. */
@@ -47,7 +52,9 @@ export function isOwnerCredential(bearer: string): boolean {
 
 async function ownerOfToken(deps: OwnerDeps, bearer: string): Promise<Owner | null> {
   if (!isWellFormedToken(bearer, PREFIX)) return null;
-  const token = await atDatabase(() => findOwnerToken(deps.database, hashToken(deps.pepper, bearer)));
+  const hash = hashCredential(deps.pepper, bearer);
+  const token = await atDatabase(() => findOwnerToken(deps.database, hashesOf(hash)));
+  if (token) deps.rehash?.note('owner_token', token.tokenHash, hash);
   if (token === null || token.revokedAt !== null || token.status === 'closed') return null;
   if (token.expiresAt !== null && deps.clock() >= token.expiresAt.getTime()) return null;
   return { userId: token.userId, via: 'token', tenantIds: [token.tenantId] };

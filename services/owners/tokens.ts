@@ -3,6 +3,7 @@ import type { ListedOwnerToken } from '../../db/owners.ts';
 import { findOwner, listOwnerTokenRows, markOwnerTokenRevoked, setOwner } from '../../db/owners.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { hasControlCharacter } from '../../domain/host.ts';
+import type { Pepper } from '../pepper.ts';
 import { changeSite, OPERATOR } from '../site/change.ts';
 import { createOwnerToken } from '../tenants.ts';
 
@@ -15,7 +16,7 @@ const MAX_USER_CHARS = 255;
 
 /** Issues a token of a site's owner (`svc_owner_…`), returned this once. Throws not_found; every call issues another one. */
 export async function issueOwnerToken(
-  deps: OwnerAdminDeps & { readonly pepper: string },
+  deps: OwnerAdminDeps & { readonly pepper: Pepper },
   request: { readonly tenantId: string; readonly userId: string; readonly expiresAtMs?: number },
 ): Promise<{ readonly token: string; readonly tokenId: string }> {
   const { tenantId, userId } = request;

@@ -4,13 +4,14 @@ import type { Scope } from '../../domain/access.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mintConnectKey } from '../hosts/preset.ts';
 import { mintKey, revokeKey } from '../keys.ts';
+import type { Pepper } from '../pepper.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 
 /** What managing a site's keys needs. */
 export interface SiteKeyDeps {
   readonly database: Database;
-  readonly pepper: string;
+  readonly pepper: Pepper;
   /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly testKeysEnabled: boolean;

@@ -2,13 +2,14 @@ import type { Database } from '../../db/database.ts';
 import { findMember, removeMemberRow, revokeInvitationRow } from '../../db/members.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { inviteMember } from '../members.ts';
+import type { Pepper } from '../pepper.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 
 /** What managing a site's authors needs. */
 export interface SiteMemberDeps {
   readonly database: Database;
-  readonly pepper: string;
+  readonly pepper: Pepper;
   /** Epoch milliseconds. */
   readonly clock: () => number;
 }

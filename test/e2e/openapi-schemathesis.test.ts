@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import { afterAll, expect, test } from 'vitest';
+import { pepperOf } from '../../services/pepper.ts';
 import { createBuyerAccount } from '../../services/tenants.ts';
 import type { TestService } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
@@ -59,7 +60,7 @@ test(
     if (program === null) return context.skip('Python with venv and pip, or its package registry, is not available');
     service = await startTestService();
     const site = await service.site();
-    const { token } = await createBuyerAccount({ database: service.database, pepper: service.secrets.apiKeyPepper });
+    const { token } = await createBuyerAccount({ database: service.database, pepper: pepperOf(service.secrets) });
     const document = `${service.baseUrl}/_svc/openapi.json`;
     const base = [
       'run',

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pepperOf } from '../../services/pepper.ts';
 import { createOwnerToken } from '../../services/tenants.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { TestIssuer } from '../support/issuer.ts';
@@ -95,7 +96,7 @@ test('a host that an owner opens and checks goes through its real workflow, and 
   timeout: 300_000,
 }, async () => {
   const { token: owner } = await createOwnerToken(
-    { database: service.database, pepper: service.secrets.apiKeyPepper },
+    { database: service.database, pepper: pepperOf(service.secrets) },
     { tenantId: site.tenantId, userId: ADA },
   );
   const opened = await change(owner, 'openHost', { host: 'unproven.example.com' }, 'host present { name value }');

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
 import { mintKey } from '../../services/keys.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import { createTenant } from '../../services/tenants.ts';
 import { ALPHA_PRICING, newSigningKey } from '../support/api.ts';
 import type { TestChain, TestDatabase } from '../support/parts.ts';
@@ -68,7 +69,10 @@ test('the API process serves quotes, is ready, and ends with 0 on SIGTERM, also 
   });
   const database = await openDatabase({ url: urls.appUrl });
   const { tenantId } = await createTenant({ database }, { hosts: ['alpha.example'], plan: 'studio', pricing: ALPHA_PRICING });
-  const { token } = await mintKey({ database, pepper }, { tenantId, name: 'k', scopes: ['tenant.read'] });
+  const { token } = await mintKey(
+    { database, pepper: pepperOf({ apiKeyPepper: pepper }) },
+    { tenantId, name: 'k', scopes: ['tenant.read'] },
+  );
   await database.close();
   const quote = await fetch(`${url}/_svc/quote?slug=trio`, { headers: { authorization: `Bearer ${token}` } });
   expect([quote.status, ((await quote.json()) as { price: number }).price]).toEqual([200, 1000]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCOPES } from '../../domain/access.ts';
 import { mintKey } from '../../services/keys.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { payloadFor, quoteOf, verify } from '../support/verify.ts';
@@ -24,7 +25,7 @@ const reportOf = async (path: string): Promise<string> => {
 };
 
 test('what a test key buys and what it fails to buy is in no report, no rollup, no event, and its licence opens nothing', async () => {
-  const { pepper } = { pepper: service.secrets.apiKeyPepper };
+  const pepper = pepperOf(service.secrets);
   const request = { tenantId: site.tenantId, name: 'test', scopes: SCOPES, prefix: 'svc_test_' } as const;
   const { token } = await mintKey({ database: service.database, pepper }, request);
   const before = await Promise.all(REPORTS.map(reportOf));

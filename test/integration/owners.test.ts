@@ -8,6 +8,7 @@ import { openDatabase } from '../../db/database.ts';
 import { markOwnerTokenRevoked } from '../../db/owners.ts';
 import type { OwnerDeps } from '../../services/owners/authenticate.ts';
 import { authenticateOwner, isOwnerCredential } from '../../services/owners/authenticate.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import { createOwnerToken, createTenant, setTenantStatus } from '../../services/tenants.ts';
 import type { TestIssuer, TokenChanges } from '../support/issuer.ts';
 import { forgedToken, hs256, startIssuer } from '../support/issuer.ts';
@@ -21,7 +22,7 @@ let issuer: TestIssuer;
 let deps: OwnerDeps;
 const time = { offsetMs: 0 };
 const clock = (): number => Date.now() + time.offsetMs;
-const pepper = randomBytes(32).toString('hex');
+const pepper = pepperOf({ apiKeyPepper: randomBytes(32).toString('hex') });
 const USER = 'auth0|ada';
 let tenantId: string;
 

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { listenForTenants } from '../../db/snapshots.ts';
-import { hashToken, mintKey, revokeKey } from '../../services/keys.ts';
+import { mintKey, revokeKey } from '../../services/keys.ts';
+import { hashCredential, pepperOf } from '../../services/pepper.ts';
 import type { SnapshotOptions, Snapshots } from '../../services/snapshots.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
 import { createTenant, setPricing } from '../../services/tenants.ts';
@@ -13,7 +14,7 @@ import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 
 const HOUR_MS = 3_600_000;
-const pepper = 'p'.repeat(32);
+const pepper = pepperOf({ apiKeyPepper: 'p'.repeat(32) });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const open: Snapshots[] = [];
 let urls: TestDatabase;
@@ -38,7 +39,7 @@ async function start(changes: Partial<SnapshotOptions> = {}): Promise<Snapshots>
 async function site(name: string) {
   const { tenantId } = await createTenant({ database }, { hosts: [`${name}.example`], plan: 'studio', pricing: ALPHA_PRICING });
   const { token, keyId } = await mintKey({ database, pepper }, { tenantId, name, scopes: ['tenant.read'] });
-  return { tenantId, keyId, hash: hashToken(pepper, token) };
+  return { tenantId, keyId, hash: hashCredential(pepper, token) };
 }
 
 /** Resolves when every snapshot's own connection listens. */

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { readSources } from '../../bin/check/sources.ts';
 
 /**
- * Where requests leave us: `adapters/outbound` (with its connector) for every address that comes from users (DESIGN §6), `chain/rpc` and
+ * Where requests leave us: `adapters/outbound` (with its connector and its handler) for every address that comes from users (DESIGN §6), `chain/rpc` and
  * `chain/facilitator` for nodes and facilitators the operator configured. Programs that stand outside the service are free.
  */
 const MAY_SEND =
-  /^(adapters\/(outbound|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(test|bench|examples|sandbox)\/|^bin\/bootstrap\.mjs$/;
+  /^(adapters\/(outbound|outboundStart|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(test|bench|examples|sandbox)\/|^bin\/bootstrap\.mjs$/;
 
 const SENDS = [
   /(?<![.\w])fetch\(/,

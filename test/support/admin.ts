@@ -11,7 +11,7 @@ export function adminEnvironment(api: TestApi): Record<string, string> {
   return {
     NODE_ENV: 'test',
     DATABASE_URL: api.urls.appUrl,
-    API_KEY_PEPPER: api.deps.pepper,
+    API_KEY_PEPPER: api.deps.pepper.current,
     TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
     TEMPORAL_NAMESPACE: 'default',
   };

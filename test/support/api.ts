@@ -21,6 +21,7 @@ import { openLiveness } from '../../services/enforcementLiveness.ts';
 import type { HostDoor } from '../../services/hosts/deps.ts';
 import { mintKey } from '../../services/keys.ts';
 import { openKeyring } from '../../services/licences/keyring.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
 import type { TenantInput } from '../../services/tenants.ts';
 import { createTenant } from '../../services/tenants.ts';
@@ -111,7 +112,7 @@ export async function startTestApi(
   const deps: ApiDeps = {
     hosts: options.hosts ?? { ...NO_HOSTS, workflows: { opened: away, check: away } },
     ...{ database, snapshots, keyring, credits, network, clock, log, priceFloorMicro },
-    pepper: randomBytes(32).toString('hex'),
+    pepper: pepperOf({ apiKeyPepper: randomBytes(32).toString('hex') }),
     quoteTokenSecrets: [randomBytes(32).toString('hex')],
     baseUrl: 'https://svc.example',
     rpc: createRpc({ ...network, rpcUrls: options.rpcUrls ?? network.rpcUrls }),

@@ -13,6 +13,7 @@ import { serviceEnvironment, startApiProcess, startWorkerProcess } from '../../s
 import type { ServiceSecrets } from '../../sandbox/secrets.ts';
 import { createServiceSecrets } from '../../sandbox/secrets.ts';
 import { mintKey } from '../../services/keys.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import type { TenantInput } from '../../services/tenants.ts';
 import { createTenant } from '../../services/tenants.ts';
 import { ALPHA_PRICING } from './api.ts';
@@ -121,7 +122,7 @@ export async function startTestService(
     site: async (input: Partial<TenantInput> = {}): Promise<TestSite> => {
       const hosts = input.hosts ?? [`${randomUUID().slice(0, 8)}.example`];
       const { tenantId } = await createTenant({ database }, { plan: 'studio', pricing: ALPHA_PRICING, ...input, hosts });
-      const { token } = await mintKey({ database, pepper: secrets.apiKeyPepper }, { tenantId, name: 'all', scopes: SCOPES });
+      const { token } = await mintKey({ database, pepper: pepperOf(secrets) }, { tenantId, name: 'all', scopes: SCOPES });
       tokens.push({ name: 'an API key', value: token });
       return { tenantId, host: hosts[0] as string, key: token };
     },

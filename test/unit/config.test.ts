@@ -174,6 +174,16 @@ describe('errors', () => {
     expect(problemsOf({ ...dangerous, NODE_ENV: 'test' })).toEqual({});
   });
 
+  test('the pepper before is another one, and comes with a present one', () => {
+    const other = randomBytes(32).toString('base64url');
+    const rotation = { API_KEY_PEPPER: SECRET, API_KEY_PEPPER_PREVIOUS: other };
+    expect(readConfig(rotation, []).apiKeyPepperPrevious).toBe(other);
+    expect(problemsOf({ ...COMPLETE, ...rotation, API_KEY_PEPPER_PREVIOUS: SECRET })).toEqual({
+      API_KEY_PEPPER_PREVIOUS: 'is the same as API_KEY_PEPPER',
+    });
+    expect(problemsOf({ API_KEY_PEPPER_PREVIOUS: other })['API_KEY_PEPPER']).toMatch(/is not set, but/);
+  });
+
   test('relayer keys and networks must name the same networks', () => {
     expect(problemsOf({ ...COMPLETE, RELAYER_PRIVATE_KEYS: JSON.stringify({ 'eip155:1': [KEY] }) })).toHaveProperty(
       'RELAYER_PRIVATE_KEYS',

@@ -36,7 +36,14 @@ export const keys = {
   }),
   apiKeyPepper: optional({
     name: 'API_KEY_PEPPER',
-    about: 'Keys the hash of every stored API key, 32 bytes or more; changing it makes all keys unknown.',
+    about: 'Keys the hash of every stored API key, 32 bytes or more; rotated with API_KEY_PEPPER_PREVIOUS.',
+    example: 'openssl-rand-base64-48…',
+    fromFile: true,
+    schema: secret,
+  }),
+  apiKeyPepperPrevious: optional({
+    name: 'API_KEY_PEPPER_PREVIOUS',
+    about: 'The pepper before, during a rotation: keys found under it are moved to API_KEY_PEPPER when they are used.',
     example: 'openssl-rand-base64-48…',
     fromFile: true,
     schema: secret,

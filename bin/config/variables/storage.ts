@@ -19,7 +19,7 @@ export const storage = {
   }),
   databaseOwnerUrl: optional({
     name: 'DATABASE_OWNER_URL',
-    about: 'Postgres as the role that owns the tables; only migrations need it.',
+    about: 'Postgres as the role that owns the tables; only migrations and `admin partitions drop` need it.',
     example: 'postgres://owner@db.example:5432/service',
     fromFile: true,
     schema: url('postgres', 'postgresql'),
