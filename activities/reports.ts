@@ -6,8 +6,8 @@ import { checkRollups, keepDaysAhead } from '../services/reports/rollups.ts';
 /** The activities of reports. */
 export interface ReportActivities {
   /**
-   * The nightly round: makes the partitions of the days ahead, forgets what ended, then compares every site's rollups with their rows;
-   * returns how many sites were rebuilt.
+   * The nightly round: makes the partitions of the days ahead, compares every site's rollups with their rows, then forgets what
+   * ended; returns how many sites were rebuilt.
    */
   checkRollups(input: { readonly days: number }): Promise<number>;
 }
@@ -17,8 +17,10 @@ export function createReportActivities(deps: ReportDeps): ReportActivities {
   return {
     checkRollups: async ({ days }) => {
       await keepDaysAhead(deps);
+      const rebuilt = await checkRollups(deps, { days, tenantId: null, onSite: () => heartbeat() });
+      // Last: whatever keeps old rows from going must not keep sums from being compared.
       await forgetWhatEnded(deps);
-      return (await checkRollups(deps, { days, tenantId: null, onSite: () => heartbeat() })).length;
+      return rebuilt.length;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { GuardDecision, Sibling } from '../../domain/payment/guard.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
-import type { Payment, PaymentRow } from './payment.ts';
+import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { findPayment, legsToRows, paymentFromRow } from './payment.ts';
 
 /** A payment before its first row: everything but what happens to it later. */
@@ -136,6 +136,18 @@ export interface PurchaseKey {
   readonly payer: string;
   readonly resourceKey: string;
   readonly kind: string;
+}
+
+/** What each payment of a list is a purchase of, in any order. */
+export async function listPurchaseKeys(sql: Sql, refs: readonly PaymentRef[]): Promise<PurchaseKey[]> {
+  if (refs.length === 0) return [];
+  const rows = await sql.query<{ tenant_id: string; payer: string; resource_key: string; kind: string }>(
+    `select tenant_id, payer, resource_key, kind from payment
+       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)`,
+    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
+    'list-purchase-keys',
+  );
+  return rows.map((row) => ({ tenantId: row.tenant_id, payer: row.payer, resourceKey: row.resource_key, kind: row.kind }));
 }
 
 /** Locks the purchase rows of a list in key order, making those that are missing (safety 14). */

@@ -7,10 +7,10 @@ import type { Database, Sql } from '../database.ts';
 import { isTransientError } from '../database.ts';
 import { recordLicences } from '../licences/record.ts';
 import { raiseAlert } from './admission.ts';
-import { lockPurchases, purchaseText } from './intake.ts';
+import { listPurchaseKeys, lockPurchases, purchaseText } from './intake.ts';
 import { recordLedger } from './ledger.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { listPayments, listPurchaseKeys, paymentFromRow } from './payment.ts';
+import { listPayments, paymentFromRow } from './payment.ts';
 
 /** What happened to one payment, and what is worth keeping about it besides. */
 export interface Occurrence extends PaymentRef {

@@ -220,21 +220,6 @@ export async function listPayments(sql: Sql, refs: readonly PaymentRef[], lock =
   return rows.map(paymentFromRow);
 }
 
-/** What each payment of a list is a purchase of, in any order. */
-export async function listPurchaseKeys(
-  sql: Sql,
-  refs: readonly PaymentRef[],
-): Promise<{ readonly tenantId: string; readonly payer: string; readonly resourceKey: string; readonly kind: string }[]> {
-  if (refs.length === 0) return [];
-  const rows = await sql.query<{ tenant_id: string; payer: string; resource_key: string; kind: string }>(
-    `select tenant_id, payer, resource_key, kind from payment
-       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)`,
-    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
-    'list-purchase-keys',
-  );
-  return rows.map((row) => ({ tenantId: row.tenant_id, payer: row.payer, resourceKey: row.resource_key, kind: row.kind }));
-}
-
 /** The state of each payment of a list, in key order. */
 export async function listStates(
   sql: Sql,
