@@ -1,6 +1,6 @@
 /**
  * Windows of reports: what was asked, what the plan lets read of it (decisions §4, Retention), and how it is put together from
- * whole days, whole hours and ragged edges (DESIGN §5). Epoch milliseconds, UTC; `toMs` does not belong to a window.
+ * whole months, days and hours, and ragged edges (DESIGN §5). Epoch milliseconds, UTC; `toMs` does not belong to a window.
  */
 import type { Plan } from './access.ts';
 
@@ -59,7 +59,9 @@ export function isEmpty(span: Span): boolean {
 
 /** The pieces of a window; they do not overlap and together are the window. */
 export interface Pieces {
-  /** From midnight to midnight, or without an end. */
+  /** From the first of a month to the first of a month, or without an end. */
+  readonly months: readonly Span[];
+  /** From midnight to midnight, or without an end, outside the months. */
   readonly days: readonly Span[];
   /** From full hour to full hour, outside the days. */
   readonly hours: readonly Span[];
@@ -67,22 +69,46 @@ export interface Pieces {
   readonly edges: readonly Span[];
 }
 
-/** Takes a window apart into the largest whole units. */
-export function piecesOf(window: Span): Pieces {
-  const [days, aroundDays] = takeWhole([window], DAY_MS);
-  const [hours, edges] = takeWhole(aroundDays, HOUR_MS);
-  return { days, hours, edges };
+/** Most spans a window has of each kind. */
+export const MOST_PIECES = { months: 1, days: 2, hours: 2, edges: 2 } as const satisfies Record<keyof Pieces, number>;
+
+/** Takes a window apart into the largest whole units, `largest` at most. */
+export function piecesOf(window: Span, largest: 'month' | 'day' = 'month'): Pieces {
+  const [months, aroundMonths] = largest === 'month' ? takeWhole([window], MONTH) : [[], [window]];
+  const [days, aroundDays] = takeWhole(aroundMonths, unitOf(DAY_MS));
+  const [hours, edges] = takeWhole(aroundDays, unitOf(HOUR_MS));
+  return { months, days, hours, edges };
+}
+
+/** A unit of time by its borders. */
+interface Unit {
+  /** The last border that is not after a moment. */
+  floor(ms: number): number;
+  /** The first border that is not before a moment. */
+  ceil(ms: number): number;
+}
+
+function unitOf(lengthMs: number): Unit {
+  return { floor: (ms) => Math.floor(ms / lengthMs) * lengthMs, ceil: (ms) => Math.ceil(ms / lengthMs) * lengthMs };
+}
+
+/** Calendar months, UTC. */
+const MONTH: Unit = {
+  floor: (ms) => firstOfMonth(ms, 0),
+  ceil: (ms) => (firstOfMonth(ms, 0) === ms ? ms : firstOfMonth(ms, 1)),
+};
+
+function firstOfMonth(ms: number, later: number): number {
+  const date = new Date(ms);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later);
 }
 
 /** Splits spans into whole units and what is left around them. */
-function takeWhole(spans: readonly Span[], unitMs: number): readonly [Span[], Span[]] {
+function takeWhole(spans: readonly Span[], unit: Unit): readonly [Span[], Span[]] {
   const whole: Span[] = [];
   const rest: Span[] = [];
   for (const span of spans) {
-    const middle = {
-      fromMs: Math.ceil(span.fromMs / unitMs) * unitMs,
-      toMs: span.toMs === null ? null : Math.floor(span.toMs / unitMs) * unitMs,
-    };
+    const middle = { fromMs: unit.ceil(span.fromMs), toMs: span.toMs === null ? null : unit.floor(span.toMs) };
     if (isEmpty(middle)) {
       rest.push(span);
       continue;

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { crossingSums, observationDaySums, observationHourSums } from '../../db/rollups.ts';
+import { crossingSums, observationMonths, observationSums } from '../../db/rollups.ts';
 import { createTenant } from '../../services/tenants.ts';
 import { withoutIndexes } from './bulk.ts';
 
@@ -153,14 +153,18 @@ async function addRows(database: Database): Promise<void> {
   ]);
 }
 
-const ROLLUPS = ['crossing_hour', 'crossing_day', 'observation_hour', 'observation_day'];
+const ROLLUPS = ['hour', 'day', 'month'].flatMap((unit) => [`crossing_${unit}`, `observation_${unit}`]);
 
 /** The sums of the product's own rebuild, of all sites at once. */
 async function addRollups(database: Database): Promise<void> {
   await runInPairs(database, [
+    `insert into observation_day ${observationSums('day', 'observation')}`,
     `insert into crossing_day ${crossingSums('day', 'true')}`,
     `insert into crossing_hour ${crossingSums('hour', 'true')}`,
-    `insert into observation_day ${observationDaySums('observation')}`,
-    `insert into observation_hour ${observationHourSums('observation')}`,
+    `insert into observation_hour ${observationSums('hour', 'observation')}`,
+  ]);
+  await runInPairs(database, [
+    `insert into crossing_month ${crossingSums('month', 'true', { from: 'crossing_day', moment: 'bucket' })}`,
+    `insert into observation_month ${observationMonths('true')}`,
   ]);
 }

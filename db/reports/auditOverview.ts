@@ -5,7 +5,7 @@ import { Binder } from './binder.ts';
 import type { ObservationRow, StandingObservation } from './observationList.ts';
 import { firstLook, listObservations, newestObservations } from './observationList.ts';
 import type { ObservationScope, ObservationSum, SumRow } from './observations.ts';
-import { agentSums, observationSums, sumFromRow } from './observations.ts';
+import { agentSums, nearSums, observationSums, sumFromRow } from './observations.ts';
 import type { Page } from './pages.ts';
 
 /** What an audit begins with. */
@@ -30,9 +30,12 @@ export async function readAuditOverview(
   if (isEmpty(window)) return { sums: [], agents: [], recent: { rows: [], nextCursorMs: null } };
   const binder = new Binder();
   const list = (statement: string): string => `(select coalesce(json_agg(one), '[]') from (${statement}) one)`;
+  const shared = nearSums(binder, scope, window);
+  const near = shared && 'near';
   const [row] = await sql.query<{ sums: SumRow[]; agents: SumRow[]; looked: ObservationRow[] }>(
-    `select ${list(observationSums(binder, scope, window))} as sums,
-      ${list(agentSums(binder, scope, window))} as agents,
+    `${shared === undefined ? '' : `with near as materialized (${shared})`}
+     select ${list(observationSums(binder, scope, window, near))} as sums,
+      ${list(agentSums(binder, scope, window, near))} as agents,
       ${list(newestObservations(binder, scope, [firstLook(listed)], limit + 1))} as looked`,
     binder.values,
   );

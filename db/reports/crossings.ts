@@ -12,18 +12,19 @@ export interface CrossingScope {
 export type CrossingDimension = 'total' | 'slug' | 'author';
 
 /**
- * A relation (host, kind, key, events, micro) that adds up to the plain aggregate of a window: days and hours from the rollups,
- * the edges from the rows (DESIGN §5). Amounts are micro-USDC, corrections count -1. At least one piece.
+ * A relation (host, kind, key, events, micro) that adds up to the plain aggregate of a window: months, days and hours from the
+ * rollups, the edges from the rows (DESIGN §5). Amounts are micro-USDC, corrections count -1. At least one piece.
  */
 export function crossingSource(binder: Binder, scope: CrossingScope, pieces: Pieces, dimension: CrossingDimension): string {
   const filter = conditions(binder, scope);
-  const branch = (table: string, inDimension: CrossingDimension, column: string) => (span: Span) =>
-    `select host, kind, ${dimension === 'total' ? "''" : 'key'} as key, events, micro from ${table}
-      where ${filter} and dimension = '${inDimension}' and ${within(binder, column, span)}`;
+  const branch = (table: string, column: string) => (span: Span) =>
+    `select host, kind, key, events, micro from ${table}
+      where ${filter} and dimension = '${dimension}' and ${within(binder, column, span)}`;
   return [
-    ...pieces.days.map(branch('crossing_day', dimension, 'bucket')),
-    ...pieces.hours.map(branch('crossing_hour', dimension === 'total' ? 'slug' : dimension, 'bucket')),
-    ...pieces.edges.map(branch('crossing_part', dimension, 'at')),
+    ...pieces.months.map(branch('crossing_month', 'bucket')),
+    ...pieces.days.map(branch('crossing_day', 'bucket')),
+    ...pieces.hours.map(branch('crossing_hour', 'bucket')),
+    ...pieces.edges.map(branch('crossing_part', 'at')),
   ].join('\n union all ');
 }
 
@@ -37,7 +38,7 @@ export function conditions(binder: Binder, scope: CrossingScope, alias = ''): st
 }
 
 /** A span as a condition on a column of time. */
-export function within(binder: Binder, column: string, span: Span): string {
+export function within(binder: Pick<Binder, 'bind'>, column: string, span: Span): string {
   const from = `${column} >= ${binder.bind(new Date(span.fromMs))}::timestamptz`;
   return span.toMs === null ? from : `${from} and ${column} < ${binder.bind(new Date(span.toMs))}::timestamptz`;
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Pieces, Span } from '../../domain/window.ts';
-import { isEmpty, piecesOf } from '../../domain/window.ts';
+import { isEmpty, MOST_PIECES, piecesOf } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { authorCount } from './authors.ts';
 import { Binder } from './binder.ts';
@@ -88,12 +88,12 @@ export async function readOverview(
 
 /** A window's pieces, as many for every window: what it lacks is a span without a moment. */
 function paddedPieces(window: Span): Pieces {
-  const { days, hours, edges } = piecesOf(window);
-  const padded = (spans: readonly Span[], count: number): Span[] => [
-    ...spans,
-    ...Array.from({ length: count - spans.length }, () => ({ fromMs: 0, toMs: 0 })),
+  const pieces = piecesOf(window);
+  const padded = (kind: keyof Pieces): Span[] => [
+    ...pieces[kind],
+    ...Array.from({ length: MOST_PIECES[kind] - pieces[kind].length }, () => ({ fromMs: 0, toMs: 0 })),
   ];
-  return { days: padded(days, 1), hours: padded(hours, 2), edges: padded(edges, 2) };
+  return { months: padded('months'), days: padded('days'), hours: padded('hours'), edges: padded('edges') };
 }
 
 /** Sums are text, so that they survive JSON. */

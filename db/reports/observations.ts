@@ -57,31 +57,52 @@ export function observationConditions(binder: Binder, scope: ObservationScope): 
 /** How much of an observation a report needs to tell apart. */
 export type ObservationDetail = 'total' | 'full' | 'label';
 
-/** The window's pieces for a scope: an agent's name stands in the rows alone. */
-function readablePieces(scope: ObservationScope, window: Span): Pieces {
+/** The window's pieces for a scope: an agent's name stands in the rows alone, months do not tell everything apart. */
+function readablePieces(scope: ObservationScope, window: Span, detail: ObservationDetail): Pieces {
   const isPlain = scope.agent !== null && 'name' in scope.agent;
-  return isPlain ? { days: [], hours: [], edges: [window] } : piecesOf(window);
+  return isPlain ? { months: [], days: [], hours: [], edges: [window] } : piecesOf(window, detail === 'full' ? 'day' : 'month');
 }
 
-function sourceOf(binder: Binder, scope: ObservationScope, pieces: Pieces, detail: ObservationDetail): string {
+const KEYS = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';
+
+/**
+ * A relation in the columns of the rollups that adds up to a window; `near` holds its hours and edges, where they are read before.
+ * No parameter is bound that the text does not name: Postgres would not know its type.
+ */
+function sourceOf(binder: Binder, scope: ObservationScope, window: Span, detail: ObservationDetail, near?: string): string {
+  const pieces = readablePieces(scope, window, detail);
+  const isWhole = pieces.months.length + pieces.days.length > 0;
+  const filter = isWhole ? `${observationConditions(binder, scope)} and o.dimension = '${detail}'` : '';
+  const branch = (table: string) => (span: Span) =>
+    `select ${KEYS}, o.hits, o.micro, o.verified, o.invalid from ${table} o where ${filter} and ${within(binder, 'o.bucket', span)}`;
+  return [
+    ...pieces.months.map(branch('observation_month')),
+    ...pieces.days.map(branch('observation_day')),
+    ...(near === undefined ? hoursAndEdges(binder, scope, pieces) : [`select * from ${near}`]),
+  ].join('\n union all ');
+}
+
+function hoursAndEdges(binder: Binder, scope: ObservationScope, { hours, edges }: Pieces): string[] {
+  if (hours.length + edges.length === 0) return [];
   const filter = observationConditions(binder, scope);
-  const agentsOnly = detail === 'label' ? " and o.classified_as = 'agent'" : '';
-  const measures = 'o.hits, o.micro, o.verified, o.invalid';
-  const keys = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';
-  const branches = [
-    ...pieces.days.map(
-      (span) => `select ${keys}, ${measures} from observation_day o
-        where ${filter} and o.dimension = '${detail}' and ${within(binder, 'o.bucket', span)}`,
+  return [
+    ...hours.map(
+      (span) => `select ${KEYS}, o.hits, o.micro, o.verified, o.invalid from observation_hour o
+        where ${filter} and ${within(binder, 'o.bucket', span)}`,
     ),
-    ...pieces.hours.map(
-      (span) => `select ${keys}, ${measures} from observation_hour o
-        where ${filter}${agentsOnly} and ${within(binder, 'o.bucket', span)}`,
-    ),
-    ...pieces.edges.map(
-      (span) => `select ${AS_ROLLED} from observation o where ${filter}${agentsOnly} and ${within(binder, 'o.at', span)}`,
-    ),
+    ...edges.map((span) => `select ${AS_ROLLED} from observation o where ${filter} and ${within(binder, 'o.at', span)}`),
   ];
-  return branches.join('\n union all ');
+}
+
+/**
+ * What several sums of one window share: its hours and edges, added up in full, for `with near as materialized (…)`. Undefined when
+ * the window has none.
+ */
+export function nearSums(binder: Binder, scope: ObservationScope, window: Span): string | undefined {
+  const parts = hoursAndEdges(binder, scope, readablePieces(scope, window, 'full'));
+  if (parts.length === 0) return undefined;
+  return `select ${KEYS}, sum(hits)::bigint as hits, sum(micro)::bigint as micro, sum(verified)::bigint as verified,
+      sum(invalid)::bigint as invalid from (${parts.join('\n union all ')}) o group by ${KEYS}`;
 }
 
 /** Net sums of a window: by everything but the agent. */
@@ -89,17 +110,17 @@ export function sumObservations(sql: Sql, scope: ObservationScope, window: Span)
   return sumUp(sql, window, (binder) => observationSums(binder, scope, window));
 }
 
-/** The statement of `sumObservations`. */
-export function observationSums(binder: Binder, scope: ObservationScope, window: Span): string {
-  const source = sourceOf(binder, scope, readablePieces(scope, window), scope.agent === null ? 'total' : 'full');
+/** The statement of `sumObservations`; `near` is the name of `nearSums`, where the statement has them. */
+export function observationSums(binder: Binder, scope: ObservationScope, window: Span, near?: string): string {
+  const source = sourceOf(binder, scope, window, scope.agent === null ? 'total' : 'full', near);
   return `select host, verdict, classified_as, kind, reason, '' as agent, '' as key, ${SUMS} from (${source}) part
       group by 1, 2, 3, 4, 5`;
 }
 
-/** The statement of a window's net sums by agent label and verdict (denied, paid, or empty), agents only. */
-export function agentSums(binder: Binder, scope: ObservationScope, window: Span): string {
+/** The statement of a window's net sums by agent label and verdict (denied, paid, or empty), agents only; `near` as above. */
+export function agentSums(binder: Binder, scope: ObservationScope, window: Span, near?: string): string {
   const isUnfiltered = scope.host === null && scope.kind === null && scope.verdict === null && scope.agent === null;
-  const source = sourceOf(binder, scope, readablePieces(scope, window), isUnfiltered ? 'label' : 'full');
+  const source = sourceOf(binder, scope, window, isUnfiltered ? 'label' : 'full', near);
   return `select '' as host, ${COLLAPSED_VERDICT} as verdict, 'agent' as classified_as, '' as kind, '' as reason, agent, '' as key,
         ${SUMS} from (${source}) part where classified_as = 'agent' group by 2, agent`;
 }
@@ -107,7 +128,7 @@ export function agentSums(binder: Binder, scope: ObservationScope, window: Span)
 /** Net sums of a window by agent label, whoever was classified as what. */
 export function sumByAgent(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
   return sumUp(sql, window, (binder) => {
-    const source = sourceOf(binder, scope, readablePieces(scope, window), 'full');
+    const source = sourceOf(binder, scope, window, 'full');
     return `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, agent, agent as key, ${SUMS}
       from (${source}) part group by verdict, agent`;
   });

@@ -2,41 +2,55 @@ import type { Span } from '../../domain/window.ts';
 import { KEPT_DAYS } from '../../domain/window.ts';
 import type { Database, Sql } from '../database.ts';
 import { daysAgo } from '../partitions.ts';
-import { crossingSums, observationDaySums, observationHourSums } from '../rollups.ts';
+import { crossingSums, observationMonths, observationSums } from '../rollups.ts';
 
-/** The rollups by table: how rows add up to it, and what tells its rows apart. */
+/** The rollups by table: how what stands below adds up to it, and what tells its rows apart. */
 interface Rollup {
   readonly table: string;
   readonly keys: readonly string[];
   readonly measures: readonly string[];
-  /** The sums of the rows that `where` picks. */
+  /** The sums of what `where` picks, a condition on the column that `at` names. */
   readonly sums: (where: string) => string;
+  /** What a moment is called where it is added up from. */
+  readonly at: 'at' | 'bucket';
   /** True: rows of days that no plan reads may have been dropped (safety 22), so those days are left as they are. */
   readonly isDropped?: true;
+  /** True: whole months, added up from their days, which stay when rows are dropped. */
+  readonly isMonth?: true;
 }
 
 const CROSSING_KEYS = ['dimension', 'bucket', 'host', 'kind', 'key'];
 const CROSSING_MEASURES = ['events', 'micro'];
 const OBSERVATION_KEYS = ['bucket', 'host', 'verdict', 'classified_as', 'kind', 'reason', 'agent'];
 const OBSERVATION_MEASURES = ['hits', 'micro', 'verified', 'invalid'];
+const OF_CROSSINGS = { keys: CROSSING_KEYS, measures: CROSSING_MEASURES };
+const OF_OBSERVATIONS = { keys: OBSERVATION_KEYS, measures: OBSERVATION_MEASURES };
 
-/** In the order writers lock them. */
+const rowsOf = (where: string): string => `(select * from observation where ${where}) as plain`;
+
+/** In the order writers lock them; each after what it is added up from. */
 const ROLLUPS: readonly Rollup[] = [
-  { table: 'crossing_hour', keys: CROSSING_KEYS, measures: CROSSING_MEASURES, sums: (where) => crossingSums('hour', where) },
-  { table: 'crossing_day', keys: CROSSING_KEYS, measures: CROSSING_MEASURES, sums: (where) => crossingSums('day', where) },
+  { ...OF_CROSSINGS, table: 'crossing_hour', at: 'at', sums: (where) => crossingSums('hour', where) },
+  { ...OF_CROSSINGS, table: 'crossing_day', at: 'at', sums: (where) => crossingSums('day', where) },
   {
-    table: 'observation_hour',
-    keys: OBSERVATION_KEYS,
-    measures: OBSERVATION_MEASURES,
-    sums: (where) => observationHourSums(`(select * from observation where ${where}) as plain`),
-    isDropped: true,
+    ...OF_CROSSINGS,
+    ...{ table: 'crossing_month', at: 'bucket', isMonth: true },
+    sums: (where) => crossingSums('month', where, { from: 'crossing_day', moment: 'bucket' }),
   },
   {
-    table: 'observation_day',
-    keys: ['dimension', ...OBSERVATION_KEYS],
-    measures: OBSERVATION_MEASURES,
-    sums: (where) => observationDaySums(`(select * from observation where ${where}) as plain`),
-    isDropped: true,
+    ...OF_OBSERVATIONS,
+    ...{ table: 'observation_hour', at: 'at', isDropped: true },
+    sums: (where) => observationSums('hour', rowsOf(where)),
+  },
+  {
+    ...OF_OBSERVATIONS,
+    ...{ table: 'observation_day', keys: ['dimension', ...OBSERVATION_KEYS], at: 'at', isDropped: true },
+    sums: (where) => observationSums('day', rowsOf(where)),
+  },
+  {
+    ...OF_OBSERVATIONS,
+    ...{ table: 'observation_month', keys: ['dimension', ...OBSERVATION_KEYS], at: 'bucket', isMonth: true },
+    sums: observationMonths,
   },
 ];
 
@@ -68,7 +82,7 @@ export function findMismatches(database: Database, tenantId: string, days: Span,
       const rows = await sql.query<{ detail: string }>(
         `select json_build_object('key', json_build_array(${list}), 'held', to_json(held), 'rows', to_json(plain))::text as detail
          from (select ${list}, ${totals} from ${table} where ${picked(rollup, 'bucket')} group by ${list}) held
-           full join (select ${list}, ${measures.join(', ')} from (${sums(picked(rollup, 'at'))}) every) plain using (${list})
+           full join (select ${list}, ${measures.join(', ')} from (${sums(picked(rollup, rollup.at))}) every) plain using (${list})
          where ${differs} limit ${Number(most)}`,
         parameters(tenantId, days),
       );
@@ -87,12 +101,14 @@ export function rebuildRollups(database: Database, tenantId: string, days: Span)
     await sql.query(`lock table ${ROLLUPS.map(({ table }) => table).join(', ')} in share row exclusive mode`);
     for (const rollup of ROLLUPS) {
       await sql.query(`delete from ${rollup.table} where ${picked(rollup, 'bucket')}`, parameters(tenantId, days));
-      await sql.query(`insert into ${rollup.table} ${rollup.sums(picked(rollup, 'at'))}`, parameters(tenantId, days));
+      await sql.query(`insert into ${rollup.table} ${rollup.sums(picked(rollup, rollup.at))}`, parameters(tenantId, days));
     }
   });
 }
 
-function picked({ isDropped }: Rollup, column: string): string {
+function picked({ isDropped, isMonth }: Rollup, column: string): string {
+  const month = (moment: string): string => `date_trunc('month', ${moment}, 'UTC')`;
+  if (isMonth) return `tenant_id = $1 and ${column} >= ${month('$2::timestamptz')} and ${month(column)} < $3`;
   const from = isDropped ? `greatest($2::timestamptz, ${daysAgo(KEPT_DAYS)})` : '$2';
   return `tenant_id = $1 and ${column} >= ${from} and ${column} < $3`;
 }

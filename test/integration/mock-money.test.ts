@@ -51,7 +51,15 @@ test('what a test key buys and what it fails to buy is in no report, no rollup, 
   );
   expect(refusals).toEqual([]);
   await service.database.query('delete from observation where tenant_id = $1', [site.tenantId]).catch(() => undefined);
-  for (const table of ['crossing', 'leg', 'unannounced_crossing', 'crossing_hour', 'crossing_day', 'webhook_event_leg']) {
+  for (const table of [
+    'crossing',
+    'leg',
+    'unannounced_crossing',
+    'crossing_hour',
+    'crossing_day',
+    'crossing_month',
+    'webhook_event_leg',
+  ]) {
     expect([table, await service.database.query(`select 1 from ${table} where tenant_id = $1`, [site.tenantId])]).toEqual([
       table,
       [],

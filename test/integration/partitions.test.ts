@@ -83,7 +83,7 @@ async function admin(isOwner: boolean, ...args: string[]): Promise<Record<string
 const names = async (): Promise<string[]> => (await listDayPartitions(database)).map(({ name }) => name);
 const sums = (table: string): Promise<unknown[]> =>
   database.query(`select * from ${table} where tenant_id = $1 order by ${table}`, [tenantId]);
-const ROLLUPS = ['observation_hour', 'observation_day', 'crossing_hour', 'crossing_day'];
+const ROLLUPS = ['hour', 'day', 'month'].flatMap((unit) => [`observation_${unit}`, `crossing_${unit}`]);
 const allSums = (): Promise<unknown[][]> => Promise.all(ROLLUPS.map(sums));
 
 test('old days are named first, dropped only when told so, and once; rows of money and every sum stay', async () => {
@@ -135,7 +135,12 @@ test('neither the check nor a rebuild touches the sums of observations that may 
   );
   await database.query("update observation_day set hits = hits + 1 where bucket >= '2020-01-01' and dimension = 'total'");
   const [found] = await checkRollups(deps, { days: null, tenantId });
-  expect(found?.mismatches.map(({ table }) => table)).toEqual(['crossing_day', 'observation_day']);
+  expect(found?.mismatches.map(({ table }) => table)).toEqual([
+    'crossing_day',
+    'crossing_month',
+    'observation_day',
+    'observation_month',
+  ]);
   expect(held(await allSums())).toEqual(held(before));
 });
 

@@ -16,8 +16,9 @@ import { insertPurchases, insertSeen } from '../support/reports.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const BASE = Math.floor(Date.now() / DAY) * DAY - 6 * DAY;
-const SPAN = 5 * DAY;
+/** Two borders of months before the last days, so that windows hold months, days and what is around them. */
+const BASE = Math.floor(Date.now() / DAY) * DAY - 80 * DAY;
+const SPAN = 79 * DAY;
 const HOSTS = ['one.example', 'two.example'];
 const SLUGS = ['a', 'b', '', 'ü'];
 const WALLETS = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`);
@@ -38,13 +39,24 @@ afterAll(async () => {
   await urls.drop();
 });
 
-/** Moments that like full hours and days, and each other. */
+/** How long after `BASE` the first or second month after it begins. */
+function firstAfterBase(month: number): number {
+  const base = new Date(BASE);
+  return Date.UTC(base.getUTCFullYear(), base.getUTCMonth() + month) - BASE;
+}
+
+/** Moments that like full hours, days and months, and each other. */
 const moment = fc
   .oneof(
-    { weight: 5, arbitrary: fc.integer({ min: 0, max: SPAN }) },
+    { weight: 3, arbitrary: fc.integer({ min: 0, max: SPAN }) },
+    { weight: 3, arbitrary: fc.integer({ min: 0, max: 5 * DAY }) },
     { weight: 2, arbitrary: fc.integer({ min: 0, max: 5 * 24 }).map((hours) => hours * HOUR) },
     { weight: 1, arbitrary: fc.integer({ min: 0, max: 5 * 24 }).map((hours) => Math.max(0, hours * HOUR - 1)) },
     { weight: 1, arbitrary: fc.constant(2 * DAY + 5) },
+    {
+      weight: 2,
+      arbitrary: fc.tuple(fc.constantFrom(1, 2), fc.constantFrom(-1, 0, 1)).map(([month, ms]) => firstAfterBase(month) + ms),
+    },
   )
   .map((offset) => BASE + offset);
 const from = fc.constantFrom;
@@ -125,7 +137,7 @@ function plainly(alias: string, w: { ends: { fromMs: number; toMs: number | null
 
 const SIGN = 'case when c.sequence % 2 = 0 then 1 else -1 end';
 const site = () => ({ tenantId: tenants[0]!, hosts: HOSTS, plan: 'enterprise' as const });
-const deps = () => ({ database, clock: () => BASE + 6 * DAY });
+const deps = () => ({ database, clock: () => BASE + SPAN + DAY });
 const common = { compare: true, cursorMs: null, limit: 20 };
 
 async function plainEarnings(w: Parameters<typeof plainly>[1], group: EarningsGroup) {
@@ -290,9 +302,13 @@ test('a check finds nothing in honest rollups; a changed one is found, told to t
   for (const tenantId of tenants) expect(await findMismatches(database, tenantId, everything)).toEqual([]);
   await database.query("update crossing_day set micro = micro + 1 where tenant_id = $1 and dimension = 'total'", [tenants[0]]);
   await database.query('delete from observation_hour where tenant_id = $1', [tenants[0]]);
+  await database.query("update observation_month set hits = hits + 1 where tenant_id = $1 and dimension = 'label'", [tenants[0]]);
+  await database.query('delete from crossing_month where tenant_id = $1', [tenants[0]]);
   const found = await checkRollups(deps(), { days: null, tenantId: null });
   expect(found.map(({ tenantId }) => tenantId)).toEqual([tenants[0]]);
-  expect(new Set(found[0]!.mismatches.map(({ table }) => table))).toEqual(new Set(['crossing_day', 'observation_hour']));
+  expect(new Set(found[0]!.mismatches.map(({ table }) => table))).toEqual(
+    new Set(['crossing_day', 'crossing_month', 'observation_hour', 'observation_month']),
+  );
   expect(await database.query("select tenant_id from operator_alert where kind = 'rollup_mismatch'")).toHaveLength(1);
   expect(await checkRollups(deps(), { days: null, tenantId: null })).toEqual([]);
 });

@@ -72,6 +72,52 @@ test('the data of the previous release is upgraded, and its statements still wor
   expect(await query(database.app, 'select 1 from tenant')).toHaveLength(2);
 });
 
+test('sums of earlier releases are added up to the months and hours of a site that the new version reads', async () => {
+  const database = await empty();
+  const old = await openDatabase({ url: database.owner, poolSize: 1 });
+  await old.orm.migrator.up({ to: PREVIOUS });
+  await old.close();
+  const other = randomUUID();
+  for (const site of [tenantId, other]) {
+    await query(
+      database.app,
+      `insert into crossing_day select $1, dimension, day, 'old.example', kind, '', lane, 1, 10
+       from unnest(array['total', 'author']) dimension, unnest(array['read', 'citation']) kind, generate_series(0, 1) lane,
+         unnest(array['2026-01-31', '2026-02-01', '2026-02-28']::timestamptz[]) day`,
+      [site],
+    );
+    await query(
+      database.app,
+      `insert into crossing_hour select $1, dimension, '2026-01-31 07:00Z', 'old.example', 'read', key, 1, 2, 20
+       from unnest(array['slug', 'author']) dimension, unnest(array['a', 'b']) key`,
+      [site],
+    );
+    await query(
+      database.app,
+      `insert into observation_day select $1, dimension, day, '', 'paid', 'agent', '', '', 'gptbot', 0, 1, 10, 1, 0
+       from unnest(array['total', 'full', 'label']) dimension, unnest(array['2026-01-31', '2026-02-01', '2026-02-28']::timestamptz[]) day`,
+      [site],
+    );
+  }
+  await migrate(database.owner);
+  const months = (table: string, measure: string) =>
+    query(
+      database.app,
+      `select dimension, to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') as month, sum(${measure})::int as sum from ${table}
+       where tenant_id = $1 group by 1, 2 order by 1, 2`,
+      [other],
+    );
+  const expected = (dimensions: string[], january: number) =>
+    dimensions.flatMap((dimension) => [
+      { dimension, month: '2026-01-01', sum: january },
+      { dimension, month: '2026-02-01', sum: 2 * january },
+    ]);
+  expect(await months('crossing_month', 'micro')).toEqual(expected(['author', 'total'], 40));
+  expect(await months('observation_month', 'hits')).toEqual(expected(['label', 'total'], 1));
+  const hours = "select kind, key, events::int, micro::int from crossing_hour where tenant_id = $1 and dimension = 'total'";
+  expect(await query(database.app, hours, [other])).toEqual([{ kind: 'read', key: '', events: 4, micro: 40 }]);
+});
+
 test('several migrators at once leave one schema: each waits for the lock, and the later ones find nothing to do', async () => {
   const database = await empty();
   await Promise.all([migrate(database.owner), migrate(database.owner), migrate(database.owner)]);
