@@ -5,11 +5,14 @@ import type { BuyerDeps } from '../services/licences/deps.ts';
 import type { Observer } from '../services/observe.ts';
 import type { Caller, Freshness } from '../services/publisher.ts';
 import type { ExportSlots } from '../services/reports/exportSlots.ts';
+import type { ReportDeps } from '../services/reports/request.ts';
 import type { Log } from '../services/settlement/deps.ts';
 import type { VerifyDeps } from '../services/verify.ts';
 
 /** What the REST door runs with. */
 export interface ApiDeps extends VerifyDeps, BuyerDeps {
+  /** What reports are read with: connections of their own, so that no report keeps a payment waiting for one. */
+  readonly reports: ReportDeps;
   readonly log: Log;
   /** Host verification. */
   readonly hosts: HostDoor;
@@ -58,7 +61,7 @@ export interface Answer {
   readonly stream?: AnswerStream;
 }
 
-/** Chunks are taken at the client's pace; `close` is called once, however the answer ends. */
+/** Chunks are taken at the client's pace; `close` is called however the answer ends, and a second call does nothing. */
 export interface AnswerStream {
   readonly chunks: AsyncIterable<string | Uint8Array>;
   close(): Promise<void>;

@@ -25,7 +25,7 @@ export const auditRoute: KeyRoute = {
   handle: async ({ deps, caller, query: params }: KeyCall) => {
     const { given, query } = parseReport(AuditParams, params);
     const { groupBy = null, verdict = null, agent = null } = given;
-    const audit = await readAudit(deps, siteOf(caller), { ...query, groupBy, verdict, agent });
+    const audit = await readAudit(deps.reports, siteOf(caller), { ...query, groupBy, verdict, agent });
     return { status: 200, headers: REPORT_HEADERS, body: bodyOf(audit, groupBy) };
   },
 };

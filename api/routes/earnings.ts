@@ -25,7 +25,7 @@ export const earningsRoute: KeyRoute = {
     const { given, query } = parseReport(EarningsParams, params);
     const groupBy = given.groupBy ?? null;
     const site = siteOf(caller);
-    const earnings = await readEarnings(deps, site, { ...query, groupBy });
+    const earnings = await readEarnings(deps.reports, site, { ...query, groupBy });
     return { status: 200, headers: REPORT_HEADERS, body: bodyOf(earnings, site, groupBy) };
   },
 };

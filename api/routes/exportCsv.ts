@@ -33,7 +33,7 @@ export const exportCsvRoute: KeyRoute = {
   handle: async ({ deps, caller, query: params }: KeyCall) => {
     const { query } = parseReport(WindowParams, params);
     const site = siteOf(caller);
-    const file = await exportCsv(deps, site, query);
+    const file = await exportCsv({ ...deps.reports, exports: deps.exports }, site, query);
     const headers = {
       ...REPORT_HEADERS,
       'content-type': 'text/csv; charset=utf-8',

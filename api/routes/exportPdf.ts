@@ -29,7 +29,7 @@ export const exportPdfRoute: KeyRoute = {
   handle: async ({ deps, caller, query: params }: KeyCall) => {
     const { query } = parseReport(WindowParams, params);
     const site = siteOf(caller);
-    const { bytes, ...frame } = await exportPdf(deps, site, query);
+    const { bytes, ...frame } = await exportPdf({ ...deps.reports, exports: deps.exports }, site, query);
     const headers = {
       ...REPORT_HEADERS,
       'content-type': 'application/pdf',

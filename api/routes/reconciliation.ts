@@ -24,7 +24,7 @@ export const reconciliationRoute: KeyRoute = {
   },
   handle: async ({ deps, caller, query }) => {
     const { query: asked } = parseReport(WindowParams, query);
-    const report = await readReconciliation(deps, siteOf(caller), asked);
+    const report = await readReconciliation(deps.reports, siteOf(caller), asked);
     const { generatedAtMs, recorded, settled, outstanding, exceptions, truncatedExceptions } = report;
     const body = {
       ...frameBody(report),

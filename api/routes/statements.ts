@@ -19,14 +19,14 @@ export const statementsRoute: KeyRoute = {
     summary: 'Payout statements of a window',
     description:
       'Only the window has an effect; `compare`, `groupBy`, `cursor` and `limit` are checked and left aside. A statement holds ' +
-      'its newest 10,000 lines at most; `truncatedLines` says that it was cut.',
+      'its newest 10,000 lines at most, and all of an answer 100,000; `truncatedLines` says that it was cut.',
     security: [{ publisherKey: [] }],
     requestParams: { query: WindowParams },
     responses: { '200': jsonResponse('Statements', PublisherStatements), ...keyErrors() },
   },
   handle: async ({ deps, caller, query: params }: KeyCall) => {
     const { query } = parseReport(WindowParams, params);
-    const report = await readStatements(deps, siteOf(caller), query);
+    const report = await readStatements(deps.reports, siteOf(caller), query);
     const body = {
       ...frameBody(report),
       statements: report.statements.map(statementBody),

@@ -20,7 +20,7 @@ const COPY = `copy (
 
 /** A CSV export beside COPY TO STDOUT of the same rows: time and memory. */
 export async function measureCsv(store: RecordStore, quick: boolean): Promise<Figure[]> {
-  const deps = { database: store.database, clock: () => store.nowMs, exports: createExportSlots() };
+  const deps = { database: store.reading, clock: () => store.nowMs, exports: createExportSlots() };
   const growth = { ours: [] as number[], reference: [] as number[] };
   let lines = 0;
   const ours = () =>

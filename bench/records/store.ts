@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
+import { openReportDatabase } from '../../db/reports/reading.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
@@ -19,6 +20,8 @@ const MEASURING = ['shared_buffers=512MB'];
 export interface RecordStore {
   readonly urls: DatabaseUrls;
   readonly database: Database;
+  /** As API processes read reports. */
+  readonly reading: Database;
   readonly nowMs: number;
 }
 
@@ -49,10 +52,11 @@ async function openRecordStore(rows: number, log: (line: string) => void): Promi
   await loading.stop();
   const postgres = await startPostgres({ folder, settings: MEASURING });
   const database = await openDatabase({ url: postgres.appUrl, poolSize: 4, statementTimeoutMs: 600_000 });
+  const reading = await openReportDatabase({ url: postgres.appUrl, poolSize: 4 });
   atEndOfRun(async () => {
-    await database.close();
+    await Promise.all([database.close(), reading.close()]);
     await postgres.stop();
     removeCluster(folder);
   });
-  return { urls: postgres, database, nowMs };
+  return { urls: postgres, database, reading, nowMs };
 }

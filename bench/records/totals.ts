@@ -19,8 +19,8 @@ interface Pair {
 }
 
 /** The reports with totals, each with its list of the newest 50. */
-export function pairsOf({ database, nowMs }: RecordStore): Pair[] {
-  const deps = { database, clock: () => nowMs };
+export function pairsOf({ database, reading, nowMs }: RecordStore): Pair[] {
+  const deps = { database: reading, clock: () => nowMs };
   const by = (group: 'slug' | 'author'): Pair => ({
     name: `earnings-by-${group}`,
     what: `earnings by ${group}`,

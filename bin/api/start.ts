@@ -6,7 +6,9 @@ import { Client, Connection } from '@temporalio/client';
 import type { Log } from '../../adapters/log.ts';
 import { createApi } from '../../api/app.ts';
 import { verifyNetwork } from '../../chain/network.ts';
+import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { openReportDatabase } from '../../db/reports/reading.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/enforcementLiveness.ts';
 import { openKeyUse } from '../../services/keyUse.ts';
@@ -19,6 +21,7 @@ import { openSnapshots } from '../../services/snapshots.ts';
 import type { ApiConfig } from '../config.ts';
 import { createHostDoor, openOutbound } from '../hosts.ts';
 import { createSettlementDeps } from '../settlement.ts';
+import type { Telemetry } from '../telemetry.ts';
 import { openTelemetry, withTelemetry } from '../telemetry.ts';
 import { openGraphql } from './graphql.ts';
 import { openSettlement } from './settlement.ts';
@@ -62,14 +65,7 @@ async function open(
   const clock = Date.now;
   const telemetry = await openTelemetry(config, 'svc-api', log);
   closers.push(() => telemetry.close());
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    applicationName: 'svc api',
-    ...{ groupByTenant: config.groupCommitByTenant, statementNames: config.databaseStatementNames },
-    onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
-  });
-  closers.push(() => database.close());
+  const { database, reading } = await openPools(config, telemetry, closers);
   const connection = await Connection.connect({ address: config.temporalAddress });
   closers.push(() => connection.close());
   const parts = withTelemetry(createSettlementDeps(config, database, log), telemetry);
@@ -136,11 +132,30 @@ async function open(
   const buyers = { rpc: rpcOf(network.id), licenceLifeSeconds: config.licenceLifeSeconds };
   const graphql = await openGraphql(config, { ...deps, log, hosts, outbound });
   closers.unshift(graphql.close); // closed after the drain
-  const rest = createApi({ ...deps, ...buyers, log, hosts, settle: settlement.settle, readiness });
+  const reports = { database: reading, clock };
+  const rest = createApi({ ...deps, ...buyers, reports, log, hosts, settle: settlement.settle, readiness });
   server.on('request', telemetry.watchRequests(graphql.before(rest)));
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };
+}
+
+/** Connections of everything, and those of reports, so that none of these keeps a payment waiting. */
+async function openPools(
+  config: ApiConfig,
+  telemetry: Telemetry,
+  closers: (() => Promise<unknown> | unknown)[],
+): Promise<{ readonly database: Database; readonly reading: Database }> {
+  const { databaseUrl: url, databaseStatementNames: statementNames } = config;
+  const database = await openDatabase({
+    ...{ url, statementNames, poolSize: config.databasePoolSize, groupByTenant: config.groupCommitByTenant },
+    applicationName: 'svc api',
+    onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
+  });
+  closers.push(() => database.close());
+  const reading = await openReportDatabase({ url, statementNames, poolSize: config.reportPoolSize });
+  closers.push(() => reading.close());
+  return { database, reading };
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {

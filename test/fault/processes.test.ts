@@ -51,8 +51,8 @@ test('with every connection of the pool held a payment is an outage, charges not
   const purchase = await newPurchase(api.url);
   const blocker = new pg.Client({ connectionString: service.urls.superUrl });
   await blocker.connect();
-  await blocker.query('begin; lock table crossing in access exclusive mode');
-  const path = '/_svc/earnings?from=1';
+  await blocker.query('begin; lock table member in access exclusive mode');
+  const path = '/_svc/members';
   const held = Array.from({ length: 8 }, () =>
     fetch(api.url + path, { headers: { authorization: `Bearer ${site.key}` } })
       .then((answer) => answer.arrayBuffer())
@@ -70,6 +70,25 @@ test('with every connection of the pool held a payment is an outage, charges not
   await Promise.all(held);
   await expectSettledOnce(purchase, api.url);
   await api.stop();
+});
+
+test('with every connection of reports held, payments go on as ever', { timeout: 120_000 }, async () => {
+  const purchase = await newPurchase();
+  const blocker = new pg.Client({ connectionString: service.urls.superUrl });
+  await blocker.connect();
+  try {
+    await blocker.query('begin; lock table observation_default in access exclusive mode');
+    const headers = { authorization: `Bearer ${site.key}` };
+    const audit = `${service.baseUrl}/_svc/audit?from=${Date.now() - 60 * 86_400_000}`;
+    const held = Array.from({ length: 12 }, () => fetch(audit, { headers }));
+    const waiting = `select count(*)::int as n from pg_stat_activity where application_name = 'svc reports' and wait_event_type = 'Lock'`;
+    await expect.poll(() => service.database.query(waiting)).toEqual([{ n: 6 }]);
+    await expectSettledOnce(purchase);
+    await blocker.query('rollback');
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual(held.map(() => 200));
+  } finally {
+    await blocker.end();
+  }
 });
 
 test("with every connection of GraphQL's pool held, payments and reports of the REST door go on as ever", {

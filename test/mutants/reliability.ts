@@ -203,6 +203,19 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: processes, name: "with every connection of GraphQL's pool held, payments and reports" },
   },
   {
+    id: 'one-pool-for-reports',
+    rule: 15,
+    bug: 'reports are read through the connections that payments need',
+    edits: [
+      {
+        file: 'bin/api/start.ts',
+        search: 'const reports = { database: reading, clock };',
+        replace: 'const reports = { database, clock };',
+      },
+    ],
+    test: { file: processes, name: 'with every connection of reports held' },
+  },
+  {
     id: 'name-servers-in-trouble-cost-the-host',
     rule: 15,
     bug: "name servers that do not answer use up a host's checks",

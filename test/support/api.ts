@@ -112,6 +112,7 @@ export async function startTestApi(
   const deps: ApiDeps = {
     hosts: options.hosts ?? { ...NO_HOSTS, workflows: { opened: away, check: away } },
     ...{ database, snapshots, keyring, credits, network, clock, log, priceFloorMicro },
+    reports: { database, clock },
     pepper: pepperOf({ apiKeyPepper: randomBytes(32).toString('hex') }),
     quoteTokenSecrets: [randomBytes(32).toString('hex')],
     baseUrl: 'https://svc.example',

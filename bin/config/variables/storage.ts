@@ -26,10 +26,18 @@ export const storage = {
   }),
   databasePoolSize: withDefault({
     name: 'DATABASE_POOL_SIZE',
-    about: 'Connections to Postgres per process.',
+    about: 'Connections to Postgres per process, besides those of reports and of GraphQL.',
     example: '10',
     fallback: '10',
     schema: wholeNumber(1, 500),
+  }),
+  reportPoolSize: withDefault({
+    name: 'REPORT_POOL_SIZE',
+    about:
+      'Connections to Postgres per API process that REST reports and exports are read through; up to four exports hold one each.',
+    example: '6',
+    fallback: '6',
+    schema: wholeNumber(5, 100),
   }),
   groupCommitByTenant: withDefault({
     name: 'GROUP_COMMIT_BY_TENANT',
