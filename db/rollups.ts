@@ -63,11 +63,12 @@ export async function rollUpCrossings(sql: Sql, refs: readonly CrossingRef[]): P
 const OBSERVATION_COLUMNS =
   'tenant_id, at, host, verdict, classified_as, kind, reason, agent, count, micro, verified, sig_invalid';
 
+const COLUMNS = 'host, verdict, classified_as, kind, reason, agent';
 const MEASURES = 'hits, micro, verified, invalid';
 const TOTALS = MEASURES.replace(/\w+/g, 'sum($&)::bigint as $&');
 
-/** Net sums of the rows of `from` (a relation with the columns of an observation, and its conditions), hour by hour in full. */
-function byHour(from: string): string {
+/** Net sums of the rows of `from` (a relation with the columns of an observation, and its conditions), hour by hour. */
+function hourSums(from: string): string {
   return `select tenant_id, ${bucketOf('hour', 'at')} as bucket, host, verdict, classified_as, coalesce(kind, '') as kind,
       coalesce(reason, '') as reason, agent, sum(count)::bigint as hits, sum(count * coalesce(micro, 0))::bigint as micro,
       coalesce(sum(count) filter (where verified), 0)::bigint as verified,
@@ -75,45 +76,49 @@ function byHour(from: string): string {
     from ${from} group by 1, 2, 3, 4, 5, 6, 7, 8`;
 }
 
+/** Sums in their dimensions, added up to a unit. */
+function longerSums(unit: 'day' | 'month', part: string): string {
+  return `select tenant_id, dimension, ${bucketOf(unit, 'bucket')} as bucket, ${COLUMNS}, ${TOTALS}
+    from (${part}) part group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
+}
+
 /** The verdicts that an agent's line tells apart. */
 export const COLLAPSED_VERDICT = "case when verdict in ('denied', 'paid') then verdict else '' end";
 
-/** Rows of a rollup, added up to a unit; hours have one dimension, without a name. */
-function observationRows(unit: RollupUnit, part: string, lane = '0'): string {
-  const dimension = unit === 'hour' ? '' : 'dimension, ';
-  const places = Array.from({ length: unit === 'hour' ? 8 : 9 }, (_, place) => place + 1).join(', ');
-  return `select tenant_id, ${dimension}${bucketOf(unit, 'bucket')} as bucket, host, verdict, classified_as, kind, reason, agent,
-      (${lane})::smallint as lane, ${TOTALS}
-    from (${part}) part group by ${places} order by ${places}`;
-}
-
-/** What hours in full add to a unit's dimensions. */
-function dimensionsOf(unit: RollupUnit, hours: string): string {
-  const full = (dimension: string) =>
-    `select tenant_id, ${dimension}bucket, host, verdict, classified_as, kind, reason, agent, ${MEASURES} from ${hours}`;
-  if (unit === 'hour') return full('');
-  const parts = [
-    `select tenant_id, 'total' as dimension, bucket, host, verdict, classified_as, kind, reason, '' as agent, ${MEASURES} from ${hours}`,
-    `select tenant_id, 'label', bucket, '', ${COLLAPSED_VERDICT}, 'agent', '', '', agent, ${MEASURES} from ${hours}
+/** What sums of hours add to the days, in every dimension. */
+const DAY_SUMS = longerSums(
+  'day',
+  `select tenant_id, 'total' as dimension, bucket, host, verdict, classified_as, kind, reason, '' as agent, ${MEASURES} from by_hour
+      union all select tenant_id, 'full', bucket, ${COLUMNS}, ${MEASURES} from by_hour
+      union all select tenant_id, 'label', bucket, '', ${COLLAPSED_VERDICT}, 'agent', '', '', agent, ${MEASURES} from by_hour
         where classified_as = 'agent'`,
-  ];
-  return [...parts, ...(unit === 'day' ? [full("'full', ")] : [])].join(' union all ');
+);
+
+/** What sums of days add to the months: all but what is told apart in full. */
+const monthSums = (from: string): string => longerSums('month', `select * from ${from} and dimension <> 'full'`);
+
+/** The rows of a rollup, in the order of its keys; hours have one dimension, without a name. */
+function rowsOf(unit: RollupUnit, sums: string, lane = '0'): string {
+  const [dimension, count] = unit === 'hour' ? ['', 8] : ['dimension, ', 9];
+  const places = Array.from({ length: count }, (_, place) => place + 1).join(', ');
+  return `select tenant_id, ${dimension}bucket, ${COLUMNS}, (${lane})::smallint as lane, ${MEASURES} from ${sums} order by ${places}`;
 }
 
 /** What the rows of `from` (a relation with the columns of an observation, and its conditions) add to the hours or days. */
 export function observationSums(unit: 'hour' | 'day', from: string): string {
-  return `with by_hour as materialized (${byHour(from)}) ${observationRows(unit, dimensionsOf(unit, 'by_hour'))}`;
+  const sums = unit === 'hour' ? 'by_hour' : `(${DAY_SUMS}) by_day`;
+  return `with by_hour as materialized (${hourSums(from)}) ${rowsOf(unit, sums)}`;
 }
 
 /** What the days that `where` picks add to the months. */
 export function observationMonths(where: string): string {
-  return observationRows('month', `select * from observation_day where dimension <> 'full' and ${where}`);
+  return rowsOf('month', `(${monthSums(`observation_day where ${where}`)}) by_month`);
 }
 
-function addObservations(unit: RollupUnit): string {
-  const keys = `${unit === 'hour' ? '' : 'dimension, '}bucket, host, verdict, classified_as, kind, reason, agent`;
-  return `insert into observation_${unit} as rolled ${observationRows(unit, dimensionsOf(unit, 'by_hour'), LANE)}
-      on conflict (tenant_id, ${keys}, lane) do update set hits = rolled.hits + excluded.hits, micro = rolled.micro + excluded.micro,
+function addObservations(unit: RollupUnit, sums: string): string {
+  return `insert into observation_${unit} as rolled ${rowsOf(unit, sums, LANE)}
+      on conflict (tenant_id, ${unit === 'hour' ? '' : 'dimension, '}bucket, ${COLUMNS}, lane) do update set
+        hits = rolled.hits + excluded.hits, micro = rolled.micro + excluded.micro,
         verified = rolled.verified + excluded.verified, invalid = rolled.invalid + excluded.invalid`;
 }
 
@@ -124,10 +129,12 @@ function addObservations(unit: RollupUnit): string {
 export async function insertAndRollUp(sql: Sql, insert: string, values: readonly unknown[], name?: string): Promise<void> {
   await sql.query(
     `with made as (${insert} returning ${OBSERVATION_COLUMNS}),
-     by_hour as materialized (${byHour('made')}),
-     hours as (${addObservations('hour')}),
-     days as (${addObservations('day')}),
-     months as (${addObservations('month')})
+     by_hour as materialized (${hourSums('made')}),
+     by_day as materialized (${DAY_SUMS}),
+     by_month as (${monthSums('by_day where true')}),
+     hours as (${addObservations('hour', 'by_hour')}),
+     days as (${addObservations('day', 'by_day')}),
+     months as (${addObservations('month', 'by_month')})
      select`,
     values,
     name,

@@ -299,6 +299,8 @@ test('the audit from rollups is the plain aggregate, whatever the rows, windows,
 
 test('a check finds nothing in honest rollups; a changed one is found, told to the operator and written anew', async () => {
   const everything = { fromMs: 0, toMs: null };
+  await insertPurchases(database, fc.sample(purchase, { numRuns: 30, seed: 1 }).map(asPurchase));
+  await insertSeen(database, fc.sample(seen, { numRuns: 60, seed: 1 }).flatMap(asSeen));
   for (const tenantId of tenants) expect(await findMismatches(database, tenantId, everything)).toEqual([]);
   await database.query("update crossing_day set micro = micro + 1 where tenant_id = $1 and dimension = 'total'", [tenants[0]]);
   await database.query('delete from observation_hour where tenant_id = $1', [tenants[0]]);

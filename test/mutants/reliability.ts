@@ -216,6 +216,45 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: processes, name: 'with every connection of reports held' },
   },
   {
+    id: 'months-forget-corrections',
+    rule: 23,
+    bug: 'a month is added up without what was taken back',
+    edits: [
+      {
+        file: 'db/rollups.ts',
+        search: "addCrossings('month')",
+        replace: "addCrossings('month').replace('where true', 'where events > 0')",
+      },
+    ],
+    test: { file: 'test/integration/report-rollups.test.ts', name: 'earnings from rollups are the plain aggregate' },
+  },
+  {
+    id: 'last-month-of-a-window-counts-whole',
+    rule: 23,
+    bug: 'the month in which a window ends is counted to its own end',
+    edits: [
+      {
+        file: 'domain/window.ts',
+        search: 'toMs: span.toMs === null ? null : unit.floor(span.toMs) };',
+        replace: 'toMs: span.toMs === null ? null : unit.ceil(span.toMs) };',
+      },
+    ],
+    test: { file: 'test/unit/report-window.test.ts', name: 'the pieces of a window cover each of its moments once' },
+  },
+  {
+    id: 'check-leaves-months-alone',
+    rule: 23,
+    bug: 'the nightly check compares no months',
+    edits: [
+      {
+        file: 'db/reports/rollupCheck.ts',
+        search: 'if (isMonth) return `tenant_id = $1 and',
+        replace: 'if (isMonth) return `false and tenant_id = $1 and',
+      },
+    ],
+    test: { file: 'test/integration/report-rollups.test.ts', name: 'a check finds nothing in honest rollups' },
+  },
+  {
     id: 'name-servers-in-trouble-cost-the-host',
     rule: 15,
     bug: "name servers that do not answer use up a host's checks",
