@@ -87,7 +87,7 @@ export default {
       from: { pathNot: '^(test|bench|bin/(simulate|mutants|faults)\\.ts$|vitest\\.)' },
       to: { path: '^test/' },
     },
-    packageHome('storage', '@mikro-orm|pg|pg-query-stream|pg-cursor', 'db'),
+    packageHome('storage', '@mikro-orm|pg|pg-query-stream|pg-cursor|pg-copy-streams', 'db'),
     packageHome('chain-client', 'viem|secp256k1', 'chain'),
     packageHome('outgoing-http', 'undici', 'adapters|chain'),
     packageHome('rest', 'express|zod-openapi', 'api'),

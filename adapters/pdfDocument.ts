@@ -1,4 +1,5 @@
 import PDFDocument from 'pdfkit';
+import { printable } from './pdfText.ts';
 
 /** What a statement document says; every text is ready to be read, nothing is computed while drawing. */
 export interface StatementDocument {
@@ -13,7 +14,7 @@ export interface StatementDocument {
   readonly notes: readonly string[];
 }
 
-/** One table; it begins on a new page when the rest of the page is too short. */
+/** One table; it begins on a new page when the rest of the page is too short, and is its heading and note alone without a row. */
 export interface DocumentTable {
   readonly heading: string;
   readonly note: string | null;
@@ -21,7 +22,7 @@ export interface DocumentTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A column; `width` is its part of the page's width. */
+/** A column; `width` is its part of the page's width. Text on the left that is too long loses its middle, a number nothing. */
 export interface DocumentColumn {
   readonly label: string;
   readonly width: number;
@@ -33,11 +34,13 @@ type Pdf = InstanceType<typeof PDFDocument>;
 const MARGIN = 48;
 const ROW_HEIGHT = 13;
 const TEXT_SIZE = 8;
+/** Room for a page's number in its footer. */
+const NUMBER_WIDTH = 90;
 const GREY = '#5b6470';
 const LINE = '#d5d9de';
 const INK = '#14181d';
 
-/** Draws a statement on A4 pages, each numbered; resolves with the file's bytes. Text outside the fonts' letters becomes `?`. */
+/** Draws a statement on A4 pages, each numbered; resolves with the file's bytes. What is not `isPrintable` becomes `?`. */
 export function drawStatement(statement: StatementDocument): Promise<Buffer> {
   const pdf = new PDFDocument({
     ...{ size: 'A4', margin: MARGIN, bufferPages: true, pdfVersion: '1.7' as const, lang: 'en' },
@@ -76,7 +79,7 @@ function drawTable(pdf: Pdf, table: DocumentTable): void {
   if (pdf.y + 6 * ROW_HEIGHT > bottomOf(pdf)) pdf.addPage();
   pdf.font('Helvetica-Bold').fontSize(11).fillColor(INK).text(printable(table.heading), MARGIN, pdf.y);
   if (table.note !== null) pdf.font('Helvetica').fontSize(TEXT_SIZE).fillColor(GREY).text(printable(table.note));
-  let y = drawHead(pdf, table, pdf.y + 5);
+  let y = table.rows.length === 0 ? pdf.y : drawHead(pdf, table, pdf.y + 5);
   for (const row of table.rows) {
     if (y + ROW_HEIGHT > bottomOf(pdf)) {
       pdf.addPage();
@@ -110,19 +113,29 @@ function drawCells(pdf: Pdf, table: DocumentTable, cells: readonly string[], y: 
   for (const [index, { width, align }] of table.columns.entries()) {
     const gap = index === table.columns.length - 1 ? 0 : 6;
     const room = width * widthOf(pdf) - gap;
-    const text = fitted(pdf, printable(cells[index] ?? ''), room);
+    const cell = printable(cells[index] ?? '');
+    const text = align === 'left' ? fitted(pdf, cell, room) : cell;
     const start = align === 'left' ? x : x + room - pdf.widthOfString(text);
     pdf.text(text, start, y, { lineBreak: false });
     x += room + gap;
   }
 }
 
-/** Text cut to a width, with an ellipsis. */
+/** Text cut to a width: an ellipsis takes the place of its middle, since pages differ at their ends. */
 function fitted(pdf: Pdf, text: string, room: number): string {
-  if (text.length * TEXT_SIZE * 0.45 < room || pdf.widthOfString(text) <= room) return text;
-  let kept = text.slice(0, Math.ceil(room / (TEXT_SIZE * 0.22)));
-  while (kept.length > 0 && pdf.widthOfString(`${kept}…`) > room) kept = kept.slice(0, -1);
-  return `${kept}…`;
+  if (pdf.widthOfString(text) <= room) return text;
+  let [fits, tooLong] = [0, Math.min(text.length, Math.ceil(room / (TEXT_SIZE * 0.22)))];
+  while (tooLong - fits > 1) {
+    const kept = Math.floor((fits + tooLong) / 2);
+    if (pdf.widthOfString(shortened(text, kept)) <= room) fits = kept;
+    else tooLong = kept;
+  }
+  return shortened(text, fits);
+}
+
+function shortened(text: string, kept: number): string {
+  const atEnd = Math.floor(kept / 2);
+  return `${text.slice(0, kept - atEnd)}…${text.slice(text.length - atEnd)}`;
 }
 
 function drawNotes(pdf: Pdf, notes: readonly string[]): void {
@@ -139,7 +152,8 @@ function numberPages(pdf: Pdf, statement: StatementDocument): void {
     const y = pdf.page.height - MARGIN + 12;
     const number = `Page ${page + 1} / ${count}`;
     pdf.font('Helvetica').fontSize(7.5).fillColor(GREY);
-    pdf.text(printable(`${statement.title}: ${statement.subtitle}`), MARGIN, y, { lineBreak: false });
+    const name = printable(`${statement.title}: ${statement.subtitle}`);
+    pdf.text(fitted(pdf, name, widthOf(pdf) - NUMBER_WIDTH), MARGIN, y, { lineBreak: false });
     pdf.text(number, MARGIN + widthOf(pdf) - pdf.widthOfString(number), y, { lineBreak: false });
   }
 }
@@ -150,14 +164,4 @@ function widthOf(pdf: Pdf): number {
 
 function bottomOf(pdf: Pdf): number {
   return pdf.page.height - MARGIN;
-}
-
-const OUTSIDE_FONT = /[^\x20-\x7e\xa0-\xff€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/gu;
-
-/** Text in the letters that the built-in fonts have (Windows-1252); line breaks and other controls become blanks. */
-function printable(text: string): string {
-  return text
-    .normalize('NFC')
-    .replace(/\p{Cc}+/gu, ' ')
-    .replace(OUTSIDE_FONT, '?');
 }

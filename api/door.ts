@@ -157,8 +157,11 @@ async function sendStream(
   try {
     response.setTimeout(STALLED_MS, () => response.destroy());
     response.writeHead(status, headerLines(requestIdOf(request), headers));
-    if (request.method === 'HEAD') response.end();
-    else await pipeline(Readable.from(chunks), response);
+    if (request.method === 'HEAD') {
+      // Before the end is told, so that whoever asked may ask for the body at once.
+      await close();
+      response.end();
+    } else await pipeline(Readable.from(chunks), response);
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   } finally {

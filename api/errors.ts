@@ -20,9 +20,16 @@ const STATUS_BY_KIND = {
 /** Seconds to wait where an error that needs `Retry-After` names none. */
 const RETRY_AFTER_SECONDS = 5;
 
+/** What Postgres says when a statement took too long. */
+const STATEMENT_TIMEOUT = '57014';
+
 /** Anything thrown as an error of the closed list; what is not on it is a defect whose text stays inside. */
 export function asServiceError(error: unknown): ServiceError {
-  return isServiceError(error) ? error : new ServiceError('internal', 'something went wrong on our side');
+  if (isServiceError(error)) return error;
+  if ((error as { code?: unknown } | null)?.code !== STATEMENT_TIMEOUT) {
+    return new ServiceError('internal', 'something went wrong on our side');
+  }
+  return new ServiceError('overloaded', 'this takes too long now; ask again later, or a report for a shorter window');
 }
 
 /** The answer for an error: status, headers and body in the shape of the route; as a problem (RFC 9457) when asked for. */

@@ -29,19 +29,13 @@ export interface OpenLeg {
   readonly txHash: string | null;
 }
 
-/** A split that a group did not pay out exactly, and whose transfers must be traced. */
-export interface OpenSplit {
-  readonly network: string;
-  readonly payTo: string;
-  readonly legWords: readonly string[];
-}
-
 const WINDOW = '($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)';
 
 /**
  * Judges every payment and payee with a positive net amount in the window ($1 tenant, $2 from, $3 to). `judged` has a row each:
  * reason null is settled. The payer's own transfer is found by (payer, nonce), never by a reference of ours; a split's payout must
- * be, of each author, the sum of the legs of all authorizations of that transaction (safety 4).
+ * be, of each author, the sum of the legs of all authorizations of that transaction (safety 4). Rows meet by sorting and by indexes
+ * (`offset 0` keeps it so), never each with each: Postgres cannot guess how many these are.
  */
 const JUDGED = `
   net as (
@@ -56,27 +50,43 @@ const JUDGED = `
        where t.network = p.network and t.payer = p.payer and t.nonce = p.nonce and t.token = p.asset
        order by t.block_number desc limit 1
     ) as shown on true
-  ), payout as (
-    select distinct network, tx_hash, pay_to from seen where moved and leg_words is not null
-  ), due as (
-    select payout.*, author.to_address, author.ordinal, sum(t.amount_micro) as total,
-      sum(div(t.amount_micro * author.weight, author.total_weight)) as floored
-    from payout join split_leg as author using (network, pay_to)
-    join chain_transfer as t on t.network = payout.network and t.tx_hash = payout.tx_hash and t.to_address = payout.pay_to
-      and t.nonce is not null
-    group by payout.network, payout.tx_hash, payout.pay_to, author.to_address, author.ordinal
+  ), transfer as (
+    select payout.network, payout.tx_hash, t.* from (
+      select distinct network, tx_hash from seen where moved and leg_words is not null
+    ) as payout cross join lateral (
+      select from_address, to_address, amount_micro, nonce from chain_transfer
+       where chain_transfer.network = payout.network and chain_transfer.tx_hash = payout.tx_hash offset 0
+    ) as t
   ), owed as (
     select network, tx_hash, pay_to, to_address, case when ordinal > 0 then floored else
       total - coalesce(sum(floored) filter (where ordinal > 0) over (partition by network, tx_hash, pay_to), 0) end as micro
-    from due
+    from (
+      select network, tx_hash, transfer.to_address as pay_to, author.to_address, author.ordinal, sum(amount_micro) as total,
+        sum(div(amount_micro * author.weight, author.total_weight)) as floored
+      from transfer cross join lateral (
+        select to_address, ordinal, weight, total_weight from split_leg
+         where split_leg.network = transfer.network and split_leg.pay_to = transfer.to_address offset 0
+      ) as author
+      where nonce is not null group by network, tx_hash, transfer.to_address, author.to_address, author.ordinal
+    ) as due
   ), paid as (
-    select payout.*, t.to_address, sum(t.amount_micro) as micro
-    from payout join chain_transfer as t on t.network = payout.network and t.tx_hash = payout.tx_hash
-      and t.from_address = payout.pay_to
-    group by payout.network, payout.tx_hash, payout.pay_to, t.to_address
+    select network, tx_hash, from_address as pay_to, to_address, sum(amount_micro) as micro from transfer
+     group by network, tx_hash, from_address, to_address
+  ), beside as (
+    select line.*, max(owed_part) over of_author as owed_micro, coalesce(max(paid_part) over of_author, 0) as paid_micro,
+      count(paid_part) over of_payout > 0 as is_paid_out
+    from (
+      select payment_id, to_address, micro, network, payer, nonce, pay_to, amount_micro, leg_words, state, known_hash, tx_hash, moved,
+        null::numeric as owed_part, null::numeric as paid_part from seen
+      union all
+      select null, to_address, null, network, null, null, pay_to, null, null, null, null, tx_hash, null, micro, null from owed
+      union all
+      select null, to_address, null, network, null, null, pay_to, null, null, null, null, tx_hash, null, null, micro from paid
+    ) as line
+    window of_author as (partition by network, tx_hash, pay_to, to_address), of_payout as (partition by network, tx_hash, pay_to)
   ), judged as (
-    select seen.*, case
-      when seen.tx_hash is null then case
+    select beside.*, case
+      when tx_hash is null then case
         when state in ('accepted', 'broadcast', 'held') then 'settlement_pending'
         when state = 'failed' then 'reverted'
         when state in ('superseded', 'expired') then 'forgone'
@@ -84,29 +94,28 @@ const JUDGED = `
         else 'unsettled' end
       when not moved then 'amount_mismatch'
       when leg_words is null then
-        case when seen.to_address = seen.pay_to and seen.micro = amount_micro then null else 'amount_mismatch' end
-      when coalesce(paid.micro, 0) = owed.micro and seen.micro = (
-        select case when author.ordinal > 0 then div(seen.amount_micro * author.weight, author.total_weight)
-          else seen.amount_micro - (select coalesce(sum(div(seen.amount_micro * other.weight, other.total_weight)), 0)
-            from split_leg as other where other.network = seen.network and other.pay_to = seen.pay_to and other.ordinal > 0)
+        case when to_address = pay_to and micro = amount_micro then null else 'amount_mismatch' end
+      when paid_micro = owed_micro and micro = (
+        select case when author.ordinal > 0 then div(beside.amount_micro * author.weight, author.total_weight)
+          else beside.amount_micro - (select coalesce(sum(div(beside.amount_micro * other.weight, other.total_weight)), 0)
+            from split_leg as other where other.network = beside.network and other.pay_to = beside.pay_to and other.ordinal > 0)
           end
-        from split_leg as author where author.network = seen.network and author.pay_to = seen.pay_to
-          and author.to_address = seen.to_address) then null
-      when exists (select 1 from paid as any_paid where any_paid.network = seen.network
-        and any_paid.tx_hash = seen.tx_hash and any_paid.pay_to = seen.pay_to) then 'amount_mismatch'
+        from split_leg as author where author.network = beside.network and author.pay_to = beside.pay_to
+          and author.to_address = beside.to_address) then null
+      when is_paid_out then 'amount_mismatch'
       else 'unsettled' end as reason
-    from seen
-    left join owed on owed.network = seen.network and owed.tx_hash = seen.tx_hash and owed.pay_to = seen.pay_to
-      and owed.to_address = seen.to_address
-    left join paid on paid.network = seen.network and paid.tx_hash = seen.tx_hash and paid.pay_to = seen.pay_to
-      and paid.to_address = seen.to_address
+    from beside where payment_id is not null
   ), positive as (
-    select leg.*, crossing.sequence, crossing.recorded_at, judged.reason, judged.known_hash, judged.micro as net_micro,
+    select leg.*, judged.reason, judged.known_hash, judged.micro as net_micro, judged.network, judged.pay_to, judged.leg_words,
+      judged.moved, judged.payer || judged.nonce as authorized,
       sum(leg.amount_micro) over (partition by leg.payment_id, leg.to_address
-        order by crossing.sequence desc, leg.crossing_id, leg.ordinal) as running
-    from judged join leg on leg.tenant_id = $1 and leg.payment_id = judged.payment_id and leg.to_address = judged.to_address
-    join crossing on crossing.tenant_id = $1 and crossing.crossing_id = leg.crossing_id
-    where leg.amount_micro > 0
+        order by leg.sequence desc, leg.crossing_id, leg.ordinal) as running
+    from judged cross join lateral (
+      select leg.*, crossing.sequence, crossing.recorded_at from crossing
+      join leg on leg.tenant_id = $1 and leg.crossing_id = crossing.crossing_id
+      where crossing.tenant_id = $1 and crossing.payment_id = judged.payment_id and leg.to_address = judged.to_address
+        and leg.amount_micro > 0 offset 0
+    ) as leg
   ), live as (select * from positive where running <= net_micro)`;
 
 /** Net crossings and gross of the window: a correction takes its crossing back. */
@@ -123,68 +132,53 @@ export async function countRecorded(
   return { events: Number(rows[0]?.events ?? 0), grossMicro: BigInt(rows[0]?.gross ?? 0) };
 }
 
-/** Legs and micro of every outcome; their sum is the recorded gross. */
-export async function countLegs(sql: Sql, tenantId: string, { from, to }: ReportWindow): Promise<LegCount[]> {
-  const rows = await sql.query<{ reason: ExceptionReason | null; legs: string; micro: string }>(
-    `with ${JUDGED} select reason, count(*) as legs, sum(amount_micro) as micro from live group by reason`,
-    [tenantId, from, to],
-  );
-  return rows.map(({ reason, legs, micro }) => ({ reason, legs: Number(legs), micro: BigInt(micro) }));
-}
-
-/** Splits with legs in the window that their own transaction did not pay exactly. */
-export async function listOpenSplits(sql: Sql, tenantId: string, { from, to }: ReportWindow): Promise<OpenSplit[]> {
-  const rows = await sql.query<{ network: string; pay_to: string; leg_words: string[] }>(
-    `with ${JUDGED} select distinct network, pay_to, leg_words from judged
-      where leg_words is not null and moved and reason is not null order by network, pay_to`,
-    [tenantId, from, to],
-  );
-  return rows.map((row) => ({ network: row.network, payTo: row.pay_to, legWords: row.leg_words }));
-}
-
 /** What is recorded of one payment and payee through a split, beside the authorization that paid it. */
 export interface RecordedShare {
+  readonly network: string;
+  readonly payTo: string;
+  readonly legWords: readonly string[];
   readonly paymentId: string;
   readonly toAddress: string;
   readonly authorization: string;
   readonly netMicro: bigint;
   readonly legs: number;
-  readonly reason: ExceptionReason;
 }
 
-/** The open payments and payees of one split in the window. */
-export async function listOpenShares(
+/** Numbers are text, so that they survive JSON. */
+interface JudgedRow {
+  readonly counts: readonly { readonly reason: ExceptionReason | null; readonly legs: string; readonly micro: string }[];
+  readonly shares: readonly (Omit<RecordedShare, 'netMicro' | 'legs'> & { readonly micro: string; readonly legs: string })[];
+}
+
+/**
+ * Legs and micro of every outcome, whose sum is the recorded gross, and the payments and payees that a split got money for but its
+ * own transaction did not pay exactly: their transfers must be traced.
+ */
+export async function judgeLegs(
   sql: Sql,
   tenantId: string,
   { from, to }: ReportWindow,
-  split: Pick<OpenSplit, 'network' | 'payTo'>,
-): Promise<RecordedShare[]> {
-  const rows = await sql.query<{
-    payment_id: string;
-    to_address: string;
-    authorization: string;
-    micro: string;
-    legs: string;
-    reason: ExceptionReason;
-  }>(
-    `with ${JUDGED} select judged.payment_id, judged.to_address, judged.payer || judged.nonce as authorization, judged.micro,
-       judged.reason, (select count(*) from live where live.payment_id = judged.payment_id
-         and live.to_address = judged.to_address) as legs
-     from judged where network = $4 and pay_to = $5 and moved and reason is not null`,
-    [tenantId, from, to, split.network, split.payTo],
+): Promise<{ readonly counts: LegCount[]; readonly openShares: RecordedShare[] }> {
+  const [row] = await sql.query<JudgedRow & Record<string, unknown>>(
+    `with ${JUDGED} select
+       (select coalesce(json_agg(one), '[]') from (
+         select reason, count(*)::text as legs, sum(amount_micro)::text as micro from live group by reason) as one) as counts,
+       (select coalesce(json_agg(one), '[]') from (
+         select network, pay_to as "payTo", leg_words as "legWords", payment_id as "paymentId", to_address as "toAddress",
+           authorized as "authorization", net_micro::text as micro, count(*)::text as legs
+         from live where leg_words is not null and moved and reason is not null
+         group by network, pay_to, leg_words, payment_id, to_address, authorized, net_micro
+         order by network, pay_to, payment_id, to_address) as one) as shares`,
+    [tenantId, from, to],
   );
-  return rows.map((row) => ({
-    paymentId: row.payment_id,
-    toAddress: row.to_address,
-    authorization: row.authorization,
-    netMicro: BigInt(row.micro),
-    legs: Number(row.legs),
-    reason: row.reason,
-  }));
+  return {
+    counts: row?.counts.map(({ reason, legs, micro }) => ({ reason, legs: Number(legs), micro: BigInt(micro) })) ?? [],
+    openShares: row?.shares.map(({ micro, legs, ...share }) => ({ ...share, legs: Number(legs), netMicro: BigInt(micro) })) ?? [],
+  };
 }
 
 /** Everything that went into and out of a split, in the chain's order. */
-export async function listSplitTransfers(sql: Sql, split: Pick<OpenSplit, 'network' | 'payTo'>): Promise<SplitTransfer[]> {
+export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'network' | 'payTo'>): Promise<SplitTransfer[]> {
   const rows = await sql.query<{
     tx_hash: string;
     is_out: boolean;

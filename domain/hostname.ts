@@ -39,7 +39,7 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
  */
 export function parseHostname(text: string): HostnameParse {
   if (text.length > 1_000) return refused('is too long');
-  const host = toAscii(text);
+  const host = asciiHost(text);
   if (host === null) return refused('must be a host name: labels of letters, digits and hyphens, at least two');
   if (host.length < 3 || host.length > 253) return refused('must have 3 to 253 characters');
   const labels = host.split('.');
@@ -57,8 +57,8 @@ export function parseHostname(text: string): HostnameParse {
   return { ok: true, host };
 }
 
-/** Lower case and A-labels; null where characters are not those of a host name. Plain names are not rewritten by any parser. */
-function toAscii(text: string): string | null {
+/** A name in lower case and A-labels; null where characters are not those of a host name. Plain names are not rewritten by any parser. */
+export function asciiHost(text: string): string | null {
   if (/^[A-Za-z0-9.-]*$/.test(text)) return text.toLowerCase();
   // Nothing of ASCII but what host names hold: no port, path, userinfo or space may hide here.
   if (!text.isWellFormed() || /[^A-Za-z0-9.\-\u0080-\u{10ffff}]/u.test(text)) return null;

@@ -6,6 +6,9 @@
 /** The largest micro amount that may leave as a JSON integer (2^53 - 1). */
 export const MAX_JSON_MICRO = BigInt(Number.MAX_SAFE_INTEGER);
 
+/** A million USD: the most one page costs, and a report may say it costs. Thousands of such sums stay what JSON can carry. */
+export const MAX_PRICE_MICRO = 1_000_000_000_000n;
+
 /**
  * Parses a plain decimal of USD ("0.001", "12", "3.5") into `{digits, scale}`; null when it is not one. No exponent, no
  * sign, at most 12 digits before and 12 after the point.

@@ -6,7 +6,7 @@ import type { PageCredits } from './credits.ts';
 import { flattenCredits } from './credits.ts';
 import { ServiceError } from './errors.ts';
 import { hasControlCharacter } from './host.ts';
-import { MAX_JSON_MICRO, parseDecimal, priceToMicro } from './money.ts';
+import { MAX_PRICE_MICRO, parseDecimal, priceToMicro } from './money.ts';
 import { MAX_SLUG_CHARS, normalisePrefix } from './resource.ts';
 import type { CrossingKind } from './terms.ts';
 
@@ -55,7 +55,7 @@ export function validatePricing(pricing: Pricing, forbidden: readonly string[] =
   if (!price || price.scale > 6) refuse('price_usdc', 'a decimal of USD with at most 6 places');
   const multiplier = parseDecimal(pricing.citationMultiplier ?? DEFAULT_CITATION_MULTIPLIER);
   if (!multiplier || multiplier.digits === 0n || multiplier.scale > 4) refuse('citation_multiplier', 'a positive decimal');
-  if (microOf(pricing, 'citation') > MAX_JSON_MICRO) refuse('price_usdc', 'is too large');
+  if (microOf(pricing, 'citation') > MAX_PRICE_MICRO) refuse('price_usdc', 'is too large');
   for (const prefix of pricing.articlePrefixes ?? []) {
     const usable =
       prefix.startsWith('/') && prefix.length <= MAX_SLUG_CHARS && !/[?#]/.test(prefix) && !hasControlCharacter(prefix);

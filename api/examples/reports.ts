@@ -32,7 +32,7 @@ export const reportExamples: Readonly<Record<string, OperationExamples>> = {
     response: {
       ...frame,
       totals,
-      breakdown: [{ key: SLUG, label: 'Three hands', events: 2, reads: 1, citations: 1, grossMicroUsdc: 6000 }],
+      breakdown: [{ key: SLUG, label: SLUG, events: 2, reads: 1, citations: 1, grossMicroUsdc: 6000 }],
       tenants: [
         {
           ...{ id: TENANT_ID, hosts: [HOST], events: 2, reads: 1, citations: 1, authors: 3 },
@@ -111,7 +111,7 @@ export const reportExamples: Readonly<Record<string, OperationExamples>> = {
   },
   listMembers: {
     response: {
-      org: 'News',
+      org: 'user_1',
       authors: [
         {
           ...{ tenantId: TENANT_ID, authorId: 'ann', email: 'ann@news.example', userId: null },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_PRICE_MICRO } from '../../domain/money.ts';
 import { kind, micro, ObservedAgent, resource } from './shared.ts';
 
 /** Every verdict of an observation. */
@@ -18,7 +19,7 @@ export const ObservationReport = z
       }),
       classifiedAs: z.enum(['human', 'agent'], 'must be human or agent'),
       kind: z.exactOptional(kind),
-      priceMicro: z.exactOptional(micro),
+      priceMicro: z.exactOptional(micro.max(Number(MAX_PRICE_MICRO), 'is more than a page can cost')),
       at: z.exactOptional(z.int('must be epoch milliseconds').positive('must be epoch milliseconds')),
       agent: z.exactOptional(ObservedAgent),
     },

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
+import { normaliseHost } from '../../domain/host.ts';
+import { asciiHost } from '../../domain/hostname.ts';
 import type { ReportQuery } from '../../services/reports/request.ts';
 import { parseWith } from './parse.ts';
 import { kind } from './shared.ts';
@@ -41,7 +43,9 @@ export const reportFilters = {
       .string()
       .min(1, 'must be a host')
       .max(253, 'must be a host')
-      .regex(/^[\x21-\x7e]+$/, 'must be a host'),
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: no name holds them, and Postgres cannot compare one of them
+      .regex(/^[^\x00-\x20\x7f]+$/, 'must be a host')
+      .meta({ description: 'A host of the site, in A-labels or as people read it.' }),
   ),
   kind: z.exactOptional(kind),
 };
@@ -74,7 +78,7 @@ export function parseReport<T extends Given>(
     query: {
       ...{ fromMs, toMs, compare: compare === '1', cursorMs: ms(cursor) },
       limit: Math.min(limit === undefined ? DEFAULT_LIMIT : Number(limit), MAX_LIMIT),
-      host: host?.toLowerCase() ?? null,
+      host: host === undefined ? null : normaliseHost(asciiHost(host) ?? host),
       kind: only ?? null,
     },
   };

@@ -3,7 +3,7 @@ import { isEmpty, piecesOf } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
 import type { CrossingScope } from './crossings.ts';
-import { crossingSource, standing, within } from './crossings.ts';
+import { crossingSource, neverCorrected, standing, within } from './crossings.ts';
 
 /** From here on it is cheaper to ask each author for one leg than to add up the window's days. */
 const LONG_WINDOW_MS = 7 * 86_400_000;
@@ -29,20 +29,22 @@ function addUp(binder: Binder, scope: CrossingScope, pieces: Pieces): string {
 }
 
 /**
- * Walks the site's authors along the index, one step each, and asks for one leg of theirs in the window whose crossing stands. A
- * correction has the time of what it takes back, so that this is what the sums say.
+ * Walks the site's authors along the index, one step each, and asks for one leg of theirs in the window whose crossing stands; at a
+ * site without corrections all do. A correction has the time of what it takes back, so that this is what the sums say.
  */
 function askEach(binder: Binder, tenantId: string, window: Span): string {
   const tenant = binder.bind(tenantId);
+  const isWithin = within(binder, 'l.at', window);
+  const ofAuthor = (legs: string): string => `select 1 from ${legs}
+      where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform' and ${isWithin}`;
   const next = (after: string): string =>
     `(select l.to_address from leg l where l.tenant_id = ${tenant} and l.role <> 'platform'${after} order by l.to_address limit 1)`;
   return `with recursive author (wallet) as (
       select ${next('')} union all select ${next(' and l.to_address > author.wallet')} from author where author.wallet is not null
     )
-    select count(*) from author where exists (
-      select 1 from leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id
-      where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform'
-        and ${within(binder, 'l.at', window)} and ${standing(tenant)} offset 0)`;
+    select count(*) from author where case when ${neverCorrected(tenant)} then exists (${ofAuthor('leg l')} offset 0)
+      else exists (${ofAuthor('leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id')}
+        and ${standing(tenant)} offset 0) end`;
 }
 
 /** The newest author id seen with each wallet of a site; wallets without one are left out. */

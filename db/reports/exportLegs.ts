@@ -1,32 +1,58 @@
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Span } from '../../domain/window.ts';
 import { isEmpty } from '../../domain/window.ts';
+import { wholeRows } from '../copyText.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
-import { standing, within } from './crossings.ts';
+import { neverCorrected, standing, within } from './crossings.ts';
+import { Literals } from './literals.ts';
+import type { CopyOptions, ReadSnapshot } from './snapshot.ts';
 
-/** One leg of a crossing that stands, with what its payment knows; numbers are text where they are only shown. */
-export interface ExportedLeg {
+/** The cells of a leg of a crossing that stands, with what its payment knows; numbers are text, as they are shown. */
+export type ExportedLeg = readonly [
   /** Epoch milliseconds. */
-  readonly at_ms: string;
-  readonly host: string;
-  readonly slug: string;
-  readonly kind: CrossingKind;
-  readonly micro: string;
-  readonly author_id: string | null;
-  readonly wallet: string;
-  readonly share: number;
-  readonly role: string;
-  readonly tx_hash: string | null;
-  readonly mode: 'live' | 'mock';
-  readonly payer: string;
-  readonly agent: string;
-  readonly licence_jti: string | null;
-}
+  atMs: string,
+  host: string,
+  slug: string,
+  kind: CrossingKind,
+  micro: string,
+  /** Empty: none. */
+  authorId: string,
+  wallet: string,
+  share: string,
+  role: string,
+  txHash: string | null,
+  mode: 'live' | 'mock',
+  payer: string,
+  agent: string,
+  /** Empty: none. */
+  licenceJti: string,
+];
 
-/** How many legs a window's export has, counted up to `most` + 1; a crossing's legs are those it names. */
+/** Where each cell of an ExportedLeg stands. */
+export const EXPORT_COLUMNS = {
+  ...{ atMs: 0, host: 1, slug: 2, kind: 3, micro: 4, authorId: 5, wallet: 6, share: 7, role: 8 },
+  ...{ txHash: 9, mode: 10, payer: 11, agent: 12, licenceJti: 13 },
+} as const;
+
+/**
+ * How many legs a window's export has, counted up to `most` + 1; a crossing's legs are those it names. No crossing is without a leg
+ * (its amount is their sum, by the table's own check, and never 0), so with as many crossings nobody needs to look at their legs;
+ * that is counted in the index alone, at sites without a correction.
+ */
 export async function countLegs(sql: Sql, tenantId: string, window: Span, most: number): Promise<number> {
   if (isEmpty(window)) return 0;
+  const crossings = new Binder();
+  const ofTenant = crossings.bind(tenantId);
+  const [many] = await sql.query<{ count: string }>(
+    `select count(*) as count from (
+       select from crossing c where c.tenant_id = ${ofTenant} and ${within(crossings, 'c.at', window)}
+         and ${neverCorrected(ofTenant)}
+       limit ${crossings.bind(most + 1)}
+     ) newest`,
+    crossings.values,
+  );
+  if (Number(many?.count) > most) return most + 1;
   const binder = new Binder();
   const tenant = binder.bind(tenantId);
   const [row] = await sql.query<{ count: string }>(
@@ -41,41 +67,27 @@ export async function countLegs(sql: Sql, tenantId: string, window: Span, most: 
 }
 
 /**
- * The newest legs of a window, at most `most`, in chunks of `chunkRows` from a server-side cursor: one chunk is read while the
- * consumer is busy with the one before, no more. `sql` is an open snapshot. Order: newest crossing first, its legs in their order.
+ * The newest legs of a window, at most `most`, as rows of COPY's text format, each an ExportedLeg: pieces of whole rows, at the
+ * reader's pace. Order: newest crossing first, its legs in their order.
  */
 export async function* streamLegs(
-  sql: Sql,
+  snapshot: Pick<ReadSnapshot, 'copy'>,
   tenantId: string,
   window: Span,
-  { most, chunkRows }: { readonly most: number; readonly chunkRows: number },
-): AsyncGenerator<ExportedLeg[]> {
+  { most, ...options }: CopyOptions & { readonly most: number },
+): AsyncGenerator<Buffer> {
   if (isEmpty(window)) return;
-  const binder = new Binder();
-  const tenant = binder.bind(tenantId);
-  await sql.query(
-    `declare exported no scroll cursor for
-     select (extract(epoch from c.at) * 1000)::bigint as at_ms, c.host, c.slug, c.kind, l.amount_micro as micro, l.author_id,
-       l.to_address as wallet, l.share, l.role, p.tx_hash, p.mode, c.payer, c.agent, p.licence_jti
+  const literals = new Literals();
+  const tenant = literals.bind(tenantId);
+  const pieces = snapshot.copy(
+    `select (date_part('epoch', c.at) * 1000)::bigint, c.host, c.slug, c.kind, l.amount_micro, coalesce(l.author_id, ''), l.to_address,
+       l.share, l.role, p.tx_hash, p.mode, c.payer, c.agent, coalesce(p.licence_jti::text, '')
      from crossing c
        join leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id
        join payment p on p.tenant_id = c.tenant_id and p.payment_id = c.payment_id
-     where c.tenant_id = ${tenant} and ${within(binder, 'c.at', window)} and ${standing(tenant)}
-     order by c.at desc, c.crossing_id desc, l.ordinal limit ${binder.bind(most)}`,
-    binder.values,
+     where c.tenant_id = ${tenant} and ${within(literals, 'c.at', window)} and ${standing(tenant)}
+     order by c.at desc, c.crossing_id desc, l.ordinal limit ${literals.bind(most)}`,
+    options,
   );
-  const fetchChunk = (): Promise<ExportedLeg[]> => {
-    const rows = sql.query<ExportedLeg & Record<string, unknown>>(`fetch ${Number(chunkRows)} from exported`);
-    // Whoever stops reading never looks at the chunk that is on its way.
-    rows.catch(() => undefined);
-    return rows;
-  };
-  let next = fetchChunk();
-  for (;;) {
-    const rows = await next;
-    const isLast = rows.length < chunkRows;
-    if (!isLast) next = fetchChunk();
-    if (rows.length > 0) yield rows;
-    if (isLast) return;
-  }
+  yield* wholeRows(pieces);
 }

@@ -17,7 +17,7 @@ export interface StatementLine {
   readonly atMs: number;
 }
 
-/** The newest lines of each author in a window, at most `limit` each, author by author. */
+/** The newest lines of each author in a window, at most `limit` each, author by author; those of one time as the other reports have them. */
 export async function listStatementLines(
   sql: Sql,
   tenantId: string,
@@ -36,15 +36,20 @@ export async function listStatementLines(
     share: number;
     amount_micro: string;
     at: Date;
+    crossing_id: string;
   }>(
     `select wallet, line.* from unnest(${binder.bind(wallets)}::text[]) with ordinality as author (wallet, place), lateral (
-       select l.host, l.slug, l.kind, l.share, l.amount_micro, l.at
+       select l.host, l.slug, l.kind, l.share, l.amount_micro, l.at, l.crossing_id
        from leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id
        where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform'
          and ${within(binder, 'l.at', window)} and ${standing(tenant)}
        order by l.at desc, l.crossing_id desc limit ${binder.bind(limit)}
-     ) line order by place, at desc`,
+     ) line order by place, at desc, crossing_id desc`,
     binder.values,
   );
-  return rows.map(({ amount_micro: micro, at, ...row }) => ({ ...row, micro: BigInt(micro), atMs: at.getTime() }));
+  return rows.map(({ wallet, host, slug, kind, share, amount_micro: micro, at }) => ({
+    ...{ wallet, host, slug, kind, share },
+    micro: BigInt(micro),
+    atMs: at.getTime(),
+  }));
 }

@@ -1,14 +1,7 @@
 import { checksumAddress } from '../../chain/offer.ts';
 import type { Sql } from '../../db/database.ts';
 import type { OpenLeg, RecordedShare, ReportWindow } from '../../db/reconciliation.ts';
-import {
-  countLegs,
-  countRecorded,
-  listOpenLegs,
-  listOpenShares,
-  listOpenSplits,
-  listSplitTransfers,
-} from '../../db/reconciliation.ts';
+import { countRecorded, judgeLegs, listOpenLegs, listSplitTransfers } from '../../db/reconciliation.ts';
 import type { Address } from '../../domain/legs.ts';
 import { payeeOfWord, traceSplit } from '../../domain/reconcile.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from '../reports/request.ts';
@@ -60,12 +53,13 @@ export async function reconcileLegs(
   maxExceptions = MAX_EXCEPTIONS,
 ): Promise<Reconciliation> {
   const recorded = await countRecorded(sql, tenantId, window);
-  const counts = await countLegs(sql, tenantId, window);
-  const flushed = await listFlushed(sql, tenantId, window);
+  const { counts, openShares } = await judgeLegs(sql, tenantId, window);
+  const flushed = await listFlushed(sql, openShares);
   const paidLater = bucketOf(flushed.map(({ legs, netMicro }) => ({ legs, micro: netMicro })));
   const settled = bucketOf([...counts.filter(({ reason }) => reason === null), paidLater]);
   const open = bucketOf(counts.filter(({ reason }) => reason !== null));
-  const found = await listOpenLegs(sql, tenantId, window, flushed, maxExceptions + 1);
+  const isOpen = open.legs > paidLater.legs;
+  const found = isOpen ? await listOpenLegs(sql, tenantId, window, flushed, maxExceptions + 1) : [];
   return {
     recorded,
     settled,
@@ -76,11 +70,13 @@ export async function reconcileLegs(
 }
 
 /** Payments and payees that another transaction than the payer's own paid out, a flush, to the micro. */
-async function listFlushed(sql: Sql, tenantId: string, window: ReportWindow): Promise<RecordedShare[]> {
+async function listFlushed(sql: Sql, openShares: readonly RecordedShare[]): Promise<RecordedShare[]> {
   const flushed: RecordedShare[] = [];
-  for (const split of await listOpenSplits(sql, tenantId, window)) {
+  for (const shares of Map.groupBy(openShares, ({ network, payTo }) => `${network} ${payTo}`).values()) {
+    const [split] = shares;
+    if (split === undefined) continue;
     const paid = traceSplit(split.legWords.map(payeeOfWord), await listSplitTransfers(sql, split));
-    for (const share of await listOpenShares(sql, tenantId, window, split)) {
+    for (const share of shares) {
       const amount = paid.get(share.authorization)?.amounts.get(share.toAddress as `0x${string}`);
       if (amount === share.netMicro) flushed.push(share);
     }

@@ -108,7 +108,8 @@ export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery)
 
 /** A list's window with an end: nothing is observed later than minutes from now, and days to come need not be opened. */
 function bounded(window: ReadableWindow, nowMs: number): ReadableWindow {
-  return { ...window, toMs: window.toMs ?? nowMs + 3_600_000 };
+  const latestMs = nowMs + 3_600_000;
+  return { ...window, toMs: Math.min(window.toMs ?? latestMs, latestMs) };
 }
 
 /** Labels are read from the rollups, any other name from the rows (safety 23). */

@@ -48,7 +48,9 @@ export function readEarnings(
   query: ReportQuery & { readonly groupBy: EarningsGroup | null },
 ): Promise<Earnings> {
   const scope = { tenantId: site.tenantId, host: query.host, kind: query.kind };
-  return readReport(deps, site, query, async (sql, frame) => {
+  const isGrouped = query.groupBy === 'slug' || query.groupBy === 'author';
+  const mayBeOne = !query.compare && query.cursorMs === null && !isGrouped;
+  const work = async (sql: Sql, frame: ReportFrame): Promise<Earnings> => {
     const { window } = frame;
     const list = { listed: untilCursor(window, query.cursorMs), limit: query.limit };
     const { sums, authors, recent } = await readOverview(sql, scope, window, list);
@@ -62,7 +64,8 @@ export function readEarnings(
       lastEventAtMs: (await newest(sql, scope, window, query.cursorMs === null ? recent : null)) ?? null,
       recent,
     };
-  });
+  };
+  return readReport(deps, site, query, work, { mayBeOne });
 }
 
 async function totalsOf(sql: Sql, scope: CrossingScope, window: Span): Promise<EarningsTotals> {

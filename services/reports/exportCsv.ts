@@ -1,25 +1,29 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { csvRows } from '../../adapters/csv.ts';
-import type { Sql } from '../../db/database.ts';
-import type { ExportedLeg } from '../../db/reports/exportLegs.ts';
 import { countLegs, streamLegs } from '../../db/reports/exportLegs.ts';
+import type { ReadSnapshot } from '../../db/reports/snapshot.ts';
 import { openReadSnapshot } from '../../db/reports/snapshot.ts';
-import { formatUsdc } from '../../domain/money.ts';
-import { settlementRefKind } from '../../domain/webhook/event.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import type { Span } from '../../domain/window.ts';
 import { readableWindow } from '../../domain/window.ts';
 import { atDatabase } from '../outage.ts';
+import { exportRows } from './exportRows.ts';
 import type { ExportSlots } from './exportSlots.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
-import { shownWallet } from './wallet.ts';
 
 /** Most rows of an export (specification, Limits). */
 export const MAX_EXPORT_ROWS = 50_000;
 
-/** Rows that are read and written at once. */
-const CHUNK_ROWS = 500;
-const DIGEST_CHUNK_ROWS = 100;
-const MAX_REMEMBERED = 10_000;
+/**
+ * A download ends with its rows, or broken after so long: it holds a snapshot of the database and a place of its process. The pool's
+ * own limit is for statements that nobody's line slows down.
+ */
+const MAX_DOWNLOAD_MS = 600_000;
+/** Between two pieces of a digest, for others; Postgres, which waits to be read, rests too. */
+const DIGEST_PAUSE_MS = 4;
+/** query_canceled: its time was over, or an operator ended it. */
+const STATEMENT_ENDED = '57014';
 
 /** The columns, in order (decisions §4, CSV columns). */
 const COLUMNS = [
@@ -33,7 +37,7 @@ export interface CsvExport extends ReportFrame {
   readonly rowCount: number;
   /** True when the window has more rows than a file may hold. */
   readonly isCut: boolean;
-  readonly chunks: AsyncIterable<string>;
+  readonly chunks: AsyncIterable<string | Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -69,61 +73,38 @@ export async function exportCsv(
 }
 
 /** Closes before the end is told, so that whoever read to the end may ask for the next export at once. */
-async function* closeAtEnd(chunks: AsyncIterable<string>, close: () => Promise<void>): AsyncGenerator<string> {
-  yield* chunks;
+async function* closeAtEnd<T>(chunks: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== STATEMENT_ENDED) return await atDatabase(() => Promise.reject(error));
+    throw new ServiceError('overloaded', `the database ended an export; a download may take ${MAX_DOWNLOAD_MS / 60_000} minutes`);
+  }
   await close();
 }
 
-/** The file, header first, in pieces of `chunkRows` rows. */
-async function* csvChunks(sql: Sql, tenantId: string, window: Span, chunkRows = CHUNK_ROWS): AsyncGenerator<string> {
+/** The file, header first. */
+async function* csvChunks(
+  snapshot: ReadSnapshot,
+  tenantId: string,
+  window: Span,
+  inBackground = false,
+): AsyncGenerator<string | Uint8Array> {
   yield csvRows([COLUMNS]);
-  const shown = { wallet: remembered(shownWallet), usdc: remembered((micro) => formatUsdc(BigInt(micro))) };
-  for await (const legs of streamLegs(sql, tenantId, window, { most: MAX_EXPORT_ROWS, chunkRows })) {
-    yield csvRows(legs.map((leg) => cellsOf(leg, shown)));
-  }
-}
-
-/** Answers of `work`, the same text worked out once; `MAX_REMEMBERED` of them at most. */
-function remembered(work: (text: string) => string): (text: string) => string {
-  const known = new Map<string, string>();
-  return (text) => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    const answer = work(text);
-    if (known.size >= MAX_REMEMBERED) known.clear();
-    known.set(text, answer);
-    return answer;
-  };
-}
-
-function cellsOf(leg: ExportedLeg, shown: Readonly<Record<'wallet' | 'usdc', (text: string) => string>>): string[] {
-  return [
-    new Date(Number(leg.at_ms)).toISOString(),
-    leg.at_ms,
-    leg.host,
-    leg.slug,
-    leg.kind,
-    leg.micro,
-    shown.usdc(leg.micro),
-    leg.author_id ?? '',
-    shown.wallet(leg.wallet),
-    String(leg.share),
-    leg.role,
-    leg.tx_hash ?? '',
-    settlementRefKind(leg.tx_hash, leg.mode),
-    shown.wallet(leg.payer),
-    leg.agent,
-    leg.licence_jti ?? '',
-  ];
+  const options = { most: MAX_EXPORT_ROWS, limitMs: MAX_DOWNLOAD_MS, inBackground };
+  yield* exportRows(streamLegs(snapshot, tenantId, window, options));
 }
 
 /**
- * SHA-256 of the CSV of a window, in hex; `sql` is the snapshot the rest of a report is read from. Nobody waits for it alone, so
+ * SHA-256 of the CSV of a window, in hex; `snapshot` is the one the rest of a report is read from. Nobody waits for it alone, so
  * it goes in small steps, between which other calls get their turn.
  */
-export async function csvDigest(sql: Sql, tenantId: string, window: Span): Promise<string> {
+export async function csvDigest(snapshot: ReadSnapshot, tenantId: string, window: Span): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of csvChunks(sql, tenantId, window, DIGEST_CHUNK_ROWS)) hash.update(chunk);
+  for await (const chunk of csvChunks(snapshot, tenantId, window, true)) {
+    hash.update(chunk);
+    await pause(DIGEST_PAUSE_MS);
+  }
   return hash.digest('hex');
 }
 

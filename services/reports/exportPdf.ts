@@ -1,12 +1,15 @@
 import { renderStatement } from '../../adapters/pdf.ts';
 import type { DocumentColumn, DocumentTable, StatementDocument } from '../../adapters/pdfDocument.ts';
+import { isPrintable, printablePage } from '../../adapters/pdfText.ts';
 import { sumCrossings } from '../../db/reports/earnings.ts';
+import { openReadSnapshot } from '../../db/reports/snapshot.ts';
 import { formatUsdc } from '../../domain/money.ts';
+import { readableWindow } from '../../domain/window.ts';
+import { atDatabase } from '../outage.ts';
 import { add } from './earnings.ts';
 import { csvDigest, MAX_EXPORT_ROWS } from './exportCsv.ts';
 import type { ExportSlots } from './exportSlots.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite, Totals } from './request.ts';
-import { readReport } from './request.ts';
 import type { Statement } from './statements.ts';
 import { listStatements } from './statements.ts';
 import { shownWallet } from './wallet.ts';
@@ -16,12 +19,13 @@ export const MAX_PDF_LINES = 10_000;
 
 const LEFT = 'left' as const;
 const RIGHT = 'right' as const;
+/** A wallet and an amount are never cut: 42 letters and 17 digits fit. */
 const AUTHOR_COLUMNS: readonly DocumentColumn[] = [
-  { label: 'Author', width: 0.2, align: LEFT },
-  { label: 'Wallet', width: 0.4, align: LEFT },
+  { label: 'Author', width: 0.18, align: LEFT },
+  { label: 'Wallet', width: 0.46, align: LEFT },
   { label: 'Reads', width: 0.1, align: RIGHT },
-  { label: 'Citations', width: 0.12, align: RIGHT },
-  { label: 'USDC', width: 0.18, align: RIGHT },
+  { label: 'Citations', width: 0.1, align: RIGHT },
+  { label: 'USDC', width: 0.16, align: RIGHT },
 ];
 const LINE_COLUMNS: readonly DocumentColumn[] = [
   { label: 'Time (UTC)', width: 0.19, align: LEFT },
@@ -30,6 +34,9 @@ const LINE_COLUMNS: readonly DocumentColumn[] = [
   { label: 'Share', width: 0.1, align: RIGHT },
   { label: 'USDC', width: 0.16, align: RIGHT },
 ];
+
+const OTHER_LETTERS =
+  'Letters of authors’ names that the fonts of this document lack are shown as ?; the wallet tells who it is, and the CSV has all letters.';
 
 /**
  * A window's statement as a PDF (decisions §4): totals, the table of authors, their lines, the window, and the digest of the CSV
@@ -42,16 +49,30 @@ export async function exportPdf(
 ): Promise<ReportFrame & { readonly bytes: Uint8Array }> {
   const giveBack = deps.exports.take(site.keyId);
   try {
-    const report = await readReport(deps, site, asked, async (sql, frame) => ({
-      ...frame,
-      totals: add(await sumCrossings(sql, { tenantId: site.tenantId, host: null, kind: null }, frame.window, 'total')),
-      statements: await listStatements(sql, site.tenantId, frame.window, { each: MAX_PDF_LINES, all: MAX_PDF_LINES }),
-      digest: await csvDigest(sql, site.tenantId, frame.window),
-    }));
+    const report = await readOnce(deps, site, asked);
     return { generatedAtMs: report.generatedAtMs, window: report.window, bytes: await renderStatement(documentOf(site, report)) };
   } finally {
     giveBack();
   }
+}
+
+/** All of a report from one snapshot, which its digest needs to itself at the end. */
+async function readOnce(deps: ReportDeps, site: ReportSite, asked: AskedWindow): Promise<Report> {
+  const generatedAtMs = deps.clock();
+  const window = readableWindow(asked, site.plan, generatedAtMs);
+  return await atDatabase(async () => {
+    const snapshot = await openReadSnapshot(deps.database);
+    try {
+      return {
+        ...{ generatedAtMs, window },
+        totals: add(await sumCrossings(snapshot, { tenantId: site.tenantId, host: null, kind: null }, window, 'total')),
+        statements: await listStatements(snapshot, site.tenantId, window, { each: MAX_PDF_LINES, all: MAX_PDF_LINES }),
+        digest: await csvDigest(snapshot, site.tenantId, window),
+      };
+    } finally {
+      await snapshot.close();
+    }
+  });
 }
 
 interface Report extends ReportFrame {
@@ -63,7 +84,9 @@ interface Report extends ReportFrame {
 function documentOf(site: ReportSite, report: Report): StatementDocument {
   const { totals, statements, window, generatedAtMs } = report;
   const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  const toAuthors = statements.reduce((sum, { grossMicro }) => sum + grossMicro, 0n);
   const retention = `The plan reads back to ${window.clampedToMs === null ? '' : time(window.clampedToMs)}; what is older is not in this document.`;
+  const search = `from=${window.fromMs}${window.toMs === null ? '' : `&to=${window.toMs}`}`;
   return {
     title: 'Earnings statement',
     subtitle: site.hosts[0] ?? 'Site without a verified host',
@@ -76,12 +99,14 @@ function documentOf(site: ReportSite, report: Report): StatementDocument {
       ['Total', `${formatUsdc(totals.grossMicro)} USDC`],
       ['Crossings', `${totals.events} (${totals.reads} reads, ${totals.citations} citations)`],
       ['Authors', String(statements.length)],
+      ...(toAuthors === totals.grossMicro ? [] : [['To authors', `${formatUsdc(toAuthors)} USDC; the rest are fees`] as const]),
     ],
     tables: [authorTable(statements), ...statements.map(lineTable)],
     notes: [
+      ...(statements.every(({ authorId }) => isPrintable(authorId ?? '')) ? [] : [OTHER_LETTERS]),
       'Amounts are USDC with six decimals. Corrections of payments that a chain reorganisation undid are already taken out. ' +
         'Payments go from the buyer to the authors; nobody holds them in between.',
-      `SHA-256 of the CSV export of this window (its newest ${MAX_EXPORT_ROWS} rows at most): ${report.digest}`,
+      `SHA-256 of the CSV export of this window (export.csv?${search}; its newest ${MAX_EXPORT_ROWS} rows at most): ${report.digest}`,
     ],
   };
 }
@@ -110,7 +135,7 @@ function lineTable(statement: Statement): DocumentTable {
     columns: LINE_COLUMNS,
     rows: statement.lines.map(({ atMs, host, slug, kind, share, micro }) => [
       new Date(atMs).toISOString().slice(0, 19).replace('T', ' '),
-      slug === '' ? host : `${host}/${slug}`,
+      printablePage(slug === '' ? host : `${host}/${slug}`),
       kind,
       `${(share * 100).toFixed(2)} %`,
       formatUsdc(micro),

@@ -49,16 +49,43 @@ export interface Totals {
   readonly grossMicro: bigint;
 }
 
-/** Runs a report on one snapshot of the database (safety 23). Throws database_unavailable. */
+/**
+ * Runs a report on one snapshot of the database (safety 23). `mayBeOne`: as a rule the work asks one statement, which is a snapshot by
+ * itself and needs no transaction around it; where it asks another one, the work runs again in one. Throws database_unavailable.
+ */
 export function readReport<T>(
   deps: ReportDeps,
   site: ReportSite,
   asked: AskedWindow,
   work: (sql: Sql, frame: ReportFrame) => Promise<T>,
+  { mayBeOne = false } = {},
 ): Promise<T> {
   const generatedAtMs = deps.clock();
-  const window = readableWindow(asked, site.plan, generatedAtMs);
-  return atDatabase(() => deps.database.transaction((sql) => work(sql, { generatedAtMs, window }), 'repeatable read read only'));
+  const frame = { generatedAtMs, window: readableWindow(asked, site.plan, generatedAtMs) };
+  return atDatabase(async () => {
+    const alone = mayBeOne ? await askOnce(deps.database, (sql) => work(sql, frame)) : ANOTHER;
+    if (alone !== ANOTHER) return alone;
+    return await deps.database.transaction((sql) => work(sql, frame), 'repeatable read read only');
+  });
+}
+
+/** Stands for what took more than one statement. */
+const ANOTHER = Symbol('another statement');
+
+/** What work over one statement gives, or ANOTHER when it asks a second one, which is not sent. */
+async function askOnce<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T | typeof ANOTHER> {
+  let isAsked = false;
+  const sql: Sql = {
+    query: (...given) => {
+      if (isAsked) return Promise.reject(ANOTHER);
+      isAsked = true;
+      return database.query(...given);
+    },
+  };
+  return await work(sql).catch((error: unknown) => {
+    if (error === ANOTHER) return ANOTHER;
+    throw error;
+  });
 }
 
 /** The window of a list: up to the cursor. */

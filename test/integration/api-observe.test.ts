@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MAX_PRICE_MICRO } from '../../domain/money.ts';
 import { openObserver } from '../../services/observe.ts';
 import { startTestApi } from '../support/api.ts';
 
@@ -153,6 +154,22 @@ test('what a report cannot say is a 400 that names the report and the member', a
   }
   expect((await post(good, report('stranger.example'))).body.error).toContain(': 1.resource: ');
   expect(await rows(site.tenantId)).toEqual([]);
+});
+
+test('a price no page can have is refused, so that no report keeps the audit from being read', async () => {
+  const site = await api.site();
+  const post = (priceMicro: number) =>
+    api.post(
+      '/_svc/observe',
+      site.key,
+      Array.from({ length: 50 }, () => report(site.host, { priceMicro })),
+    );
+  for (const over of [Number(MAX_PRICE_MICRO) + 1, Number.MAX_SAFE_INTEGER]) {
+    expect((await post(over)).body.error).toBe('malformed_body: 0.priceMicro: is more than a page can cost');
+  }
+  for (let call = 0; call < 4; call++) expect((await post(Number(MAX_PRICE_MICRO))).status).toBe(202);
+  const { status, body } = await api.request('/_svc/audit', { key: site.key });
+  expect([status, body.totals.missedMicroUsdc]).toEqual([200, 200 * Number(MAX_PRICE_MICRO)]);
 });
 
 test('a full queue answers overloaded with a time to wait, and writes what it took', async () => {

@@ -114,7 +114,7 @@ const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   [
     `reconciliation { exceptions(first: $n) { totalCount nodes { micro crossing { slug } payment { state } } }
        waiting(first: $n) { totalCount nodes { wallet } } }`,
-    6,
+    5,
   ],
   ['audit(groupBy: AGENT) { breakdown(first: $n) { totalCount nodes { key } } byAgent(first: $n) { nodes { agent } } }', 2],
   ['agents(first: $n) { totalCount nodes { agent } }', 1],

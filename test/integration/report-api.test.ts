@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { inflateSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAX_EXPORT_ROWS } from '../../services/reports/exportCsv.ts';
 import { MAX_STATEMENT_LINES } from '../../services/reports/statements.ts';
 import { startTestApi } from '../support/api.ts';
+import { textOf } from '../support/pdf.ts';
 import type { Purchase, Seen } from '../support/reports.ts';
 import { insertPurchases, insertSeen } from '../support/reports.ts';
 
@@ -107,6 +107,22 @@ test('earnings hold exactly the members of the specification, with what was sett
     ['Citations', 5_000],
     ['Reads', 1_058],
   ]);
+});
+
+test('a host may be named as people read it, in capitals, or with the dot of its root', async () => {
+  const site = await api.site({ hosts: ['xn--bcher-kva.example', 'plain.bcher.example'] });
+  await insertPurchases(api.deps.database, [buy(site)]);
+  await insertSeen(api.deps.database, [see(site)]);
+  for (const host of ['xn--bcher-kva.example', 'bücher.example', 'BÜCHER.Example', 'XN--BCHER-KVA.example.']) {
+    expect((await get(site, '/_svc/earnings', { host })).body.totals.events).toBe(1);
+    expect((await get(site, '/_svc/audit', { host })).body.totals.observations).toBe(1);
+  }
+  for (const host of ['plain.bcher.example', 'b_cher.example', 'bücher.example:443', '日本.example', '\ud83d\ude00']) {
+    expect((await get(site, '/_svc/earnings', { host })).body.totals.events).toBe(0);
+  }
+  for (const host of [' ', 'a b', 'a\u0000', 'a\n', `${'a'.repeat(254)}`]) {
+    expect((await get(site, '/_svc/audit', { host })).body.error).toBe('invalid_parameter: host: must be a host');
+  }
 });
 
 test('a site without a crossing has zeros, and retention clamps what is older', async () => {
@@ -232,6 +248,19 @@ test('statements list each author with exact totals; beyond 10,000 lines only th
   });
 });
 
+test('crossings of one moment stand in the same order in earnings, statements and the CSV, at every call', async () => {
+  const site = await api.site();
+  const at = Date.now() - HOUR;
+  const slugs = Array.from({ length: 40 }, (_, n) => `s${n}`);
+  for (const slug of slugs) await insertPurchases(api.deps.database, [buy(site, { atMs: at, slug })]);
+  const newestFirst = slugs.reverse();
+  const of = (rows: readonly { slug: string }[]) => rows.map(({ slug }) => slug);
+  expect(of((await get(site, '/_svc/earnings')).body.recent)).toEqual(newestFirst);
+  for (const { lines } of (await get(site, '/_svc/earnings/statements')).body.statements) expect(of(lines)).toEqual(newestFirst);
+  const csv: string = (await get(site, '/_svc/earnings/export.csv')).body;
+  expect([...csv.matchAll(/,(s\d+),read,700,/g)].map(([, slug]) => slug)).toEqual(newestFirst);
+});
+
 test('the CSV has one row a leg with every column, adds up to the totals, and starts no formula', async () => {
   const site = await api.site();
   const at = Date.now() - HOUR;
@@ -323,6 +352,26 @@ test('the PDF is one, of several pages, and names the digest of the CSV of the s
   const csv = (await get(site, '/_svc/earnings/export.csv', window)).body;
   expect(textOf(bytes)).toContain(createHash('sha256').update(csv).digest('hex'));
   expect(textOf(bytes)).toContain('0.150000 USDC');
+});
+
+test('the PDF shows every wallet whole, pages in any script by their addresses, and what fees took', async () => {
+  const site = await api.site();
+  const wide = `0x${'ad'.repeat(20)}`;
+  const fee = { toAddress: FEE, amountMicro: 33, role: 'platform' as const };
+  const legs = [{ toAddress: wide, amountMicro: 700, authorId: '作者' }, fee];
+  await insertPurchases(api.deps.database, [buy(site, { slug: '日本', legs }), buy(site, { slug: 'plain', legs, steps: 2 })]);
+  const from = Date.now() - DAY;
+  const response = await fetch(`${api.url}/_svc/earnings/export.pdf?from=${from}`, {
+    headers: { authorization: `Bearer ${site.key}` },
+  });
+  const text = textOf(Buffer.from(await response.arrayBuffer()));
+  const [statement] = (await get(site, '/_svc/earnings/statements')).body.statements;
+  expect(text.split(statement.wallet)).toHaveLength(3);
+  expect(text).toContain(`${site.host}/%E6%97%A5%E6%9C%AC`);
+  expect(text).not.toContain('plain');
+  expect(text).toContain('0.000700 USDC; the rest are fees');
+  expect(text).toContain('that the fonts of this document lack');
+  expect(text.replaceAll(/\s/g, '')).toContain(`export.csv?from=${from};`);
 });
 
 test('the audit counts verdicts, money, reasons, masquerade and agents, net of what was taken back', async () => {
@@ -428,28 +477,3 @@ test('the description lists every report with its parameters', async () => {
     expect(names).toEqual(expect.arrayContaining(['from', 'to', 'compare', 'groupBy', 'cursor', 'limit']));
   }
 });
-
-/** The text a PDF shows, as far as its streams are deflated and its strings are hexadecimal. */
-function textOf(pdf: Buffer): string {
-  const parts: string[] = [];
-  const raw = pdf.toString('latin1');
-  for (const match of raw.matchAll(/stream\r?\n/g)) {
-    const start = match.index + match[0].length;
-    const end = raw.indexOf('endstream', start);
-    const content = inflated(pdf.subarray(start, end));
-    for (const [, list] of content.matchAll(/\[([^\]]*)\] TJ/g)) {
-      parts.push(
-        [...(list ?? '').matchAll(/<([0-9a-f]*)>/gi)].map(([, hex]) => Buffer.from(hex ?? '', 'hex').toString('latin1')).join(''),
-      );
-    }
-  }
-  return parts.join(' ');
-}
-
-function inflated(bytes: Buffer): string {
-  try {
-    return inflateSync(bytes).toString('latin1');
-  } catch {
-    return '';
-  }
-}
