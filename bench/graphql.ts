@@ -27,19 +27,18 @@ const CREDITS = { solo: { title: 'Alone', contributors: [{ authorId: 'ann', wall
 export const graphqlBench: Bench = {
   id: 'graphql',
   title: 'GraphQL',
-  run: async ({ quick, log }) => {
-    const rows = quick ? 20_000 : 10_000_000;
-    const store = await sharedRecordStore(rows, (line) => log(`${rows.toLocaleString('en-US')} rows, ${line}`));
-    return await measure(store, quick);
+  run: async (options) => {
+    const store = await sharedRecordStore(options.quick ? 20_000 : 10_000_000, options);
+    return await measure(store, options.quick);
   },
 };
 
 async function measure(store: RecordStore, quick: boolean): Promise<Figure[]> {
   const { database, nowMs } = store;
-  await database.query('insert into tenant_host (tenant_id, host, position, verified_at) values ($1, $2, 9, now())', [
-    BUSY,
-    HOST,
-  ]);
+  await database.query(
+    'insert into tenant_host (tenant_id, host, position, verified_at) values ($1, $2, 9, now()) on conflict do nothing',
+    [BUSY, HOST],
+  );
   await setPricing(
     { database },
     { tenantId: BUSY, pricing: { priceUsdc: '0.001', articlePrefixes: ['/news/'], creditsInline: CREDITS } },

@@ -21,8 +21,8 @@ export const reportsBench: Bench = {
   title: 'Reports and exports',
   run: async (options) => {
     const [few, many] = options.quick ? [null, 20_000] : [1_000_000, 10_000_000];
-    const small = few === null ? null : await measureTotals(await storeOf(few, options), few, options);
-    const store = await storeOf(many, options);
+    const small = few === null ? null : await measureTotals(await sharedRecordStore(few, options), few, options);
+    const store = await sharedRecordStore(many, options);
     const large = await measureTotals(store, many, options);
     const flat = LENGTHS.flatMap(({ id }) =>
       ['earnings', 'audit'].map((name) => flatness(`${name}-${id}`, (small ?? large).p50, large.p50)),
@@ -32,10 +32,6 @@ export const reportsBench: Bench = {
     return [...large.figures, ...flat, ...csv, ...(await overHttp(store, options))];
   },
 };
-
-function storeOf(rows: number, { log }: BenchOptions): Promise<RecordStore> {
-  return sharedRecordStore(rows, (line) => log(`${rows.toLocaleString('en-US')} rows, ${line}`));
-}
 
 interface Totals {
   readonly figures: Figure[];

@@ -1,19 +1,28 @@
 /**
- * `npm run bench [-- --quick] [ids…]`: runs the benches one after another and writes their figures to `bench/results.json` and
- * `bench/README.md`; a run of some ids replaces only those. `--quick` writes nothing and only shows that they run. Ends with
+ * `npm run bench [-- --quick] [--keep-records <folder>] [ids…]`: runs the benches one after another and writes their figures to `bench/results.json` and
+ * `bench/README.md`; a run of some ids replaces only those. `--quick` writes nothing and only shows that they run. With
+ * `--keep-records` the rows of reports, which take a quarter of an hour to load, are kept in a folder and used again. Ends with
  * status 1 if a bench threw; a target that was not reached is a finding, not an error.
  */
 import { parseArgs } from 'node:util';
 import { stopOnSignals } from '../sandbox/parts/signals.ts';
 import { BENCHES } from './all.ts';
-import type { Bench } from './harness/bench.ts';
+import type { Bench, BenchOptions } from './harness/bench.ts';
 import type { Figure, MissingFigure } from './harness/figure.ts';
 import { describeCommit, describeMachine } from './harness/machine.ts';
 import { stopBenchParts } from './harness/parts.ts';
 import type { BenchResult } from './harness/results.ts';
 import { keepResults } from './harness/results.ts';
 
-const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean', default: false } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, 'keep-records': { type: 'string' } },
+  allowPositionals: true,
+});
+const options: BenchOptions = {
+  quick: values.quick,
+  keptRecords: values['keep-records'] ?? null,
+  log: (line) => console.log(`  ${line}`),
+};
 const unknown = positionals.filter((id) => !BENCHES.some((bench) => bench.id === id));
 if (unknown.length > 0) {
   console.error(`No such bench: ${unknown.join(', ')}. There are: ${BENCHES.map(({ id }) => id).join(', ')}.`);
@@ -45,7 +54,7 @@ async function measure(bench: Bench): Promise<BenchResult> {
 
 async function run(bench: Bench): Promise<readonly (Figure | MissingFigure)[]> {
   try {
-    return await bench.run({ quick: values.quick, log: (line) => console.log(`  ${line}`) });
+    return await bench.run(options);
   } catch (error) {
     failed += 1;
     console.error(error instanceof Error ? error.stack : String(error));

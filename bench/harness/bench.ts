@@ -15,5 +15,7 @@ export interface Bench {
 /** How a bench runs. */
 export interface BenchOptions {
   readonly quick: boolean;
+  /** Where records that take long to load are kept for the next run; null: they go with this one. */
+  readonly keptRecords: string | null;
   log(line: string): void;
 }

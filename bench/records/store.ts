@@ -1,11 +1,14 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
+import { listMigrations } from '../../db/migrations.ts';
 import { openReportDatabase } from '../../db/reports/reading.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
+import type { BenchOptions } from '../harness/bench.ts';
 import { atEndOfRun, benchFolder } from '../harness/parts.ts';
 import { loadRecords } from './load.ts';
 
@@ -29,16 +32,33 @@ const stores = new Map<number, Promise<RecordStore>>();
 
 /**
  * A store of `rows` crossings and as many observations, on a Postgres with the settings reports are measured with. Loaded when first
- * asked for; benches of one run share it, and it goes with the run.
+ * asked for, unless an earlier run kept it; benches of one run share it, and it goes with the run unless it is to be kept.
  */
-export function sharedRecordStore(rows: number, log: (line: string) => void): Promise<RecordStore> {
-  const store = stores.get(rows) ?? openRecordStore(rows, log);
+export function sharedRecordStore(rows: number, options: BenchOptions): Promise<RecordStore> {
+  const store = stores.get(rows) ?? openRecordStore(rows, options);
   stores.set(rows, store);
   return store;
 }
 
-async function openRecordStore(rows: number, log: (line: string) => void): Promise<RecordStore> {
-  const folder = join(benchFolder(), `records-${rows}`);
+async function openRecordStore(rows: number, { keptRecords, log }: BenchOptions): Promise<RecordStore> {
+  const folder = join(keptRecords ?? benchFolder(), `records-${rows}`);
+  const kept = keptRecords === null ? null : readKept(folder);
+  const nowMs = kept ?? (await load(folder, rows, (line) => log(`${rows.toLocaleString('en-US')} rows, ${line}`)));
+  const postgres = await startPostgres({ folder, settings: MEASURING });
+  const database = await openDatabase({ url: postgres.appUrl, poolSize: 4, statementTimeoutMs: 600_000 });
+  const reading = await openReportDatabase({ url: postgres.appUrl, poolSize: 4 });
+  atEndOfRun(async () => {
+    await Promise.all([database.close(), reading.close()]);
+    await postgres.stop();
+    if (keptRecords === null) removeCluster(folder);
+    else keep(folder, nowMs);
+  });
+  return { urls: postgres, database, reading, nowMs };
+}
+
+/** Loads a new store and returns the moment its rows end at. */
+async function load(folder: string, rows: number, log: (line: string) => void): Promise<number> {
+  removeCluster(folder);
   const nowMs = Date.now();
   const loading = await startPostgres({ folder, settings: LOADING });
   try {
@@ -50,13 +70,20 @@ async function openRecordStore(rows: number, log: (line: string) => void): Promi
     throw error;
   }
   await loading.stop();
-  const postgres = await startPostgres({ folder, settings: MEASURING });
-  const database = await openDatabase({ url: postgres.appUrl, poolSize: 4, statementTimeoutMs: 600_000 });
-  const reading = await openReportDatabase({ url: postgres.appUrl, poolSize: 4 });
-  atEndOfRun(async () => {
-    await Promise.all([database.close(), reading.close()]);
-    await postgres.stop();
-    removeCluster(folder);
-  });
-  return { urls: postgres, database, reading, nowMs };
+  return nowMs;
+}
+
+/** Beside a kept store: when its rows end, and the schema they are stored in. */
+const noteOf = (folder: string): string => `${folder}.json`;
+const schema = (): string => listMigrations().at(-1)?.name ?? '';
+
+function keep(folder: string, nowMs: number): void {
+  writeFileSync(noteOf(folder), JSON.stringify({ nowMs, schema: schema() }));
+}
+
+/** When the rows of a kept store end; null when there is none, or one of another schema. */
+function readKept(folder: string): number | null {
+  if (!existsSync(noteOf(folder))) return null;
+  const note = JSON.parse(readFileSync(noteOf(folder), 'utf8')) as { readonly nowMs: number; readonly schema: string };
+  return note.schema === schema() ? note.nowMs : null;
 }
