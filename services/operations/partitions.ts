@@ -33,10 +33,10 @@ export async function planDrop(database: Database, before: string): Promise<read
  * Drops days of observations, one after the other, each in a database transaction of its own that lets writers pass; returns the
  * names of those that it dropped. Again: nothing. Throws conflict when a day stays in use; the ones before it are gone then.
  */
-export async function dropPartitions(owner: Database, planned: readonly DayPartition[]): Promise<string[]> {
+export async function dropPartitions(owner: Database, planned: readonly DayPartition[], tries = TRIES): Promise<string[]> {
   const dropped: string[] = [];
   for (const partition of planned) {
-    const outcome = await tryToDrop(owner, partition);
+    const outcome = await tryToDrop(owner, partition, tries);
     if (outcome === 'busy') {
       const text = `${partition.name} is in use all the time; ${dropped.length} were dropped before it: run it again later`;
       throw new ServiceError('conflict', text);
@@ -46,10 +46,10 @@ export async function dropPartitions(owner: Database, planned: readonly DayParti
   return dropped;
 }
 
-async function tryToDrop(owner: Database, partition: DayPartition): Promise<'dropped' | 'gone' | 'busy'> {
+async function tryToDrop(owner: Database, partition: DayPartition, most: number): Promise<'dropped' | 'gone' | 'busy'> {
   for (let tries = 1; ; tries++) {
     const outcome = await dropDayPartition(owner, partition);
-    if (outcome !== 'busy' || tries === TRIES) return outcome;
+    if (outcome !== 'busy' || tries === most) return outcome;
     await sleep(PAUSE_MS);
   }
 }

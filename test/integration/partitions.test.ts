@@ -7,6 +7,7 @@ import { openDatabase } from '../../db/database.ts';
 import { dropDayPartition, listDayPartitions } from '../../db/partitions.ts';
 import { findMismatches } from '../../db/reports/rollupCheck.ts';
 import { KEPT_DAYS } from '../../domain/window.ts';
+import { dropPartitions } from '../../services/operations/partitions.ts';
 import { checkRollups, rebuildAll } from '../../services/reports/rollups.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
@@ -203,4 +204,25 @@ test('a drop gives way to writers: it waits for the one it met while another goe
   expect(
     await database.query("select 1 from observation where tenant_id = $1 and at > now() - interval '1 hour'", [tenantId]),
   ).toHaveLength(2);
+});
+
+test('a day that stays in use is given up after some tries and named, and the days before it are gone by then', async () => {
+  const days = ['2011-06-01', '2011-06-02', '2011-06-03'];
+  for (const day of days) await makeDay(day);
+  const reader = await openDatabase({ url: own.ownerUrl, poolSize: 1 });
+  const owner = await openDatabase({ url: own.ownerUrl, poolSize: 1 });
+  try {
+    await reader.transaction(async (sql) => {
+      await sql.query(`select 1 from ${nameOf('2011-06-02')}`);
+      const planned = (await listDayPartitions(database)).filter(({ day }) => days.includes(day));
+      await expect(dropPartitions(owner, planned, 2)).rejects.toMatchObject({
+        code: 'conflict',
+        text: expect.stringMatching(/observation_20110602 is in use .*1 were dropped/),
+      });
+    });
+    const left = (await names()).filter((name) => name.startsWith('observation_201106'));
+    expect(left).toEqual([nameOf('2011-06-02'), nameOf('2011-06-03')]);
+  } finally {
+    await Promise.all([reader.close(), owner.close()]);
+  }
 });

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { listWatched } from '../../db/settlement/sweep.ts';
+import { insertTenant } from '../support/ledger.ts';
+import type { TestDatabase } from '../support/parts.ts';
+import { createDatabase } from '../support/parts.ts';
+import { insertPurchases } from '../support/reports.ts';
+
+const NETWORK = 'eip155:84532';
+const ANN = `0x${'1'.repeat(40)}`;
+
+let own: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  own = await createDatabase();
+  database = await openDatabase({ url: own.appUrl, poolSize: 2 });
+});
+afterAll(async () => {
+  await database.close();
+  await own.drop();
+});
+
+test('a payment that a live batch is about to decide is left alone for some seconds; whatever else is watched is not', async () => {
+  const tenantId = await insertTenant(database);
+  const purchase = { tenantId, host: 'alpha.example', slug: 'a', kind: 'read', atMs: Date.now(), steps: 1 } as const;
+  const legs = [{ toAddress: ANN, amountMicro: 10 }];
+  const ids = await insertPurchases(
+    database,
+    Array.from({ length: 5 }, () => ({ ...purchase, legs })),
+  );
+  const [fresh, old, reviewed, failed, unwatched] = ids as [string, string, string, string, string];
+  const set = (id: string, state: string, agoMs: number, watched = true) =>
+    database.query(
+      `update payment set state = $2, reason = case $2 when 'failed' then 'settlement_failed' end, watched = $3, accepted_at = now() - make_interval(secs => $4::double precision / 1000)
+       where payment_id = $1`,
+      [id, state, watched, agoMs],
+    );
+  await set(fresh, 'broadcast', 0);
+  await set(old, 'broadcast', 60_000);
+  await set(reviewed, 'review', 0);
+  await set(failed, 'failed', 0);
+  await set(unwatched, 'broadcast', 60_000, false);
+  const listed = async (sentMs: number) =>
+    (await listWatched(database, NETWORK, 10, sentMs)).map(({ paymentId }) => paymentId).toSorted();
+  expect(await listed(30_000)).toEqual([old, reviewed, failed].toSorted());
+  expect(await listed(0)).toEqual([fresh, old, reviewed, failed].toSorted());
+  expect(await listWatched(database, 'eip155:8453', 10, 0)).toEqual([]);
+});
