@@ -76,6 +76,7 @@ function decodedOf(pathname: string): string | null {
   }
 }
 
-function isThisMachine(host: string): boolean {
+/** True for a host, in normal form, that leads to the very machine that asks. */
+export function isThisMachine(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }

@@ -34,10 +34,9 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
  * Brings a host name into its one form: lower case, A-labels (UTS 46). Refuses what is not 3 to 253 characters of at least two
- * labels of letters, digits and hyphens, a trailing dot, an address in any notation, and names that lead to no public site.
- * Public suffixes are another list's (`adapters/publicSuffix`).
+ * labels of letters, digits and hyphens, a trailing dot, and an address in any notation. Says nothing about whose it may be.
  */
-export function parseHostname(text: string): HostnameParse {
+export function parseName(text: string): HostnameParse {
   if (text.length > 1_000) return refused('is too long');
   const host = asciiHost(text);
   if (host === null) return refused('must be a host name: labels of letters, digits and hyphens, at least two');
@@ -49,12 +48,23 @@ export function parseHostname(text: string): HostnameParse {
   const last = labels.at(-1) ?? '';
   // What ends in a number is an IPv4 address to every URL parser (WHATWG URL, "ends in a number").
   if (/^(\d+|0x[0-9a-f]*)$/.test(last)) return refused('must be a name, not an address');
-  if (!isStable(host)) return refused('holds a label that is no valid international name');
+  return isStable(host) ? { ok: true, host } : refused('holds a label that is no valid international name');
+}
+
+/**
+ * `parseName` of a host that can be proven: refuses names that lead to no public site and those of platforms, too. Public suffixes
+ * are another list's (`adapters/publicSuffix`).
+ */
+export function parseHostname(text: string): HostnameParse {
+  const parsed = parseName(text);
+  if (!parsed.ok) return parsed;
+  const { host } = parsed;
+  const last = host.slice(host.lastIndexOf('.') + 1);
   if (RESERVED_SUFFIXES.includes(last) || host === 'home.arpa') return refused('is a name that leads to no public site');
   const bare = host.startsWith('www.') ? host.slice(4) : host;
   if (PLATFORM_APEXES.includes(host) || PLATFORM_APEXES.includes(bare))
     return refused('is the name of a platform, not of a site');
-  return { ok: true, host };
+  return parsed;
 }
 
 /** A name in lower case and A-labels; null where characters are not those of a host name. Plain names are not rewritten by any parser. */

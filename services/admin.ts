@@ -2,8 +2,7 @@ import type { ListedKey } from '../db/admin.ts';
 import { addVerifiedHost, findPaymentStory, listKeys, requestRecheck } from '../db/admin.ts';
 import type { Database } from '../db/database.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { normaliseHost } from '../domain/host.ts';
-import { isHost } from './tenants.ts';
+import { requireHost } from './tenants.ts';
 
 /** What the operator's command line needs. */
 export interface AdminDeps {
@@ -15,8 +14,7 @@ export async function addHost(
   deps: AdminDeps,
   request: { readonly tenantId: string; readonly host: string },
 ): Promise<{ readonly host: string }> {
-  const host = normaliseHost(request.host);
-  if (!isHost(host)) throw new ServiceError('invalid_parameter', 'this is no host name', { parameter: 'host' });
+  const host = requireHost(request.host);
   if (await addVerifiedHost(deps.database, request.tenantId, host, new Date())) return { host };
   throw new ServiceError('conflict', 'the host belongs to another site, or there is no such site');
 }

@@ -110,9 +110,18 @@ export async function findKeyByHash(
 
 const HOST_KEY_LIFE_MS = 30 * 86_400_000;
 
+/** A key just minted; the token is shown in this answer and never again. */
+export interface MintedKey {
+  readonly keyId: string;
+  readonly token: string;
+  /** When it ends; null: never. */
+  readonly expiresAt: Date | null;
+}
+
 /**
  * Issues a publisher key; the token is returned this once and cannot be read again. `value` fixes the whole token, for
- * installations whose keys must be known beforehand. With `domain.manage` it expires within 30 days. Throws invalid_parameter, and conflict at 20 active keys.
+ * installations whose keys must be known beforehand. With `domain.manage` it expires within 30 days, whatever was asked:
+ * `expiresAt` is what holds, null for never. Throws invalid_parameter, and conflict at 20 active keys.
  */
 export async function mintKey(
   deps: { readonly database: Transactional; readonly pepper: Pepper },
@@ -124,7 +133,7 @@ export async function mintKey(
     readonly prefix?: KeyPrefix;
     readonly value?: string;
   },
-): Promise<{ readonly keyId: string; readonly token: string }> {
+): Promise<MintedKey> {
   const prefix = request.prefix ?? 'svc_live_';
   const token = request.value ?? generateToken(prefix);
   if (!isWellFormedToken(token, prefix)) throw new ServiceError('invalid_parameter', 'value is not a well-formed key');
@@ -143,7 +152,7 @@ export async function mintKey(
   if (!(await atDatabase(() => insertKey(deps.database, key, MAX_ACTIVE_KEYS)))) {
     throw new ServiceError('conflict', `a site has at most ${MAX_ACTIVE_KEYS} active keys`);
   }
-  return { keyId, token };
+  return { keyId, token, expiresAt };
 }
 
 /** A key that may prove hosts lives 30 days at most (specification, Authentication 8). */

@@ -8,9 +8,11 @@ import { insertTenant, replacePricing, updateTenant } from '../db/tenants.ts';
 import type { Plan, TenantStatus } from '../domain/access.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { normaliseHost } from '../domain/host.ts';
+import { parseName } from '../domain/hostname.ts';
 import type { Address } from '../domain/legs.ts';
 import type { Pricing } from '../domain/pricing.ts';
 import { validatePricing } from '../domain/pricing.ts';
+import { parseIssuer, parseOrigin } from '../domain/siteAddress.ts';
 import type { CredentialDeps } from './keys.ts';
 import { generateToken } from './keys.ts';
 import { atDatabase } from './outage.ts';
@@ -38,12 +40,15 @@ export interface TenantInput {
   readonly pricing: PricingInput;
 }
 
-/** Creates a site. Throws invalid_parameter, and conflict when a host belongs to another site or the id is taken. */
+/**
+ * Creates a site. Throws invalid_parameter, which names what is wrong (`host`, `origin`, `issuer`, or what of its pricing), and
+ * conflict when a host belongs to another site or the id is taken.
+ */
 export async function createTenant(deps: TenantDeps, input: TenantInput): Promise<{ readonly tenantId: string }> {
   const tenantId = input.tenantId ?? randomUUID();
-  const hosts = input.hosts.map(normaliseHost);
-  if (hosts.length === 0 || !hosts.every(isHost)) {
-    throw new ServiceError('invalid_parameter', 'a site has at least one host name', { parameter: 'hosts' });
+  const hosts = [...new Set(input.hosts.map(requireHost))];
+  if (hosts.length === 0) {
+    throw new ServiceError('invalid_parameter', 'a site has at least one host name', { parameter: 'host' });
   }
   const pricing = completePricing(input.pricing);
   requirePricing(deps, pricing);
@@ -53,8 +58,8 @@ export async function createTenant(deps: TenantDeps, input: TenantInput): Promis
     status: input.status ?? 'active',
     plan: input.plan ?? null,
     ownerUserId: input.ownerUserId ?? null,
-    originUrl: input.originUrl ?? null,
-    licenseIssuer: input.licenseIssuer ?? null,
+    originUrl: input.originUrl === undefined ? null : requireOrigin(input.originUrl),
+    licenseIssuer: input.licenseIssuer === undefined ? null : requireIssuer(input.licenseIssuer),
     pricing,
   };
   try {
@@ -158,11 +163,24 @@ function forbiddenWallets({ network }: Pick<TenantDeps, 'network'>): readonly st
   return network ? [network.asset.toLowerCase(), network.router.toLowerCase()] : [];
 }
 
-/** A host name as the specification writes it (VerifyHostOpenBody): labels of letters, digits and hyphens, at least two. */
-export function isHost(host: string): boolean {
-  return (
-    host.length >= 3 &&
-    host.length <= 253 &&
-    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(host)
-  );
+/** A host name in A-labels, lower case, without the root's dot. Throws invalid_parameter, which says what is wrong with it. */
+export function requireHost(text: string): string {
+  const parsed = parseName(normaliseHost(text));
+  if (!parsed.ok) throw new ServiceError('invalid_parameter', `host: ${parsed.sentence}`, { parameter: 'host' });
+  return parsed.host;
+}
+
+function requireOrigin(text: string): string {
+  const origin = parseOrigin(text);
+  if (origin !== null) return origin;
+  const sentence = 'origin: must be https:// and a host name, with a port or without, and no path (http on a loopback host)';
+  throw new ServiceError('invalid_parameter', sentence, { parameter: 'origin' });
+}
+
+function requireIssuer(text: string): string {
+  const issuer = parseIssuer(text);
+  if (issuer !== null) return issuer;
+  const sentence =
+    'issuer: must be an https URL of at most 255 characters, its host in lower case, without user, query and fragment (http on a loopback host)';
+  throw new ServiceError('invalid_parameter', sentence, { parameter: 'issuer' });
 }

@@ -15,7 +15,10 @@ export const exportCsvRoute: KeyRoute = {
     operationId: 'exportEarningsCsv',
     tags: ['Earnings'],
     summary: 'Legs of a window as CSV',
-    description: 'Only the window has an effect; the other parameters are checked and left aside.',
+    description:
+      'Only the window has an effect; the other parameters are checked and left aside. The file is sent at the pace it is read: a ' +
+      'download may take 10 minutes in all, and pause for 60 seconds. Past either its connection is cut before the end of the body, ' +
+      'and nothing of it may be used; ask again. One export of a key goes at a time; the next meanwhile answers 503.',
     security: [{ publisherKey: [] }],
     requestParams: { query: WindowParams },
     responses: {

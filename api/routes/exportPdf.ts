@@ -17,8 +17,8 @@ export const exportPdfRoute: KeyRoute = {
     tags: ['Earnings'],
     summary: 'Statement of a window as PDF',
     description:
-      'Only the window has an effect; the other parameters are checked and left aside. Totals are exact; at most 10,000 lines ' +
-      'are listed.',
+      'Only the window has an effect; the other parameters are checked and left aside. Totals are exact; all tables together, that ' +
+      'of authors included, have at most 10,000 lines. The document says on its first page what it leaves out.',
     security: [{ publisherKey: [] }],
     requestParams: { query: WindowParams },
     responses: {

@@ -17,14 +17,19 @@ const milliseconds = z
   .regex(/^\d{1,15}$/, 'must be epoch milliseconds')
   .refine((text) => Number(text) <= MAX_TIME_MS, 'must be epoch milliseconds');
 
+/** What `compare` adds; the window before is cut by retention like any other (decisions §4, Retention and previous). */
+const COMPARE =
+  '1: the answer of earnings and audit has `previous`, the totals of the window of the same length right before; without `to` the ' +
+  'length is up to `generatedAt`. The plan’s retention cuts that window, too: where it begins before retention does, `previous` ' +
+  'covers only what is after that, and is all zeros when `retentionClampedTo` is set. Whether it covers the whole length shows by ' +
+  'asking for that window itself: `retentionClampedTo` is absent then.';
+
 /** The six parameters of every report; `groups` are the names `groupBy` takes. */
 export function reportParams<const Groups extends readonly [string, ...string[]]>(groups: Groups) {
   return z.object({
     from: z.exactOptional(milliseconds.meta({ description: 'Start of the window, epoch ms; the plan limits how far back.' })),
     to: z.exactOptional(milliseconds.meta({ description: 'End of the window, epoch ms; does not belong to it.' })),
-    compare: z.exactOptional(
-      z.enum(['0', '1'], 'must be 0 or 1').meta({ description: '1: also the window of the same length right before.' }),
-    ),
+    compare: z.exactOptional(z.enum(['0', '1'], 'must be 0 or 1').meta({ description: COMPARE })),
     groupBy: z.exactOptional(z.enum(groups, `must be one of ${groups.join(', ')}`)),
     cursor: z.exactOptional(milliseconds.meta({ description: '`nextCursor` of the page before.' })),
     limit: z.exactOptional(

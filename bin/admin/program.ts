@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Database } from '../../db/database.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { addHost, describePayment, listSiteKeys, recheckPayment } from '../../services/admin.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { SiteCall } from '../../services/site/change.ts';
@@ -52,8 +53,8 @@ function tenantCommands({ open, print }: Surroundings): Command {
     .requiredOption('--host <name>', 'host name; again for more', collect)
     .option('--plan <plan>', 'free, starter, studio, scale or enterprise', parsePlan)
     .option('--owner <userId>', 'user id of the owner')
-    .option('--origin <url>', "the site's origin")
-    .option('--issuer <url>', 'issuer of its licences; ours by default')
+    .option('--origin <url>', "origin of the site's server, https://…")
+    .option('--issuer <url>', 'issuer of its licences, an https URL; ours by default')
     .action(async (options) => {
       const { database } = await open();
       const { host, plan, owner, origin, issuer } = options;
@@ -87,8 +88,12 @@ function priceCommands({ open, print }: Surroundings): Command {
   const price = new Command('price').description('What a site charges.');
   pricingOptions(price.command('set <tenantId>').description('A new pricing version; what is left out stays.'), false).action(
     async (tenantId: string, options) => {
+      const pricing = pricingOf(options);
+      if (Object.keys(pricing).length === 0) {
+        throw new ServiceError('invalid_parameter', 'price set takes at least one of its options: what is left out stays');
+      }
       const { database } = await open();
-      print(await changePricing({ database }, byOperator(tenantId), 'price.set', pricingOf(options)));
+      print(await changePricing({ database }, byOperator(tenantId), 'price.set', pricing));
     },
   );
   return price;
@@ -122,16 +127,20 @@ function keyCommands({ open, print }: Surroundings): Command {
   const key = new Command('key').description('Publisher keys.');
   key
     .command('mint <tenantId>')
-    .description('Mints a key; its token is printed this once.')
+    .description('Mints a key; its token is printed this once. With domain.manage it lives 30 days at most.')
     .requiredOption('--name <text>', 'what it is for')
     .requiredOption('--scopes <list>', 'scopes divided by commas, or all', parseScopes)
     .option('--days <number>', 'expires after so many days', parseDays)
     .option('--test', 'a test key, whose settlements never count as money')
     .action(async (tenantId: string, { name, scopes, days, test }) => {
       const { database, config } = await open();
-      const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
+      const expiry: { expiresAtMs?: number } = days === undefined ? {} : { expiresAtMs: Date.now() + Math.round(days * DAY_MS) };
       const deps = { database, pepper: pepperOf(config), clock: Date.now, testKeysEnabled: true };
-      print(await mintSiteKey(deps, byOperator(tenantId), { name, scopes, isTest: test === true, ...expiry }));
+      const minted = await mintSiteKey(deps, byOperator(tenantId), { name, scopes, isTest: test === true, ...expiry });
+      const isCut = (minted.expiresAt?.getTime() ?? null) !== (expiry.expiresAtMs ?? null);
+      print(
+        isCut ? { ...minted, note: 'expiresAt is earlier than asked: with domain.manage a key lives 30 days at most' } : minted,
+      );
     });
   key
     .command('revoke <tenantId> <keyId>')

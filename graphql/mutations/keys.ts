@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SCOPES } from '../../domain/access.ts';
-import type { MintedKey } from '../../services/site/keys.ts';
+import type { MintedKey } from '../../services/keys.ts';
 import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
 import { builder } from '../builder.ts';
 import { KeyScope } from '../enums.ts';

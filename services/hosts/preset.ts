@@ -1,4 +1,5 @@
 import type { Transactional } from '../../db/database.ts';
+import type { MintedKey } from '../keys.ts';
 import { mintKey } from '../keys.ts';
 import type { Pepper } from '../pepper.ts';
 
@@ -12,6 +13,6 @@ const CONNECT_LIFE_MS = 30 * 86_400_000;
 export function mintConnectKey(
   deps: { readonly database: Transactional; readonly pepper: Pepper; readonly clock: () => number },
   request: { readonly tenantId: string; readonly name: string },
-): Promise<{ readonly keyId: string; readonly token: string }> {
+): Promise<MintedKey> {
   return mintKey(deps, { ...request, scopes: ['tenant.read', 'domain.manage'], expiresAtMs: deps.clock() + CONNECT_LIFE_MS });
 }

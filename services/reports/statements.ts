@@ -23,6 +23,12 @@ export interface Statement extends Totals {
   readonly isCut: boolean;
 }
 
+/** What one author's wallet, `key`, was paid in a window. */
+export interface AuthorTotals extends Totals {
+  /** Lower case. */
+  readonly key: string;
+}
+
 /** The statements of a window, the largest first; platform legs are in none. */
 export interface Statements extends ReportFrame {
   readonly statements: readonly Statement[];
@@ -32,23 +38,30 @@ export interface Statements extends ReportFrame {
 /** Statements of every author paid in a window (specification, Earnings). Throws database_unavailable. */
 export function readStatements(deps: ReportDeps, site: ReportSite, asked: AskedWindow): Promise<Statements> {
   return readReport(deps, site, asked, async (sql, frame) => {
-    const statements = await listStatements(sql, site.tenantId, frame.window, { each: MAX_STATEMENT_LINES, all: MAX_LINES });
+    const authors = await sumAuthors(sql, site.tenantId, frame.window);
+    const most = { each: MAX_STATEMENT_LINES, all: MAX_LINES };
+    const statements = await withLines(sql, site.tenantId, frame.window, authors, most);
     return { ...frame, statements, totalMicro: statements.reduce((sum, statement) => sum + statement.grossMicro, 0n) };
   });
 }
 
-/** The statements of a window; `most` limits lines. */
-export async function listStatements(
-  sql: Sql,
-  tenantId: string,
-  window: Span,
-  most: { readonly each: number; readonly all: number },
-): Promise<Statement[]> {
+/** Net sums of every author's wallet that was paid in a window, the largest first; `key` is the wallet. */
+export async function sumAuthors(sql: Sql, tenantId: string, window: Span): Promise<AuthorTotals[]> {
   const sums = await sumCrossings(sql, { tenantId, host: null, kind: null }, window, 'author');
-  const authors = [...Map.groupBy(sums, ({ key }) => key)]
+  return [...Map.groupBy(sums, ({ key }) => key)]
     .map(([key, rows]) => ({ key, ...add(rows) }))
     .filter((author) => author.events !== 0 || author.grossMicro !== 0n)
     .sort(largestFirst);
+}
+
+/** The statements of these authors: at most `most.each` lines of one, and as many as they are, or `most.all`, of all together. */
+export async function withLines(
+  sql: Sql,
+  tenantId: string,
+  window: Span,
+  authors: readonly AuthorTotals[],
+  most: { readonly each: number; readonly all: number },
+): Promise<Statement[]> {
   const wallets = authors.map(({ key }) => key);
   const each = fairShare(
     authors.map(({ events }) => Math.min(events, most.each)),

@@ -3,6 +3,7 @@ import type { Database, Sql } from '../../db/database.ts';
 import type { Scope } from '../../domain/access.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mintConnectKey } from '../hosts/preset.ts';
+import type { MintedKey } from '../keys.ts';
 import { mintKey, revokeKey } from '../keys.ts';
 import type { Pepper } from '../pepper.ts';
 import type { SiteCall } from './change.ts';
@@ -15,12 +16,6 @@ export interface SiteKeyDeps {
   /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly testKeysEnabled: boolean;
-}
-
-/** A key just minted; the token is shown in this answer and never again. */
-export interface MintedKey {
-  readonly keyId: string;
-  readonly token: string;
 }
 
 /**

@@ -72,6 +72,88 @@ test('a site is created with its price, hosts and key, and sells at once; a pric
   await expect(run('host', 'add', other, 'no host')).rejects.toMatchObject({ code: 'invalid_parameter' });
 });
 
+test('a host may be given as people read it, and stands in the one form that every other door compares', async () => {
+  const made = await run(
+    ...['tenant', 'create', '--price', '0.001', '--plan', 'studio', '--host', 'Bücher.admin.example'],
+    ...['--host', 'xn--bcher-kva.admin.example.'],
+  );
+  const tenantId = String(made['tenantId']);
+  expect(await run('host', 'add', tenantId, 'café.admin.example.')).toEqual({ host: 'xn--caf-dma.admin.example' });
+  const { token } = await run('key', 'mint', tenantId, '--name', 'all', '--scopes', 'tenant.read');
+  const { body } = await api.request('/_svc/tenants/self', { key: String(token) });
+  expect(body.tenants[0].hosts.toSorted()).toEqual(['xn--bcher-kva.admin.example', 'xn--caf-dma.admin.example']);
+  for (const host of [
+    '10.0.0.1',
+    '0x7f.1',
+    'bü_cher.example',
+    'one',
+    'a b.example',
+    'a.example/x',
+    'a.example:80',
+    `${'a'.repeat(64)}.example`,
+  ]) {
+    const refused = { code: 'invalid_parameter', message: expect.stringMatching(/host: (must|holds)/) };
+    await expect(run('host', 'add', tenantId, host), host).rejects.toMatchObject(refused);
+    await expect(run('tenant', 'create', '--price', '0.001', '--host', host), host).rejects.toMatchObject(refused);
+  }
+});
+
+test("a site's origin and the issuer of its licences are addresses, or nothing is created", async () => {
+  const create = (host: string, ...rest: string[]) =>
+    run('tenant', 'create', '--price', '0.001', '--plan', 'studio', '--host', host, ...rest);
+  for (const [option, text] of [
+    ['issuer', 'x'],
+    ['issuer', 'http://issuer.example'],
+    ['issuer', ''],
+    ['origin', 'not a url'],
+    ['origin', 'https://o.example/path'],
+  ] as const) {
+    await expect(create('addresses.admin.example', `--${option}=${text}`), text).rejects.toMatchObject({
+      ...{ code: 'invalid_parameter', details: { parameter: option } },
+      message: expect.stringMatching(new RegExp(`${option}: must be`)),
+    });
+  }
+  const { tenantId } = await create(
+    'addresses.admin.example',
+    '--origin',
+    'https://O.example/',
+    '--issuer',
+    'https://i.example/a',
+  );
+  const { token } = await run('key', 'mint', String(tenantId), '--name', 'all', '--scopes', 'tenant.read');
+  const { body } = await api.request('/_svc/tenants/self', { key: String(token) });
+  expect(body.tenants[0]).toMatchObject({ origin_url: 'https://o.example', license_issuer: 'https://i.example/a' });
+  expect((await api.request('/_svc/enforce-config', { key: String(token) })).body.enforcement.licenseIdentity).toBe(
+    'https://i.example/a',
+  );
+});
+
+test('a price is set only where one of its options is given', async () => {
+  const tenantId = await createSite('price.admin.example');
+  const versions = () => api.deps.database.query('select version from tenant_pricing where tenant_id = $1', [tenantId]);
+  const before = await versions();
+  await expect(run('price', 'set', tenantId)).rejects.toMatchObject({ code: 'invalid_parameter' });
+  expect(await versions()).toEqual(before);
+  await run('price', 'set', tenantId, '--multiplier', '4');
+  expect(await versions()).toHaveLength(before.length + 1);
+});
+
+test('minting a key tells when it ends, and when that is earlier than asked', async () => {
+  const tenantId = await createSite('expiry.admin.example');
+  const mint = async (...rest: string[]) => {
+    const asked = Date.now();
+    const { expiresAt, note } = await run('key', 'mint', tenantId, '--name', 'k', ...rest);
+    const days = expiresAt === null ? null : Math.round((Date.parse(String(expiresAt)) - asked) / 86_400_000);
+    return [days, note === undefined ? null : String(note)];
+  };
+  const cut = expect.stringContaining('30 days at most');
+  expect(await mint('--scopes', 'tenant.read')).toEqual([null, null]);
+  expect(await mint('--scopes', 'tenant.read', '--days', '365')).toEqual([365, null]);
+  expect(await mint('--scopes', 'all', '--days', '365')).toEqual([30, cut]);
+  expect(await mint('--scopes', 'all')).toEqual([30, cut]);
+  expect(await mint('--scopes', 'all', '--days', '7.3')).toEqual([7, null]);
+});
+
 test('keys are listed without their secrets, and a revoked one is refused in the very next call', async () => {
   const tenantId = await createSite('keys.admin.example');
   const minted = await run('key', 'mint', tenantId, '--name', 'all', '--scopes', 'all');

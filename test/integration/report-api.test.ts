@@ -301,6 +301,36 @@ test('the CSV has one row a leg with every column, adds up to the totals, and st
   expect(statements.totalMicroUsdc).toBe(totals.grossMicroUsdc - 25);
 });
 
+test('what `compare` covers is what its description says: cut where retention begins, nothing when the window was cut itself', async () => {
+  const site = await api.site();
+  const now = Date.now();
+  const ago = (days: number) => now - days * DAY;
+  const bought = [387, 395, 405].map((days, n) => {
+    const legs = [{ toAddress: ANN, amountMicro: 10 ** n, authorId: 'ann', share: 1 }];
+    return buy(site, { atMs: ago(days), legs });
+  });
+  await insertPurchases(api.deps.database, bought);
+  const ask = async (path: string, from: number, to: number) => {
+    const { body } = await get(site, path, { from, to, compare: 1 });
+    return [body.totals.grossMicroUsdc, body.previous.totals.grossMicroUsdc, 'retentionClampedTo' in body];
+  };
+  // 400 days are kept: of the second window before, what is older than that is left out, and asking for it shows so.
+  expect(await ask('/_svc/earnings', ago(391), ago(386))).toEqual([1, 10, false]);
+  expect(await ask('/_svc/earnings', ago(396), ago(391))).toEqual([10, 0, false]);
+  expect(await ask('/_svc/earnings', ago(391), ago(371))).toEqual([1, 10, false]);
+  expect(await ask('/_svc/earnings', ago(411), ago(391))).toEqual([10, 0, true]);
+  const audit = (await get(site, '/_svc/audit', { from: 1, compare: 1 })).body;
+  expect([audit.retentionClampedTo > 0, audit.previous.totals.observations]).toEqual([true, 0]);
+  const { body } = await api.request('/_svc/openapi.json');
+  for (const path of ['/_svc/earnings', '/_svc/audit']) {
+    const { schema } = body.paths[path].get.parameters.find(({ name }: { name: string }) => name === 'compare');
+    expect(schema.description).toContain('retention cuts that window, too');
+    expect(schema.description).toContain('all zeros when `retentionClampedTo` is set');
+  }
+  const { description } = body.paths['/_svc/earnings/export.csv'].get;
+  expect(description).toMatch(/10 minutes in all, and pause for 60 seconds/);
+});
+
 test('a CSV of more than 50,000 rows is cut, says so before its body, and the next export of the key waits for it', async () => {
   const site = await api.site();
   const at = Date.now() - HOUR;
@@ -372,6 +402,61 @@ test('the PDF shows every wallet whole, pages in any script by their addresses, 
   expect(text).toContain('0.000700 USDC; the rest are fees');
   expect(text).toContain('that the fonts of this document lack');
   expect(text.replaceAll(/\s/g, '')).toContain(`export.csv?from=${from};`);
+});
+
+test('the PDF of more authors than it has lines says whom it leaves out, keeps to its lines, and its totals are exact', {
+  timeout: 120_000,
+}, async () => {
+  const site = await api.site();
+  const count = 10_100;
+  // Fifty authors a purchase; the first are paid most, and the sum of 1 to 10,100 is what all are paid.
+  const legs = Array.from({ length: count }, (_, n) => {
+    const toAddress = `0x${(n + 1).toString(16).padStart(40, '0')}`;
+    return { toAddress, amountMicro: count - n, authorId: `writer-${n}`, share: 0.02 };
+  });
+  const purchases = Array.from({ length: count / 50 }, (_, n) =>
+    buy(site, { slug: 'many', legs: legs.slice(n * 50, (n + 1) * 50) }),
+  );
+  await insertPurchases(api.deps.database, purchases);
+  const response = await fetch(`${api.url}/_svc/earnings/export.pdf`, { headers: { authorization: `Bearer ${site.key}` } });
+  const text = textOf(Buffer.from(await response.arrayBuffer()));
+  const flat = text.replaceAll(/\s+/g, ' ');
+  const total = (count * (count + 1)) / 2;
+  expect(flat).toContain(`${(total / 1e6).toFixed(6)} USDC`);
+  expect(flat).toContain(`${purchases.length} (${purchases.length} reads, 0 citations)`);
+  expect(flat).toContain('103 authors, paid 0.005356 USDC together; the lines of 10100 authors.');
+  expect(flat).toContain('The 9997 paid most of 10100 authors are listed.');
+  expect(flat).toContain('all totals are exact');
+  expect([...text.matchAll(/writer-\d+/g)].map(([name]) => Number(name.slice(7)))).toEqual(
+    Array.from({ length: 9_997 }, (_, n) => n),
+  );
+  expect(flat).not.toContain('many');
+});
+
+test('the PDF of many authors has lines of those paid most, and says so; that of few leaves nothing out', async () => {
+  const site = await api.site();
+  const count = 2_500;
+  const legs = Array.from({ length: count }, (_, n) => {
+    const toAddress = `0x${(n + 1).toString(16).padStart(40, '0')}`;
+    return { toAddress, amountMicro: count - n, share: 0.02 };
+  });
+  const at = Date.now() - HOUR;
+  const purchases = Array.from({ length: count / 50 }, (_, n) =>
+    buy(site, { atMs: at, slug: 'many', legs: legs.slice(n * 50, (n + 1) * 50) }),
+  );
+  await insertPurchases(api.deps.database, [...purchases, buy(site, { atMs: at - DAY, slug: 'few' })]);
+  const pdf = async (query: string) => {
+    const response = await fetch(`${api.url}/_svc/earnings/export.pdf?${query}`, {
+      headers: { authorization: `Bearer ${site.key}` },
+    });
+    return textOf(Buffer.from(await response.arrayBuffer())).replaceAll(/\s+/g, ' ');
+  };
+  const many = await pdf(`from=${at - 1}`);
+  expect(many).toContain('the lines of 626 authors. The tables');
+  expect(many.split(`${site.host}/many`)).toHaveLength(1_874 + 1);
+  const few = await pdf(`from=${at - 2 * DAY}&to=${at - HOUR}`);
+  expect(few.split(`${site.host}/few`)).toHaveLength(2 + 1);
+  expect([few.includes('Left out'), many.includes('Left out')]).toEqual([false, true]);
 });
 
 test('the audit counts verdicts, money, reasons, masquerade and agents, net of what was taken back', async () => {

@@ -91,6 +91,22 @@ test('the window before has the same length and ends where the window begins', (
   expect(isEmpty(previousWindow(readableWindow({ fromMs: null, toMs: null }, 'free', NOW), 'free', NOW))).toBe(true);
 });
 
+test('the window before begins where retention does when that is later, and is empty when the window itself begins there', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 40 * DAY }), fc.integer({ min: 0, max: 40 * DAY }), (a, b) => {
+      const asked = { fromMs: NOW - Math.max(a, b), toMs: NOW - Math.min(a, b) };
+      const window = readableWindow(asked, 'starter', NOW);
+      const before = previousWindow(window, 'starter', NOW);
+      const floor = NOW - 30 * DAY;
+      const whole = { fromMs: window.fromMs - (window.toMs! - window.fromMs), toMs: window.fromMs };
+      if (window.clampedToMs !== null) expect(isEmpty(before)).toBe(true);
+      else expect(before).toMatchObject({ fromMs: Math.max(whole.fromMs, floor), toMs: whole.toMs });
+      expect(before.clampedToMs === null).toBe(whole.fromMs >= floor);
+      expect(before.clampedToMs).toBe(readableWindow(whole, 'starter', NOW).clampedToMs);
+    }),
+  );
+});
+
 test('the last days are whole and have no end', () => {
   expect(wholeDays(NOW, 2)).toEqual({ fromMs: Date.UTC(2026, 10, 20), toMs: null });
 });
