@@ -29,7 +29,7 @@ export function asServiceError(error: unknown): ServiceError {
   if ((error as { code?: unknown } | null)?.code !== STATEMENT_TIMEOUT) {
     return new ServiceError('internal', 'something went wrong on our side');
   }
-  return new ServiceError('overloaded', 'this takes too long now; ask again later, or a report for a shorter window');
+  return new ServiceError('overloaded', 'this takes too long now; ask again later, a report for a shorter window');
 }
 
 /** The answer for an error: status, headers and body in the shape of the route; as a problem (RFC 9457) when asked for. */

@@ -167,7 +167,15 @@ export function isDatabaseOutage(error: unknown): boolean {
   return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);
 }
 
-/** True for what may pass by itself, an outage or a lost conflict: the caller tries again later, nothing is decided. */
+/** True when Postgres gave a statement up, as a rule after too long a wait for a lock: nothing was changed by it. */
+export function isStatementTimeout(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '57014';
+}
+
+/**
+ * True for what may pass by itself, an outage, a lost conflict or too long a wait: the caller tries again later, nothing is decided.
+ * A row that waits for a lock is no row that cannot be written.
+ */
 export function isTransientError(error: unknown): boolean {
-  return isConflict(error) || isDatabaseOutage(error);
+  return isConflict(error) || isDatabaseOutage(error) || isStatementTimeout(error);
 }

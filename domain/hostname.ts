@@ -1,4 +1,5 @@
 /** Host names that can be proven: strict rules (specification, VerifyHostOpenBody; decisions §6, Domain proof). */
+import { normaliseHost } from './host.ts';
 
 /** Names that never leave a network or a machine, or that nobody can own (RFC 6761, 6762, 7686, 8375, and `.internal`). */
 const RESERVED_SUFFIXES: readonly string[] = [
@@ -67,8 +68,13 @@ export function parseHostname(text: string): HostnameParse {
   return parsed;
 }
 
+/** A host that a filter names, in the form that rows keep: A-labels, lower case, no trailing dot. What is no name stays as it is. */
+export function keptHost(text: string): string {
+  return normaliseHost(asciiHost(text) ?? text);
+}
+
 /** A name in lower case and A-labels; null where characters are not those of a host name. Plain names are not rewritten by any parser. */
-export function asciiHost(text: string): string | null {
+function asciiHost(text: string): string | null {
   if (/^[A-Za-z0-9.-]*$/.test(text)) return text.toLowerCase();
   // Nothing of ASCII but what host names hold: no port, path, userinfo or space may hide here.
   if (!text.isWellFormed() || /[^A-Za-z0-9.\-\u0080-\u{10ffff}]/u.test(text)) return null;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../domain/errors.ts';
+import { keptHost } from '../domain/hostname.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -15,6 +16,11 @@ export const filterHex = z
 /** Addresses and hashes are stored in lower case. */
 export function lower(text: string | null | undefined): string | null {
   return text?.toLowerCase() ?? null;
+}
+
+/** Hosts are stored in A-labels; a filter may name one as people read it, as in REST. */
+export function hostFilter(text: string | null | undefined): string | null {
+  return text == null ? null : keptHost(text);
 }
 
 /** The id of a row that is looked up; null when it cannot be one, so that the answer is the same as for an unknown one. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
-import { normaliseHost } from '../../domain/host.ts';
-import { asciiHost } from '../../domain/hostname.ts';
+import { keptHost } from '../../domain/hostname.ts';
 import type { ReportQuery } from '../../services/reports/request.ts';
 import { parseWith } from './parse.ts';
 import { kind } from './shared.ts';
@@ -83,7 +82,7 @@ export function parseReport<T extends Given>(
     query: {
       ...{ fromMs, toMs, compare: compare === '1', cursorMs: ms(cursor) },
       limit: Math.min(limit === undefined ? DEFAULT_LIMIT : Number(limit), MAX_LIMIT),
-      host: host === undefined ? null : normaliseHost(asciiHost(host) ?? host),
+      host: host === undefined ? null : keptHost(host),
       kind: only ?? null,
     },
   };

@@ -8,7 +8,7 @@ import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AgentOrder, AuditGroupBy, AuditOrder, CrossingKind, FailureReason, Verdict } from '../enums.ts';
-import { filterText, lower } from '../inputs.ts';
+import { filterText, hostFilter } from '../inputs.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
 import { REPORT_COST } from './earnings.ts';
@@ -193,7 +193,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: (site, { window, compare, groupBy, host, kind, verdict, agent }, { deps }) =>
       readAudit({ database: deps.reading, clock: deps.clock }, site, {
         ...askedWindow(window, deps.clock()),
-        ...{ compare: compare ?? false, groupBy: groupBy ?? null, host: lower(host), kind: kind ?? null },
+        ...{ compare: compare ?? false, groupBy: groupBy ?? null, host: hostFilter(host), kind: kind ?? null },
         ...{ verdict: verdict ?? null, agent: agent ?? null, cursorMs: null, limit: 1 },
       }),
   }),
@@ -213,7 +213,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, { window, host, kind, orderBy, ...page }, { deps }) => {
       const order = orderBy ?? 'EARNED';
       const request = pageRequest(page, order);
-      const asked = { ...askedWindow(window, deps.clock()), host: lower(host), kind: kind ?? null };
+      const asked = { ...askedWindow(window, deps.clock()), host: hostFilter(host), kind: kind ?? null };
       const { agents } = await readAgents(deps, site, asked, order);
       return connect(
         pageOf(agents, ({ agent }) => agent, request),

@@ -11,7 +11,7 @@ import { builder } from '../builder.ts';
 import type { Connected } from '../connections.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { CrossingKind } from '../enums.ts';
-import { filterText, lower } from '../inputs.ts';
+import { filterText, hostFilter } from '../inputs.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
 import { LegConnection } from './crossings.ts';
@@ -98,7 +98,7 @@ builder.objectField(Tenant, 'statements', (t) =>
       kind: t.arg({ type: CrossingKind, description: 'Of reads or citations alone.' }),
     },
     resolve: async (site, { window, host, kind }, { deps }) => {
-      const asked = { ...askedWindow(window, deps.clock()), host: lower(host), kind: kind ?? null };
+      const asked = { ...askedWindow(window, deps.clock()), host: hostFilter(host), kind: kind ?? null };
       return { ...(await readAuthors(deps, site, asked)), tenantId: site.tenantId };
     },
   }),

@@ -3,7 +3,7 @@ import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connectionOf, FAN_OUT_COST, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind, LegRole } from '../enums.ts';
-import { filterHex, filterText, lower, rowId } from '../inputs.ts';
+import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -121,7 +121,7 @@ builder.objectFields(Tenant, (t) => ({
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
-        ...{ host: lower(host), author: lower(author), payer: lower(payer), includeCorrected: includeCorrected ?? false },
+        ...{ host: hostFilter(host), author: lower(author), payer: lower(payer), includeCorrected: includeCorrected ?? false },
         window: windowOf(site, window, deps.clock()),
       };
       return findPage(request, () => crossings.page(deps, site.tenantId, which, request));
@@ -156,7 +156,7 @@ builder.objectFields(Tenant, (t) => ({
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
-        ...{ host: lower(host), author: lower(author) },
+        ...{ host: hostFilter(host), author: lower(author) },
         ...{ includePlatform: includePlatform ?? false, includeCorrected: includeCorrected ?? false },
         window: windowOf(site, window, deps.clock()),
       };

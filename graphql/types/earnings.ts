@@ -6,7 +6,7 @@ import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { CrossingKind, EarningsGroupBy } from '../enums.ts';
-import { filterText, lower } from '../inputs.ts';
+import { filterText, hostFilter } from '../inputs.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
 
@@ -105,7 +105,7 @@ builder.objectField(Tenant, 'earnings', (t) =>
     resolve: (site, { window, compare, groupBy, host, kind }, { deps }) =>
       readEarnings({ database: deps.reading, clock: deps.clock }, site, {
         ...askedWindow(window, deps.clock()),
-        ...{ compare: compare ?? false, groupBy: groupBy ?? null, host: lower(host), kind: kind ?? null },
+        ...{ compare: compare ?? false, groupBy: groupBy ?? null, host: hostFilter(host), kind: kind ?? null },
         ...{ cursorMs: null, limit: 1 },
       }),
   }),

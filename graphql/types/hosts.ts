@@ -7,7 +7,7 @@ import { listHosts } from '../../services/hosts/challenges.ts';
 import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { ProofMethod } from '../enums.ts';
-import { filterText, lower } from '../inputs.ts';
+import { filterText, hostFilter } from '../inputs.ts';
 import { keyIn, loadBySite } from '../loading.ts';
 import { Tenant } from '../site.ts';
 
@@ -147,7 +147,7 @@ builder.objectField(Tenant, 'hosts', (t) =>
     },
     resolve: async (site, { host, verified, ...page }, { deps }) => {
       const request = pageRequest(page, 'NAME');
-      const which = { host: lower(host), verified: verified ?? null };
+      const which = { host: hostFilter(host), verified: verified ?? null };
       return findPage(request, () => hosts.page(deps, site.tenantId, which, request));
     },
   }),

@@ -3,7 +3,7 @@ import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind } from '../enums.ts';
-import { filterId, filterText, lower, rowId } from '../inputs.ts';
+import { filterId, filterText, hostFilter, rowId } from '../inputs.ts';
 import { eachBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -82,7 +82,7 @@ builder.objectFields(Tenant, (t) => ({
       const nowMs = deps.clock();
       const which = {
         ...rest,
-        ...{ host: lower(host), accountId: filterId(accountId, 'accountId'), window: windowOf(site, window, nowMs) },
+        ...{ host: hostFilter(host), accountId: filterId(accountId, 'accountId'), window: windowOf(site, window, nowMs) },
         ...(inForce ? { inForceAtMs: nowMs } : {}),
       };
       return findPage(request, () => soldLicences.page(deps, site.tenantId, which, request));

@@ -2,7 +2,7 @@ import { observationPage } from '../../services/graph/observed.ts';
 import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { Classification, CrossingKind, TimeOrder, Verdict } from '../enums.ts';
-import { filterText, lower } from '../inputs.ts';
+import { filterText, hostFilter } from '../inputs.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 import { ObservationType } from './refs.ts';
@@ -78,7 +78,7 @@ builder.objectField(Tenant, 'observations', (t) =>
       const request = { ...pageRequest(page, order), orderBy: order };
       const nowMs = deps.clock();
       const readable = windowOf(site, window, nowMs);
-      const which = { ...rest, host: lower(host), window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS } };
+      const which = { ...rest, host: hostFilter(host), window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS } };
       return findPage(request, () => observationPage(deps, site.tenantId, which, request));
     },
   }),

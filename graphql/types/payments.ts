@@ -4,7 +4,7 @@ import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connectionOf, FAN_OUT_COST, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind, FailureReason, PaymentMode, PaymentPurpose, PaymentState } from '../enums.ts';
-import { filterHex, filterText, lower, rowId } from '../inputs.ts';
+import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn, loadBySite } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -168,7 +168,7 @@ builder.objectFields(Tenant, (t) => ({
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
-        ...{ host: lower(host), author: lower(author), payer: lower(payer), txHash: lower(txHash) },
+        ...{ host: hostFilter(host), author: lower(author), payer: lower(payer), txHash: lower(txHash) },
         window: windowOf(site, window, deps.clock()),
       };
       return findPage(request, () => payments.page(deps, site.tenantId, which, request));

@@ -3,7 +3,7 @@ import { attempts, deliveries, endpoints, webhookEvents } from '../../services/g
 import { builder } from '../builder.ts';
 import { connectionOf, FAN_OUT_COST, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { DeliveryState, EndpointChannel, EndpointProfile, EventTypeName, TimeOrder } from '../enums.ts';
-import { filterId, filterText, lower, rowId } from '../inputs.ts';
+import { filterId, filterText, hostFilter, rowId } from '../inputs.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -188,7 +188,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
       const { window, host, type } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
-      const which = { host: lower(host), type: type ?? null, window: windowOf(site, window, deps.clock()) };
+      const which = { host: hostFilter(host), type: type ?? null, window: windowOf(site, window, deps.clock()) };
       return findPage(request, () => webhookEvents.page(deps, site.tenantId, which, request));
     },
   }),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { checkSignature } from '../../chain/contract-wallet.ts';
 import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
-import { isDatabaseOutage } from '../../db/database.ts';
+import { isDatabaseOutage, isStatementTimeout } from '../../db/database.ts';
 import { findCoveringPurchase } from '../../db/licences/licences.ts';
 import type { NewPayment } from '../../db/settlement/intake.ts';
 import { rememberRequestKey } from '../../db/settlement/intake.ts';
@@ -116,12 +116,17 @@ async function isKnownPayment(deps: SettleDeps, request: SettleRequest, network:
   return (await atIntake(() => findKnown(deps.database, claimOf(request, network)))) !== null;
 }
 
+/** True when the ledger did not answer: it cannot be reached, or took too long. Neither decides anything. */
+function isAway(error: unknown): boolean {
+  return isDatabaseOutage(error) || isStatementTimeout(error);
+}
+
 /** Outages before the payment row exists are 503, nothing counted (safety 15). */
 async function atIntake<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!isDatabaseOutage(error)) throw error;
+    if (!isAway(error)) throw error;
     const sentence = 'the ledger cannot be reached; send the same payment again and do not sign another one';
     throw new ServiceError('database_unavailable', sentence, { retryAfterSeconds: 2 });
   }
@@ -282,7 +287,7 @@ async function awaitDecision(deps: SettleDeps, payment: Payment): Promise<Settle
   try {
     return payment.mode === 'mock' ? await answerPayment(deps, await settleMock(deps, payment)) : await decisionOf(deps, payment);
   } catch (error) {
-    throw isDatabaseOutage(error) ? pendingError(deps.networks, payment) : error;
+    throw isAway(error) ? pendingError(deps.networks, payment) : error;
   }
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY, SPAN, startBusySite } from '../support/busy-site.ts';
+import { insertPurchases } from '../support/reports.ts';
 
 /** GraphQL and REST ask the same services: over random windows both must say the same, to the micro. */
 
@@ -209,4 +210,24 @@ test('the audit, its comparison, breakdowns and agents are those of REST over ra
     }),
     { numRuns: 25 },
   );
+});
+
+test('both doors know a host as people read it, in capitals, or with the dot of its root', async () => {
+  const other = await graph.api.site({ hosts: ['xn--bcher-kva.example'] });
+  const legs = [{ toAddress: `0x${'a1'.repeat(20)}`, amountMicro: 5 }];
+  const sale = { tenantId: other.tenantId, host: 'xn--bcher-kva.example', slug: 'a', kind: 'read' as const, steps: 1, legs };
+  await insertPurchases(graph.api.deps.database, [{ ...sale, atMs: Date.now() - 1_000 }]);
+  const query =
+    'query ($host: String) { tenant { earnings(host: $host) { totals { events } } crossings(filter: { host: $host }) { nodes { host } } } }';
+  const named = ['xn--bcher-kva.example', 'bücher.example', 'BÜCHER.Example', 'XN--BCHER-KVA.example.', 'bcher.example'];
+  for (const [place, host] of named.entries()) {
+    const { body } = await graph.api.request(`/_svc/earnings?${new URLSearchParams({ host })}`, { key: other.key });
+    const { data, errors } = await graph.ask(other.key, query, { host });
+    expect(errors).toEqual([]);
+    const events = place < 4 ? 1 : 0;
+    expect([host, body.totals.events, data.tenant.earnings.totals.events, data.tenant.crossings.nodes.length]).toEqual([
+      ...[host, events],
+      ...[events, events],
+    ]);
+  }
 });

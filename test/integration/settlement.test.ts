@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { listBalances } from '../../chain/states.ts';
 import { recordActualLegs } from '../../db/corrections.ts';
+import { openDatabase } from '../../db/database.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { PaymentRow } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
@@ -221,4 +222,35 @@ test('the service role cannot change or delete crossings and legs, and unequal l
   await expect(world.database.query("update payment set amount_micro = amount_micro + 1 where slug = 'three'")).rejects.toThrow(
     /check/,
   );
+});
+
+test('a ledger that takes too long decides nothing: 503 without a word of reports at first, settlement_pending once the row exists', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'slow' });
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  const hasty = await openDatabase({ url: world.ownerUrl, statementTimeoutMs: 200 });
+  const ask = () => pay({ ...world, settleDeps: { ...world.settleDeps, database: hasty } }, terms, payment);
+  const whileHeld = async (lock: string) => {
+    const held = await world.database.pool.connect();
+    try {
+      await held.query(`begin; ${lock}`);
+      return await ask().catch((error: unknown) => error);
+    } finally {
+      await held.query('rollback');
+      held.release();
+    }
+  };
+  try {
+    expect(await whileHeld('lock table open_purchase in share mode')).toMatchObject({
+      code: 'database_unavailable',
+      message: expect.stringContaining('send the same payment again'),
+    });
+    expect(await count('payment', 'slow')).toBe(0);
+    const first = await pay(world, terms, payment);
+    await world.database.query('update payment set licence_jti = null where slug = $1', ['slow']);
+    expect(await whileHeld("select 1 from payment where slug = 'slow' for update")).toMatchObject({ code: 'settlement_pending' });
+    expect((await ask()).settlementRef).toBe(first.settlementRef);
+    expect(await count('crossing', 'slow')).toBe(1);
+  } finally {
+    await hasty.close();
+  }
 });
