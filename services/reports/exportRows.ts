@@ -24,10 +24,10 @@ type Shown = Readonly<Record<'time' | 'wallet' | 'usdc' | 'share', (text: string
  * in the file as they came: those are cut out and put together. A row with a special character is decoded, and made of its cells.
  * Text is Latin-1 on the way, one character a byte, so that bytes of other alphabets stay what they are.
  */
-export async function* exportRows(legs: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* exportRows(legs: AsyncIterable<Buffer>, pieceBytes = PIECE_BYTES): AsyncGenerator<Buffer> {
   const shown = createShown();
   const starts = new Int32Array(COLUMN_COUNT + 1);
-  let page = Buffer.allocUnsafe(PIECE_BYTES);
+  let page = Buffer.allocUnsafe(pieceBytes);
   let used = 0;
   for await (const piece of legs) {
     const rows = piece.toString('latin1');
@@ -41,7 +41,7 @@ export async function* exportRows(legs: AsyncIterable<Buffer>): AsyncGenerator<B
           : specialRow(rows.slice(start, end), shown);
       if (used + row.length > page.length) {
         if (used > 0) yield page.subarray(0, used);
-        page = Buffer.allocUnsafe(Math.max(PIECE_BYTES, row.length));
+        page = Buffer.allocUnsafe(Math.max(pieceBytes, row.length));
         used = 0;
       }
       used += page.write(row, used, 'latin1');
