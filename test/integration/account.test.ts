@@ -153,7 +153,7 @@ test('svc_buyer_ keys let in until they are revoked; publisher keys, licences an
   expect((await held(await keyring.sign(kid, good))).status).toBe(200);
   const forged = [
     site.key,
-    `${token.slice(0, -1)}0`,
+    `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`,
     'svc_buyer_',
     await keyring.sign(kid, { ...good, svc: { v: 1, grant: 'read' } }),
     await keyring.sign(kid, { ...good, aud: `https://${site.host}` }),

@@ -128,7 +128,7 @@ test('forged tokens are false, never an error', async () => {
     sign({ alg: 'Ed25519', typ: 'JWT', kid }),
     sign({ alg: 'EdDSA', typ: 'JOSE', kid }),
     `${header}.${encode({ ...claims, svc: { ...claims.svc, slug: 'solo', kind: 'citation' } })}.${signature}`,
-    `${header}.${payload}.${signature.slice(0, -2)}AA`,
+    `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`,
     `${header}.${payload}.`,
     `${header}.${payload}`,
     `${good}.${signature}`,

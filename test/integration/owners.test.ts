@@ -179,7 +179,7 @@ test('a token of bin/admin opens its one site until it ends or is revoked; a sit
   await expect(enter(short.token)).rejects.toMatchObject(refused);
   await markOwnerTokenRevoked(database, tenantId, tokenId, new Date());
   await expect(enter(token)).rejects.toMatchObject(refused);
-  await expect(enter(`${token.slice(0, -1)}x`)).rejects.toMatchObject(refused);
+  await expect(enter(`${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`)).rejects.toMatchObject(refused);
 
   const closing = await site();
   const closed = await createOwnerToken({ database, pepper }, { tenantId: closing, userId: 'ada' });
