@@ -1,5 +1,6 @@
 import type { ErrorKind } from '../domain/errors.ts';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
+import { isTooSlow } from '../services/outage.ts';
 import { PaymentError } from '../services/settlement/outcome.ts';
 import type { Answer, ErrorShape } from './route.ts';
 
@@ -20,16 +21,13 @@ const STATUS_BY_KIND = {
 /** Seconds to wait where an error that needs `Retry-After` names none. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** What Postgres says when a statement took too long. */
-const STATEMENT_TIMEOUT = '57014';
-
 /** Anything thrown as an error of the closed list; what is not on it is a defect whose text stays inside. */
 export function asServiceError(error: unknown): ServiceError {
   if (isServiceError(error)) return error;
-  if ((error as { code?: unknown } | null)?.code !== STATEMENT_TIMEOUT) {
-    return new ServiceError('internal', 'something went wrong on our side');
+  if (isTooSlow(error)) {
+    return new ServiceError('overloaded', 'this takes too long now; ask again later, a report for a shorter window');
   }
-  return new ServiceError('overloaded', 'this takes too long now; ask again later, a report for a shorter window');
+  return new ServiceError('internal', 'something went wrong on our side');
 }
 
 /** The answer for an error: status, headers and body in the shape of the route; as a problem (RFC 9457) when asked for. */

@@ -167,7 +167,7 @@ export function isDatabaseOutage(error: unknown): boolean {
   return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);
 }
 
-/** True when Postgres gave a statement up, as a rule after too long a wait for a lock: nothing was changed by it. */
+/** True when Postgres gave a statement up (query_canceled), as a rule for its time limit: nothing was changed by it. */
 export function isStatementTimeout(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '57014';
 }

@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import type { ErrorKind } from '../domain/errors.ts';
 import { isServiceError } from '../domain/errors.ts';
+import { isTooSlow } from '../services/outage.ts';
 
 /** The code of every kind of error at this door (decisions §4, GraphQL). */
 const CODE_BY_KIND = {
@@ -26,13 +27,12 @@ export async function advising<T>(advice: string, read: () => Promise<T>): Promi
   try {
     return await read();
   } catch (error) {
-    if ((error as { code?: unknown } | null)?.code !== STATEMENT_TIMEOUT) throw error;
+    if (!isTooSlow(error)) throw error;
     throw new TooSlow(advice);
   }
 }
 
-/** What Postgres says when a statement took too long, and of a value it cannot take. */
-const STATEMENT_TIMEOUT = '57014';
+/** What Postgres says of a value it cannot take. */
 const BAD_VALUE = /^22/;
 
 /** The extensions of an expected error: its code, the service's own code, and what a client can do. */
@@ -60,7 +60,7 @@ export function publicError(error: unknown): GraphQLError {
   const extensions = extensionsOf(cause);
   if (extensions && isServiceError(cause)) return said(cause.message, extensions, place);
   const state = String((cause as { code?: unknown } | null)?.code ?? '');
-  if (state === STATEMENT_TIMEOUT || cause instanceof TooSlow) {
+  if (isTooSlow(cause) || cause instanceof TooSlow) {
     const sentence = cause instanceof TooSlow ? cause.message : 'this takes too long; ask for a shorter window or fewer rows';
     return said(sentence, { code: 'TIMEOUT', reason: 'statement_timeout' }, place);
   }

@@ -1,4 +1,4 @@
-import { isDatabaseOutage } from '../db/database.ts';
+import { isDatabaseOutage, isStatementTimeout } from '../db/database.ts';
 import { ServiceError } from '../domain/errors.ts';
 
 /** Runs database work; an outage becomes database_unavailable (503 with Retry-After), everything else is thrown as it is. */
@@ -11,4 +11,9 @@ export async function atDatabase<T>(work: () => Promise<T>): Promise<T> {
       retryAfterSeconds: 2,
     });
   }
+}
+
+/** True for what the database gave up for taking too long; for doors, which do not know the database. */
+export function isTooSlow(error: unknown): boolean {
+  return isStatementTimeout(error);
 }

@@ -1,11 +1,9 @@
 import type { Database, DatabaseOptions } from '../database.ts';
 import { openDatabase } from '../database.ts';
+import { NO_COMPILED_PLANS } from '../reports/reading.ts';
 
-/**
- * One statement of an analyst has one core at most, so that the others are left to payments; compiled plans pay for themselves in
- * reports of minutes, which there are none of.
- */
-const SESSION = 'set max_parallel_workers_per_gather = 0; set jit = off';
+/** One statement of an analyst has one core at most, so that the others are left to payments. */
+const SESSION = `set max_parallel_workers_per_gather = 0; ${NO_COMPILED_PLANS}`;
 
 /** Opens the pool that GraphQL reads through. Throws as `openDatabase`. */
 export function openReadingDatabase(

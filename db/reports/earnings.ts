@@ -59,7 +59,7 @@ export interface CrossingOverview {
 
 /**
  * The totals of a window, its authors and a page of its list, from one statement: one trip to Postgres, and its text is the same for
- * all windows, so that it is planned once a connection. `listed` is the part of the window that the list begins with.
+ * all windows, so that it can be planned once a connection. `listed` is the part of the window that the list begins with.
  */
 export async function readOverview(
   sql: Sql,

@@ -65,16 +65,16 @@ function readablePieces(scope: ObservationScope, window: Span, detail: Observati
 
 const KEYS = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';
 
-/**
- * A relation in the columns of the rollups that adds up to a window; `near` holds its hours and edges, where they are read before.
- * No parameter is bound that the text does not name: Postgres would not know its type.
- */
+/** The rows of a rollup within a span. */
+function rolledUp(binder: Binder, scope: ObservationScope, table: string, span: Span): string {
+  return `select ${KEYS}, o.hits, o.micro, o.verified, o.invalid from ${table} o
+        where ${observationConditions(binder, scope)} and ${within(binder, 'o.bucket', span)}`;
+}
+
+/** A relation in the columns of the rollups that adds up to a window; `near` holds its hours and edges, where they are read before. */
 function sourceOf(binder: Binder, scope: ObservationScope, window: Span, detail: ObservationDetail, near?: string): string {
   const pieces = readablePieces(scope, window, detail);
-  const isWhole = pieces.months.length + pieces.days.length > 0;
-  const filter = isWhole ? `${observationConditions(binder, scope)} and o.dimension = '${detail}'` : '';
-  const branch = (table: string) => (span: Span) =>
-    `select ${KEYS}, o.hits, o.micro, o.verified, o.invalid from ${table} o where ${filter} and ${within(binder, 'o.bucket', span)}`;
+  const branch = (table: string) => (span: Span) => `${rolledUp(binder, scope, table, span)} and o.dimension = '${detail}'`;
   return [
     ...pieces.months.map(branch('observation_month')),
     ...pieces.days.map(branch('observation_day')),
@@ -83,14 +83,12 @@ function sourceOf(binder: Binder, scope: ObservationScope, window: Span, detail:
 }
 
 function hoursAndEdges(binder: Binder, scope: ObservationScope, { hours, edges }: Pieces): string[] {
-  if (hours.length + edges.length === 0) return [];
-  const filter = observationConditions(binder, scope);
   return [
-    ...hours.map(
-      (span) => `select ${KEYS}, o.hits, o.micro, o.verified, o.invalid from observation_hour o
-        where ${filter} and ${within(binder, 'o.bucket', span)}`,
+    ...hours.map((span) => rolledUp(binder, scope, 'observation_hour', span)),
+    ...edges.map(
+      (span) => `select ${AS_ROLLED} from observation o
+        where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', span)}`,
     ),
-    ...edges.map((span) => `select ${AS_ROLLED} from observation o where ${filter} and ${within(binder, 'o.at', span)}`),
   ];
 }
 

@@ -2,11 +2,11 @@ import type { Database, DatabaseOptions } from '../database.ts';
 import { openDatabase } from '../database.ts';
 
 /** To compile a plan takes longer than a report does, and sums of many columns cost enough to be compiled. */
-const SESSION = 'set jit = off';
+export const NO_COMPILED_PLANS = 'set jit = off';
 
 /** Opens the pool that reports are read through, in API processes and for benches. Throws as `openDatabase`. */
 export function openReportDatabase(
   options: Pick<DatabaseOptions, 'url' | 'poolSize' | 'statementTimeoutMs' | 'statementNames'>,
 ): Promise<Database> {
-  return openDatabase({ ...options, applicationName: 'svc reports', session: SESSION });
+  return openDatabase({ ...options, applicationName: 'svc reports', session: NO_COMPILED_PLANS });
 }

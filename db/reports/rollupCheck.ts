@@ -9,10 +9,8 @@ interface Rollup {
   readonly table: string;
   readonly keys: readonly string[];
   readonly measures: readonly string[];
-  /** The sums of what `where` picks, a condition on the column that `at` names. */
+  /** The sums of what `where` picks, a condition on its moments. */
   readonly sums: (where: string) => string;
-  /** What a moment is called where it is added up from. */
-  readonly at: 'at' | 'bucket';
   /** True: rows of days that no plan reads may have been dropped (safety 22), so those days are left as they are. */
   readonly isDropped?: true;
   /** True: whole months, added up from their days, which stay when rows are dropped. */
@@ -30,26 +28,26 @@ const rowsOf = (where: string): string => `(select * from observation where ${wh
 
 /** In the order writers lock them; each after what it is added up from. */
 const ROLLUPS: readonly Rollup[] = [
-  { ...OF_CROSSINGS, table: 'crossing_hour', at: 'at', sums: (where) => crossingSums('hour', where) },
-  { ...OF_CROSSINGS, table: 'crossing_day', at: 'at', sums: (where) => crossingSums('day', where) },
+  { ...OF_CROSSINGS, table: 'crossing_hour', sums: (where) => crossingSums('hour', where) },
+  { ...OF_CROSSINGS, table: 'crossing_day', sums: (where) => crossingSums('day', where) },
   {
     ...OF_CROSSINGS,
-    ...{ table: 'crossing_month', at: 'bucket', isMonth: true },
+    ...{ table: 'crossing_month', isMonth: true },
     sums: (where) => crossingSums('month', where, { from: 'crossing_day', moment: 'bucket' }),
   },
   {
     ...OF_OBSERVATIONS,
-    ...{ table: 'observation_hour', at: 'at', isDropped: true },
+    ...{ table: 'observation_hour', isDropped: true },
     sums: (where) => observationSums('hour', rowsOf(where)),
   },
   {
     ...OF_OBSERVATIONS,
-    ...{ table: 'observation_day', keys: ['dimension', ...OBSERVATION_KEYS], at: 'at', isDropped: true },
+    ...{ table: 'observation_day', keys: ['dimension', ...OBSERVATION_KEYS], isDropped: true },
     sums: (where) => observationSums('day', rowsOf(where)),
   },
   {
     ...OF_OBSERVATIONS,
-    ...{ table: 'observation_month', keys: ['dimension', ...OBSERVATION_KEYS], at: 'bucket', isMonth: true },
+    ...{ table: 'observation_month', keys: ['dimension', ...OBSERVATION_KEYS], isMonth: true },
     sums: observationMonths,
   },
 ];
@@ -82,7 +80,7 @@ export function findMismatches(database: Database, tenantId: string, days: Span,
       const rows = await sql.query<{ detail: string }>(
         `select json_build_object('key', json_build_array(${list}), 'held', to_json(held), 'rows', to_json(plain))::text as detail
          from (select ${list}, ${totals} from ${table} where ${picked(rollup, 'bucket')} group by ${list}) held
-           full join (select ${list}, ${measures.join(', ')} from (${sums(picked(rollup, rollup.at))}) every) plain using (${list})
+           full join (select ${list}, ${measures.join(', ')} from (${sums(picked(rollup, momentOf(rollup)))}) every) plain using (${list})
          where ${differs} limit ${Number(most)}`,
         parameters(tenantId, days),
       );
@@ -101,9 +99,14 @@ export function rebuildRollups(database: Database, tenantId: string, days: Span)
     await sql.query(`lock table ${ROLLUPS.map(({ table }) => table).join(', ')} in share row exclusive mode`);
     for (const rollup of ROLLUPS) {
       await sql.query(`delete from ${rollup.table} where ${picked(rollup, 'bucket')}`, parameters(tenantId, days));
-      await sql.query(`insert into ${rollup.table} ${rollup.sums(picked(rollup, rollup.at))}`, parameters(tenantId, days));
+      await sql.query(`insert into ${rollup.table} ${rollup.sums(picked(rollup, momentOf(rollup)))}`, parameters(tenantId, days));
     }
   });
+}
+
+/** What a moment is called where a rollup is added up from: months are from days. */
+function momentOf({ isMonth }: Rollup): string {
+  return isMonth ? 'bucket' : 'at';
 }
 
 function picked({ isDropped, isMonth }: Rollup, column: string): string {

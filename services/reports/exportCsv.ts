@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { csvRows } from '../../adapters/csv.ts';
+import { isStatementTimeout } from '../../db/database.ts';
 import { countLegs, streamLegs } from '../../db/reports/exportLegs.ts';
 import type { ReadSnapshot } from '../../db/reports/snapshot.ts';
 import { openReadSnapshot } from '../../db/reports/snapshot.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Span } from '../../domain/window.ts';
-import { readableWindow } from '../../domain/window.ts';
 import { atDatabase } from '../outage.ts';
 import { exportRows } from './exportRows.ts';
 import type { ExportSlots } from './exportSlots.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
+import { frameOf } from './request.ts';
 
 /** Most rows of an export (specification, Limits). */
 export const MAX_EXPORT_ROWS = 50_000;
@@ -23,8 +24,6 @@ const MAX_DOWNLOAD_MS = 600_000;
 /** A digest goes in small pieces and rests between them, for others; Postgres, which waits to be read, rests too. */
 const DIGEST_PIECE_BYTES = 8_192;
 const DIGEST_PAUSE_MS = 1;
-/** query_canceled: its time was over, or an operator ended it. */
-const STATEMENT_ENDED = '57014';
 
 /** The columns, in order (decisions §4, CSV columns). */
 const COLUMNS = [
@@ -53,8 +52,8 @@ export async function exportCsv(
 ): Promise<CsvExport> {
   const giveBack = deps.exports.take(site.keyId);
   try {
-    const generatedAtMs = deps.clock();
-    const window = readableWindow(asked, site.plan, generatedAtMs);
+    const frame = frameOf(deps, site, asked);
+    const { window } = frame;
     const snapshot = await atDatabase(() => openReadSnapshot(deps.database));
     let closing: Promise<void> | null = null;
     const close = (): Promise<void> => (closing ??= snapshot.close().finally(giveBack));
@@ -62,7 +61,7 @@ export async function exportCsv(
       const found = await atDatabase(() => countLegs(snapshot, site.tenantId, window, MAX_EXPORT_ROWS));
       const rowCount = Math.min(found, MAX_EXPORT_ROWS);
       const chunks = closeAtEnd(csvChunks(snapshot, site.tenantId, window), close);
-      return { generatedAtMs, window, rowCount, isCut: found > MAX_EXPORT_ROWS, chunks, close };
+      return { ...frame, rowCount, isCut: found > MAX_EXPORT_ROWS, chunks, close };
     } catch (error) {
       await close();
       throw error;
@@ -78,7 +77,7 @@ async function* closeAtEnd<T>(chunks: AsyncIterable<T>, close: () => Promise<voi
   try {
     yield* chunks;
   } catch (error) {
-    if ((error as { code?: unknown }).code !== STATEMENT_ENDED) return await atDatabase(() => Promise.reject(error));
+    if (!isStatementTimeout(error)) return await atDatabase(() => Promise.reject(error));
     throw new ServiceError('overloaded', `the database ended an export; a download may take ${MAX_DOWNLOAD_MS / 60_000} minutes`);
   }
   await close();

@@ -8,12 +8,12 @@ import { openReadSnapshot } from '../../db/reports/snapshot.ts';
 import { planLines } from '../../domain/documentLines.ts';
 import { formatUsdc } from '../../domain/money.ts';
 import type { Span } from '../../domain/window.ts';
-import { readableWindow } from '../../domain/window.ts';
 import { atDatabase } from '../outage.ts';
 import { add } from './earnings.ts';
 import { csvDigest, MAX_EXPORT_ROWS } from './exportCsv.ts';
 import type { ExportSlots } from './exportSlots.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite, Totals } from './request.ts';
+import { frameOf } from './request.ts';
 import type { AuthorTotals, Statement } from './statements.ts';
 import { sumAuthors, withLines } from './statements.ts';
 import { shownWallet } from './wallet.ts';
@@ -62,13 +62,13 @@ export async function exportPdf(
 
 /** All of a report from one snapshot, which its digest needs to itself at the end. */
 async function readOnce(deps: ReportDeps, site: ReportSite, asked: AskedWindow): Promise<Report> {
-  const generatedAtMs = deps.clock();
-  const window = readableWindow(asked, site.plan, generatedAtMs);
+  const frame = frameOf(deps, site, asked);
+  const { window } = frame;
   return await atDatabase(async () => {
     const snapshot = await openReadSnapshot(deps.database);
     try {
       return {
-        ...{ generatedAtMs, window },
+        ...frame,
         totals: add(await sumCrossings(snapshot, { tenantId: site.tenantId, host: null, kind: null }, window, 'total')),
         ...(await readAuthors(snapshot, site.tenantId, window)),
         digest: await csvDigest(snapshot, site.tenantId, window),

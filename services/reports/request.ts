@@ -49,6 +49,12 @@ export interface Totals {
   readonly grossMicro: bigint;
 }
 
+/** What a report says of itself: when it is made, and what its plan lets read of the window. */
+export function frameOf(deps: ReportDeps, site: ReportSite, asked: AskedWindow): ReportFrame {
+  const generatedAtMs = deps.clock();
+  return { generatedAtMs, window: readableWindow(asked, site.plan, generatedAtMs) };
+}
+
 /**
  * Runs a report on one snapshot of the database (safety 23). `mayBeOne`: as a rule the work asks one statement, which is a snapshot by
  * itself and needs no transaction around it; where it asks another one, the work runs again in one. Throws database_unavailable.
@@ -60,8 +66,7 @@ export function readReport<T>(
   work: (sql: Sql, frame: ReportFrame) => Promise<T>,
   { mayBeOne = false } = {},
 ): Promise<T> {
-  const generatedAtMs = deps.clock();
-  const frame = { generatedAtMs, window: readableWindow(asked, site.plan, generatedAtMs) };
+  const frame = frameOf(deps, site, asked);
   return atDatabase(async () => {
     const alone = mayBeOne ? await askOnce(deps.database, (sql) => work(sql, frame)) : ANOTHER;
     if (alone !== ANOTHER) return alone;

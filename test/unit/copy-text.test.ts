@@ -1,20 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cellsOfRow, wholeRows } from '../../db/copyText.ts';
-
-const LETTERS: Record<string, string> = {
-  '\b': 'b',
-  '\f': 'f',
-  '\n': 'n',
-  '\r': 'r',
-  '\t': 't',
-  '\v': 'v',
-  '\\': '\\',
-  ',': ',',
-};
-/** As PostgreSQL's manual has it. */
-const written = (row: readonly (string | null)[]): string =>
-  `${row.map((cell) => (cell === null ? '\\N' : cell.replace(/[\b\f\n\r\t\v\\,]/g, (letter) => `\\${LETTERS[letter]}`))).join(',')}\n`;
+import { copiedRow } from '../support/copy.ts';
 
 const nasty = fc.constantFrom(
   '',
@@ -53,7 +40,7 @@ async function read(pieces: readonly Buffer[]): Promise<(string | null)[][]> {
 test('rows come out as they went in, wherever their bytes are cut, in the middle of a letter too', async () => {
   await fc.assert(
     fc.asyncProperty(rows, fc.array(fc.nat(), { maxLength: 20 }), async (given, places) => {
-      const bytes = Buffer.from(given.map(written).join(''));
+      const bytes = Buffer.from(given.map(copiedRow).join(''));
       const cuts = [0, ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
       const pieces = cuts.slice(1).map((cut, index) => bytes.subarray(cuts[index], cut));
       // A letter that is half of a pair has no UTF-8; it is written as the replacement letter before anything of ours sees it.

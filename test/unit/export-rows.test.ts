@@ -5,6 +5,7 @@ import { formatUsdc } from '../../domain/money.ts';
 import { settlementRefKind } from '../../domain/webhook/event.ts';
 import { exportRows } from '../../services/reports/exportRows.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
+import { copiedRow } from '../support/copy.ts';
 
 interface Leg {
   readonly atMs: number;
@@ -77,17 +78,6 @@ const shown = ({
   ...[shownWallet(leg.payer), agent, jti],
 ];
 
-const ESCAPES: Record<string, string> = {
-  '\b': 'b',
-  '\f': 'f',
-  '\n': 'n',
-  '\r': 'r',
-  '\t': 't',
-  '\v': 'v',
-  '\\': '\\',
-  ',': ',',
-};
-
 /** The leg as Postgres copies it out, a share with an exponent of two digits included. */
 const copied = ({ atMs, texts: [host = '', slug = '', author = '', agent = '', jti = ''], ...leg }: Leg): string => {
   const share = leg.share !== 0 && leg.share < 1e-4 ? leg.share.toExponential().replace(/e-(\d)$/, 'e-0$1') : String(leg.share);
@@ -105,9 +95,7 @@ const copied = ({ atMs, texts: [host = '', slug = '', author = '', agent = '', j
     'live',
     leg.payer,
   ];
-  return [...cells, agent, jti]
-    .map((cell) => (cell === null ? '\\N' : cell.replace(/[\b\f\n\r\t\v\\,]/g, (letter) => `\\${ESCAPES[letter]}`)))
-    .join(',');
+  return copiedRow([...cells, agent, jti]);
 };
 
 async function exported(pieces: readonly string[]): Promise<Buffer[]> {
@@ -122,7 +110,7 @@ async function exported(pieces: readonly string[]): Promise<Buffer[]> {
 test('rows that are copied and rows that are decoded are the same bytes as CSV made of their cells', async () => {
   await fc.assert(
     fc.asyncProperty(legs, fc.nat({ max: 12 }), async (given, cut) => {
-      const lines = given.map((leg) => `${copied(leg)}\n`);
+      const lines = given.map(copied);
       const pieces = [lines.slice(0, cut).join(''), lines.slice(cut).join('')].filter((piece) => piece !== '');
       const bytes = Buffer.concat(await exported(pieces));
       expect(bytes.toString('utf8')).toBe(csvRows(given.map(shown)));
@@ -146,7 +134,7 @@ test('pieces have about one size whatever sizes rows come in, and a row longer t
   const many = Array.from({ length: 3_000 }, (_, n) => leg(`page-${n}`));
   const long = leg(`,${'x'.repeat(200_000)}`);
   const rows = [...many, long, ...many];
-  const pieces = await exported(rows.map((row) => `${copied(row)}\n`));
+  const pieces = await exported(rows.map(copied));
   expect(Buffer.concat(pieces).toString()).toBe(csvRows(rows.map(shown)));
   const sizes = pieces.map(({ length }) => length);
   expect(sizes.filter((size) => size > 65_536)).toHaveLength(1);
