@@ -28,14 +28,18 @@ export const blockNumberCall: Call = {
 };
 
 /**
- * Runs all calls in order on the latest state, each allowed to fail; what one changes, the next ones see. Null when the
+ * Runs all calls in order on the state of `block`, each allowed to fail; what one changes, the next ones see. Null when the
  * whole ran out of gas (one call burnt it); throws ServiceError `chain_unavailable` in an outage.
  */
-export async function aggregate(rpc: Rpc, calls: readonly Call[]): Promise<readonly CallResult[] | null> {
+export async function aggregate(
+  rpc: Rpc,
+  calls: readonly Call[],
+  block: Hex | 'latest' = 'latest',
+): Promise<readonly CallResult[] | null> {
   const args = [calls.map((call) => ({ ...call, allowFailure: true }))] as const;
   const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args });
   try {
-    const answer = await readCall(rpc, { to: multicall3Address, data });
+    const answer = await readCall(rpc, { to: multicall3Address, data }, block);
     return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer });
   } catch (error) {
     if (isEvmRefusal(error)) return null;

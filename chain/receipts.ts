@@ -2,13 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
-import type { AuthorizationEvidence, ChainLog, NonceEvidence } from './evidence.ts';
-import { evidenceFromLogs, TOPICS } from './evidence.ts';
-import { readCall } from './multicall.ts';
+import type { ChainLog } from './evidence.ts';
+import { TOPICS } from './evidence.ts';
 import type { Network } from './network.ts';
 import type { Rpc } from './rpc.ts';
-import { askNode, chainUnavailable, isEvmRefusal, quantity } from './rpc.ts';
-import { authorizationStateCall } from './tokenCalls.ts';
+import { askNode, chainUnavailable, quantity } from './rpc.ts';
 
 /** A mined transaction, with all its logs in order. */
 export interface Receipt {
@@ -57,6 +55,12 @@ export async function receiptOf(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
   };
 }
 
+/** The receipts of those transactions that are mined, by hash; the connection's limit says how many are asked for at once. */
+export async function listReceipts(rpc: Rpc, hashes: readonly Hex[]): Promise<ReadonlyMap<string, Receipt>> {
+  const read = await Promise.all(hashes.map((hash) => receiptOf(rpc, hash)));
+  return new Map(read.flatMap((receipt) => (receipt ? [[receipt.hash, receipt] as const] : [])));
+}
+
 /**
  * Waits until one of the hashes of a nonce is mined: any replacement may be the one. Null when `timeoutMs` is over, or
  * `signal` aborted: never a failure. An outage while waiting is waited out; only the last look's is thrown.
@@ -70,8 +74,7 @@ export async function waitForReceipt(
   for (;;) {
     const last = performance.now() >= deadline || signal?.aborted === true;
     try {
-      const receipts = await Promise.all(hashes.map((hash) => receiptOf(rpc, hash)));
-      const mined = receipts.find((receipt) => receipt !== null);
+      const [mined] = (await listReceipts(rpc, hashes)).values();
       if (mined) return mined;
     } catch (error) {
       if (last) throw error;
@@ -92,12 +95,8 @@ export async function blockTimeSeconds(rpc: Rpc, block: bigint | 'latest' | 'saf
   return (await blockAt(rpc, block)).timestamp;
 }
 
-/** Hash of the block at this height now, or null when there is none: another hash than the evidence's means a reorg. */
-export async function blockHashAt(rpc: Rpc, blockNumber: bigint): Promise<Hex | null> {
-  return (await askNode<{ hash: Hex } | null>(rpc, 'eth_getBlockByNumber', [quantity(blockNumber), false]))?.hash ?? null;
-}
-
-async function blockAt(rpc: Rpc, block: bigint | 'latest' | 'safe'): Promise<{ number: bigint; timestamp: bigint }> {
+/** Number and time (epoch seconds) of a block; `chain_unavailable` when the node does not have it. */
+export async function blockAt(rpc: Rpc, block: bigint | 'latest' | 'safe'): Promise<{ number: bigint; timestamp: bigint }> {
   const tag = typeof block === 'bigint' ? quantity(block) : block;
   const raw = await askNode<{ number: Hex; timestamp: Hex } | null>(rpc, 'eth_getBlockByNumber', [tag, false]);
   if (raw === null) throw chainUnavailable(rpc.networkId);
@@ -122,7 +121,8 @@ export function listTransfers(
   return listLogs(rpc, network.asset, topics, range.fromBlock, range.toBlock);
 }
 
-async function listLogs(
+/** Logs of a contract by topics, both ends of the range included, a limited span a query; removed ones are left out. */
+export async function listLogs(
   rpc: Rpc,
   address: Address,
   topics: readonly unknown[],
@@ -139,70 +139,8 @@ async function listLogs(
   return found;
 }
 
-/** What became of one authorization. Each may still be undone by a reorg until its block is safe. */
-export type AuthorizationFinding =
-  | { readonly kind: 'used'; readonly evidence: AuthorizationEvidence; readonly receipt: Receipt }
-  | { readonly kind: 'used_without_transfer'; readonly at: NonceEvidence }
-  | { readonly kind: 'cancelled'; readonly at: NonceEvidence }
-  | { readonly kind: 'none' };
-
-/**
- * Looks for what happened to (payer, nonce) from a block on, whoever sent it: by log, then by the whole receipt of that
- * transaction, because the neighbouring log is the proof (safety 1). `none` proves nothing by itself: see
- * `authorizationStateAtSafe`.
- */
-export async function findAuthorization(
-  rpc: Rpc,
-  network: Pick<Network, 'asset' | 'router'>,
-  payer: Address,
-  nonce: Hex,
-  fromBlock: bigint,
-): Promise<AuthorizationFinding> {
-  const latest = BigInt(await askNode<Hex>(rpc, 'eth_blockNumber', []));
-  const topics = [[TOPICS.authorizationUsed, TOPICS.authorizationCanceled], topicOf(payer), nonce];
-  const [log] = await listLogs(rpc, network.asset, topics, fromBlock, latest);
-  if (!log) return { kind: 'none' };
-  const receipt = await receiptOf(rpc, log.transactionHash);
-  // The log is gone again, or this node has not the receipt yet: ask once more later.
-  if (receipt === null || receipt.blockHash !== log.blockHash) throw chainUnavailable(rpc.networkId);
-  const is = (one: { readonly payer: Address; readonly nonce: Hex }) => one.payer === payer && one.nonce === nonce;
-  const { authorizations, cancelled, unpaired } = evidenceFromLogs(receipt.logs, network);
-  const evidence = authorizations.find(is);
-  if (evidence) return { kind: 'used', evidence, receipt };
-  const cancellation = cancelled.find(is);
-  if (cancellation) return { kind: 'cancelled', at: cancellation };
-  const at = unpaired.find(is);
-  if (at) return { kind: 'used_without_transfer', at };
-  throw chainUnavailable(rpc.networkId);
-}
-
-/**
- * Whether a nonce is used at the safe block, and that block's time: unused there with a time past `validBefore` means that the
- * authorization can never be used any more. Both are read of the same block.
- */
-export async function authorizationStateAtSafe(
-  rpc: Rpc,
-  network: Pick<Network, 'asset'>,
-  payer: Address,
-  nonce: Hex,
-): Promise<{ readonly used: boolean; readonly safeBlockNumber: bigint; readonly safeBlockTimeSeconds: bigint }> {
-  const safe = await blockAt(rpc, 'safe');
-  const data = authorizationStateCall(payer, nonce);
-  const answer = await readAt(rpc, network.asset, data, safe.number);
-  return { used: BigInt(answer) === 1n, safeBlockNumber: safe.number, safeBlockTimeSeconds: safe.timestamp };
-}
-
-async function readAt(rpc: Rpc, to: Address, data: Hex, block: bigint): Promise<Hex> {
-  try {
-    const answer = await readCall(rpc, { to, data }, quantity(block));
-    if (answer.length === 66) return answer;
-  } catch (error) {
-    if (!isEvmRefusal(error)) throw error;
-  }
-  throw chainUnavailable(rpc.networkId);
-}
-
-function topicOf(address: Address): Hex {
+/** An address as a log's topic. */
+export function topicOf(address: Address): Hex {
   return `0x${address.slice(2).padStart(64, '0')}`;
 }
 

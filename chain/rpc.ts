@@ -4,7 +4,7 @@
  * payment failure).
  */
 import { Agent, request as httpRequest } from 'undici';
-import { ServiceError } from '../domain/errors.ts';
+import { isServiceError, ServiceError } from '../domain/errors.ts';
 import type { Hex } from '../domain/payload.ts';
 import type { Network } from './network.ts';
 
@@ -79,6 +79,11 @@ export function chainUnavailable(networkId: string): ServiceError {
   return new ServiceError('chain_unavailable', `no node of ${networkId} answers; try again`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
+}
+
+/** True for the error of an outage. */
+export function isChainUnavailable(error: unknown): boolean {
+  return isServiceError(error) && error.code === 'chain_unavailable';
 }
 
 /** A read that every node can answer: an error answer is `chain_unavailable`, too. */

@@ -7,16 +7,15 @@ import type { Rpc } from './rpc.ts';
 import { chainUnavailable } from './rpc.ts';
 import { authorizationStateCall, balanceOfCall } from './tokenCalls.ts';
 
-/** Which of up to 200 (payer, nonce) pairs are used at the latest block, in one call. Throws ServiceError in an outage. */
+/** Which of up to 200 (payer, nonce) pairs are used at a block, in one call. Throws ServiceError in an outage. */
 export async function listUsedNonces(
   rpc: Rpc,
   network: Pick<Network, 'asset'>,
   pairs: readonly { readonly payer: Address; readonly nonce: Hex }[],
+  block: Hex | 'latest' = 'latest',
 ): Promise<boolean[]> {
-  const states = await readAll(
-    rpc,
-    pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce)),
-  );
+  const calls = pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce));
+  const states = await readAll(rpc, calls, block);
   return states.map((state) => state === 1n);
 }
 
@@ -55,9 +54,9 @@ export async function safeTransactionCount(rpc: Rpc, address: Address): Promise<
 }
 
 /** The words that reads which cannot fail on a token of ours return; one that does fail is an outage. */
-async function readAll(rpc: Rpc, calls: readonly Call[]): Promise<readonly bigint[]> {
+async function readAll(rpc: Rpc, calls: readonly Call[], block: Hex | 'latest' = 'latest'): Promise<readonly bigint[]> {
   if (calls.length === 0) return [];
-  const results = await aggregate(rpc, calls);
+  const results = await aggregate(rpc, calls, block);
   if (!results?.every((result) => result.success && result.returnData.length === 66)) throw chainUnavailable(rpc.networkId);
   return results.map((result) => BigInt(result.returnData));
 }

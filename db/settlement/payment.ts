@@ -220,22 +220,6 @@ export async function listPayments(sql: Sql, refs: readonly PaymentRef[], lock =
   return rows.map(paymentFromRow);
 }
 
-/** The state of each payment of a list, in key order. */
-export async function listStates(
-  sql: Sql,
-  refs: readonly PaymentRef[],
-): Promise<(PaymentRef & { readonly state: PaymentState })[]> {
-  if (refs.length === 0) return [];
-  const rows = await sql.query<{ tenant_id: string; payment_id: string; state: PaymentState }>(
-    `select tenant_id, payment_id, state from payment
-       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)
-      order by tenant_id, payment_id`,
-    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
-    'list-payment-states',
-  );
-  return rows.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id, state: row.state }));
-}
-
 /** How many payments of a batch are on their way. */
 export async function countBroadcast(sql: Sql, batchId: string): Promise<number> {
   const rows = await sql.query<{ count: number }>(

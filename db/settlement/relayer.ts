@@ -187,6 +187,16 @@ export async function listAttempts(sql: Sql, batchId: string): Promise<RelayerTr
   return rows.map(transactionFromRow);
 }
 
+/** All signed bytes of some batches, first attempts first. */
+export async function listAttemptsOf(sql: Sql, batchIds: readonly string[]): Promise<RelayerTransaction[]> {
+  if (batchIds.length === 0) return [];
+  const rows = await sql.query<TransactionRow>(
+    'select * from relayer_transaction where batch_id = any ($1::uuid[]) order by batch_id, attempt',
+    [batchIds],
+  );
+  return rows.map(transactionFromRow);
+}
+
 /** Notes that bytes went out and what the node said. */
 export async function recordSend(sql: Sql, txHash: string, network: string, result: string): Promise<void> {
   await sql.query('update relayer_transaction set sent_at = now(), send_result = $3 where network = $1 and tx_hash = $2', [

@@ -72,6 +72,16 @@ export function judge(payment: JudgedPayment, sight: Sight | null, now: Moment):
   return 'wait';
 }
 
+/**
+ * True for a sent payment whose bytes ran, or were refused by its rail, and whose nonce is unused: a simulation tells why, and `judge`
+ * waits for it.
+ */
+export function isUnexplained({ facts }: JudgedPayment, { nonce, spending, carrier, rail, simulation }: Sight): boolean {
+  if (facts.state !== 'broadcast' || nonce === 'used' || spending !== null || simulation !== null) return false;
+  const hasRun = carrier?.batchId === facts.batchId && (carrier?.fate === 'executed' || carrier?.fate === 'reverted');
+  return hasRun || rail?.kind === 'refused';
+}
+
 /** Settled: is its evidence still there, where it was, and safe? */
 const OF_SETTLED: readonly Rule[] = [
   // Without an answer nothing is taken back.
@@ -128,7 +138,10 @@ const OF_UNSETTLED: readonly Rule[] = [
 function movedByRail(payment: JudgedPayment, sight: Sight | null, now: Moment): Verdict | 'wait' | null {
   const word = sight?.rail;
   if (word?.kind === 'moved') {
-    return { event: { type: 'evidence', transfer: { txHash: word.id, logIndex: 0, blockNumber: 0n } }, timeSeconds: BigInt(now.seconds) };
+    return {
+      event: { type: 'evidence', transfer: { txHash: word.id, logIndex: 0, blockNumber: 0n } },
+      timeSeconds: BigInt(now.seconds),
+    };
   }
   return word?.kind === 'moving' ? (overdue(payment, now) ?? 'wait') : null;
 }
@@ -189,7 +202,12 @@ function notMoved({ facts, lane }: JudgedPayment, sight: Sight | null): Verdict 
   }
   if (carrier.fate === 'reverted') {
     if (carrier.size > 1) return { event: unsent };
-    return { event: failed('settlement_failed'), rawReason: 'reverted_alone', sentence: SENTENCES.settlement_failed, strike: true };
+    return {
+      event: failed('settlement_failed'),
+      rawReason: 'reverted_alone',
+      sentence: SENTENCES.settlement_failed,
+      strike: true,
+    };
   }
   if (lane === 'plain') return { event: unsent };
   if (facts.attempts === 0) return { event: unsent, strike: true };

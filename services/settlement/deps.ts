@@ -55,7 +55,17 @@ export interface SettlementSettings {
   readonly groupByTenant: boolean;
 }
 
-/** The network and its connection. */
-export function chainOf(deps: Pick<SettlementDeps, 'networks' | 'rpcOf'>, networkId: string): { network: Network; rpc: Rpc } {
-  return { network: deps.networks.get(networkId), rpc: deps.rpcOf(networkId) };
+/** One network, its connection, and what judging its payments needs. */
+export interface Chain<Deps = RoundDeps> {
+  readonly deps: Deps;
+  readonly network: Network;
+  readonly rpc: Rpc;
+}
+
+/** What judging payments needs: no key, nothing to send with. */
+export type RoundDeps = Pick<SettlementDeps, 'database' | 'networks' | 'rpcOf' | 'log' | 'now' | 'metrics'>;
+
+/** The network and its connection, with the dependencies they come from. */
+export function chainOf<Deps extends Pick<SettlementDeps, 'networks' | 'rpcOf'>>(deps: Deps, networkId: string): Chain<Deps> {
+  return { deps, network: deps.networks.get(networkId), rpc: deps.rpcOf(networkId) };
 }

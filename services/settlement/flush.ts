@@ -11,8 +11,8 @@ import type { KnownSplit } from '../../db/settlement/sweep.ts';
 import { takeSplitsToCheck } from '../../db/settlement/sweep.ts';
 import type { RelayerKey, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
-import { markPayee } from './examine.ts';
 import { sendBatch } from './lane.ts';
+import { markPayee } from './simulate.ts';
 
 const LIMIT = 200;
 
@@ -56,7 +56,7 @@ async function canBePaidOut(deps: SettlementDeps, networkId: string, split: Know
     return true;
   } catch (error) {
     if (!isEvmRefusal(error)) throw error;
-    await markPayee(deps, networkId, split.payTo, error.data ?? 'a flush reverts', []);
+    await markPayee({ deps, network }, split.payTo, error.data ?? 'a flush reverts', []);
     return false;
   }
 }

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { blockNumbers } from '../../chain/receipts.ts';
+import { readSights } from '../../chain/sight.ts';
 import { listBalances } from '../../chain/states.ts';
 import { transferCall } from '../../chain/tokenCalls.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import { listPayments } from '../../db/settlement/payment.ts';
-import { judgeByLog } from '../../services/settlement/evidence.ts';
 import { flushSplits } from '../../services/settlement/flush.ts';
 import {
   age,
@@ -192,14 +192,21 @@ test('when one purchase fails and its twin settles in the same round, what waite
   const [first] = await listPayments(world.database, await refsOf(failing));
   const [twin] = await listPayments(world.database, await refsOf(settling));
   if (!first || !twin) throw new Error('no rows');
-  const judged = await judgeByLog(world.deps, world.network, world.rpc, twin);
-  if (typeof judged === 'string') throw new Error('no evidence');
+  const ask = { payer: twin.payer, nonce: twin.nonce, hashes: [], sinceBlock: twin.unusedAtBlock };
+  const { sights } = await readSights(world.rpc, world.network, [ask], { atSafe: false });
+  const spending = sights[0]?.spending;
+  if (spending?.kind !== 'transfer') throw new Error('no evidence');
   const refused = {
     tenantId: first.tenantId,
     paymentId: first.paymentId,
     event: { type: 'refused', reason: 'settlement_failed' },
   } as const;
-  await applyEvents(world.database, [refused, judged.occurrence]);
+  const paid = {
+    tenantId: twin.tenantId,
+    paymentId: twin.paymentId,
+    event: { type: 'evidence', transfer: spending.transfer },
+  } as const;
+  await applyEvents(world.database, [refused, paid]);
   expect(await stateOf(world, waiting)).toMatchObject({ state: 'superseded' });
 });
 

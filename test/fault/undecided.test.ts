@@ -1,7 +1,6 @@
 /** What a buyer is told, and what is done with what he signs next, while nobody knows how his payment ended (x402 tests 19, 20, 23). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findAuthorization } from '../../chain/receipts.ts';
-import { listBalances } from '../../chain/states.ts';
+import { listBalances, listUsedNonces } from '../../chain/states.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
 import { PaymentError } from '../../services/settlement/outcome.ts';
@@ -29,7 +28,7 @@ const refusalOf = async (terms: Terms, payment: ParsedPayment): Promise<PaymentE
   return error;
 };
 const isUnused = async ({ authorization: { from, nonce } }: ParsedPayment) =>
-  (await findAuthorization(world.rpc, world.network, from, nonce, 0n)).kind === 'none';
+  !(await listUsedNonces(world.rpc, world.network, [{ payer: from, nonce }]))[0];
 
 test('while the receipt is lost the buyer gets settlement_pending with the hash; the same payment then gets its page, paid once', async () => {
   const terms = termsFor(world, newAuthors(3n, 1n), { slug: 'receipt-lost' });

@@ -9,18 +9,10 @@ import { chooseFees, replaceFees } from '../../chain/fees.ts';
 import type { Network } from '../../chain/network.ts';
 import { verifyNetwork } from '../../chain/network.ts';
 import type { Receipt } from '../../chain/receipts.ts';
-import {
-  authorizationStateAtSafe,
-  blockHashAt,
-  blockNumbers,
-  blockTimeSeconds,
-  findAuthorization,
-  listTransfers,
-  receiptOf,
-  waitForReceipt,
-} from '../../chain/receipts.ts';
+import { blockNumbers, blockTimeSeconds, listTransfers, receiptOf, waitForReceipt } from '../../chain/receipts.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { createRpc } from '../../chain/rpc.ts';
+import { readSights } from '../../chain/sight.ts';
 import { payToOf } from '../../chain/split.ts';
 import type { SignedTransaction } from '../../chain/transaction.ts';
 import {
@@ -144,20 +136,27 @@ test('a full batch is mined within its gas limit and pays everyone in it', async
   expect(plan.items.length + plan.leftOut.length).toBe(100);
 });
 
+/** What the chain shows of one authorization, from a block on. */
+async function seen({ from, nonce }: { readonly from: Address; readonly nonce: Hex }, sinceBlock: bigint) {
+  const { sights } = await readSights(rpc, network, [{ payer: from, nonce, hashes: [], sinceBlock }], { atSafe: true });
+  return sights[0];
+}
+
 test('a front-run authorization is found by its nonce, with the transaction that used it', async () => {
   const item = await paymentFor(network, payer, duo, 777n);
   const { latest } = await blockNumbers(rpc);
   const { from, nonce } = item.authorization;
-  expect(await findAuthorization(rpc, network, from, nonce, latest)).toEqual({ kind: 'none' });
+  expect(await seen({ from, nonce }, latest)).toMatchObject({ nonce: 'unused', spending: null });
   const direct = planBatch([{ ...item, words: null }], network);
   const receipt = await mined(await sign(direct.to, direct.data, { gasLimit: direct.gasLimit }));
-  const found = await findAuthorization(rpc, network, from, nonce, latest);
-  expect(found).toMatchObject({
-    kind: 'used',
-    evidence: { to: duo.payTo, value: 777n, txHash: receipt.hash },
-    receipt: { status: 'success' },
+  const timeSeconds = await blockTimeSeconds(rpc, receipt.blockNumber);
+  expect(await seen({ from, nonce }, latest)).toMatchObject({
+    nonce: 'used',
+    spending: { kind: 'transfer', to: duo.payTo, valueMicro: 777n, transfer: { txHash: receipt.hash }, timeSeconds },
   });
-  expect(await findAuthorization(rpc, network, from, nonce, receipt.blockNumber + 1n)).toEqual({ kind: 'none' });
+  // Looked for too late, it is used and nothing more is said: that decides nothing.
+  await callChain(chain.rpcUrl, 'anvil_mine', ['0x60']);
+  expect(await seen({ from, nonce }, receipt.blockNumber + 90n)).toMatchObject({ nonce: 'used', spending: null });
   const toSplit = await listTransfers(rpc, network, { fromBlock: latest + 1n, toBlock: receipt.blockNumber, to: [duo.payTo] });
   expect(toSplit.map(({ transactionHash }) => transactionHash)).toEqual([receipt.hash]);
 });
@@ -179,24 +178,60 @@ test('a cancelled authorization is found as cancelled', async () => {
   const receipt = await mined(
     await sign(network.asset, encodeFunctionData({ abi: tokenAbi, functionName: 'cancelAuthorization', args })),
   );
-  const found = await findAuthorization(rpc, network, authorization.from, authorization.nonce, 0n);
-  expect(found).toMatchObject({ kind: 'cancelled', at: { txHash: receipt.hash } });
+  const spending = { kind: 'cancelled', blockNumber: receipt.blockNumber };
+  expect(await seen(authorization, 0n)).toMatchObject({ nonce: 'used', spending });
 });
 
-test('the state of a nonce is read at the safe block together with its time', async () => {
-  const item = await paymentFor(network, payer, single, 1_000n);
-  const { from, nonce } = item.authorization;
-  const receipt = await settle([item]);
-  const state = () => authorizationStateAtSafe(rpc, network, from, nonce);
-  await callChain(chain.rpcUrl, 'evm_mine', []);
-  const { safe } = await blockNumbers(rpc);
-  expect(await state()).toEqual({
-    used: safe >= receipt.blockNumber,
-    safeBlockNumber: safe,
-    safeBlockTimeSeconds: await blockTimeSeconds(rpc, safe),
-  });
+test('an unused nonce is read at the safe block, too, with the time of that block', async () => {
+  const { authorization } = await paymentFor(network, payer, single, 1_000n);
   await callChain(chain.rpcUrl, 'anvil_mine', ['0x40']);
-  expect(await state()).toMatchObject({ used: true });
+  const { safe } = await blockNumbers(rpc);
+  const timeSeconds = await blockTimeSeconds(rpc, safe);
+  expect(await seen(authorization, safe)).toMatchObject({ safe: { blockNumber: safe, timeSeconds, nonce: 'unused' } });
+});
+
+test('two hundred authorizations are read with one call for their nonces and one log query, however many are used', async () => {
+  const items = await Promise.all(Array.from({ length: 40 }, () => paymentFor(network, payer, single, 1_000n)));
+  const { latest } = await blockNumbers(rpc);
+  await settle(items.slice(0, 20));
+  const methods: string[] = [];
+  const counted: Rpc = {
+    ...rpc,
+    request: (method, params, options) => {
+      methods.push(method);
+      return rpc.request(method, params, options);
+    },
+  };
+  const asks = Array.from({ length: 200 }, (_, at) => {
+    const { from, nonce } = items[at % 40]?.authorization ?? { from: author, nonce: '0x' as Hex };
+    return { payer: from, nonce, hashes: [], sinceBlock: latest };
+  });
+  const { sights } = await readSights(counted, network, asks, { atSafe: true });
+  expect(sights.filter(({ nonce }) => nonce === 'used')).toHaveLength(100);
+  expect(sights.filter(({ spending }) => spending?.kind === 'transfer')).toHaveLength(100);
+  const count = (method: string) => methods.filter((one) => one === method).length;
+  expect({ calls: count('eth_call'), logs: count('eth_getLogs'), receipts: count('eth_getTransactionReceipt') }).toEqual({
+    calls: 2, // at the newest and at the safe block
+    logs: 1,
+    receipts: 1,
+  });
+});
+
+test('a log whose receipt stands in another block is no evidence: the nonce is used and nothing more is said', async () => {
+  const item = await paymentFor(network, payer, single, 1_000n);
+  const { latest } = await blockNumbers(rpc);
+  await settle([item]);
+  const moved: Rpc = {
+    ...rpc,
+    request: async <T>(method: string, params: readonly unknown[]): Promise<T> => {
+      const answer = await rpc.request<T>(method, params);
+      return method === 'eth_getTransactionReceipt' ? { ...answer, blockHash: `0x${'77'.repeat(32)}` } : answer;
+    },
+  };
+  const { from: payerAddress, nonce } = item.authorization;
+  const ask = { payer: payerAddress, nonce, hashes: [], sinceBlock: latest };
+  const { sights } = await readSights(moved, network, [ask], { atSafe: false });
+  expect(sights).toMatchObject([{ nonce: 'used', spending: null }]);
 });
 
 test('the same bytes sent twice are known or mined, never a failure', async () => {
@@ -248,10 +283,10 @@ test('what a node refuses for good, a relayer without gas money, and a dead node
   expect(await gasBalance(rpc, relayer)).toBeGreaterThan(0n);
 });
 
-test('after a reorg the receipt is gone and the block has another hash', async () => {
-  const receipt = await settle([await paymentFor(network, payer, single, 1_000n)]);
-  expect(await blockHashAt(rpc, receipt.blockNumber)).toBe(receipt.blockHash);
+test('after a reorg the receipt is gone and the nonce is unused', async () => {
+  const item = await paymentFor(network, payer, single, 1_000n);
+  const receipt = await settle([item]);
   await callChain(chain.rpcUrl, 'anvil_reorg', [1, []]);
-  expect(await blockHashAt(rpc, receipt.blockNumber)).not.toBe(receipt.blockHash);
   expect(await receiptOf(rpc, receipt.hash)).toBeNull();
+  expect(await seen(item.authorization, receipt.blockNumber)).toMatchObject({ nonce: 'unused', spending: null });
 });

@@ -2,9 +2,10 @@ import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { authorizationStateAtSafe, receiptOf, waitForReceipt } from '../../chain/receipts.ts';
+import { receiptOf, waitForReceipt } from '../../chain/receipts.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { createRpc, isEvmRefusal, RpcError } from '../../chain/rpc.ts';
+import { readSights } from '../../chain/sight.ts';
 import { sendRaw } from '../../chain/transaction.ts';
 import type { TestChain } from '../support/parts.ts';
 import { startTestChain } from '../support/parts.ts';
@@ -93,7 +94,8 @@ test('reads treat a node without the block as an outage, never as an answer abou
   const network = testNetwork(chain);
   const hash = `0x${'11'.repeat(32)}` as const;
   await expect(receiptOf(rpc, hash)).rejects.toMatchObject({ code: 'chain_unavailable' });
-  await expect(authorizationStateAtSafe(rpc, network, newWallet(), hash)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  const ask = { payer: newWallet(), nonce: hash, hashes: [], sinceBlock: null };
+  await expect(readSights(rpc, network, [ask], { atSafe: true })).rejects.toMatchObject({ code: 'chain_unavailable' });
   await expect(waitForReceipt(rpc, [hash], { timeoutMs: 50 })).rejects.toMatchObject({ code: 'chain_unavailable' });
 });
 

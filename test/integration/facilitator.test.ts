@@ -6,7 +6,7 @@ import type { ParsedPayment } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
-import { watchTransfers } from '../../services/settlement/facilitator/transfers.ts';
+import { facilitatorRail } from '../../services/settlement/facilitator/rail.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import type { Answer, TestFacilitator } from '../support/facilitator.ts';
 import { clientOf, startFacilitator } from '../support/facilitator.ts';
@@ -122,7 +122,7 @@ test('a facilitator that answers no status call holds up no round: a bounded num
     },
   });
   const many = Array.from({ length: 200 }, () => ({ ...stored }));
-  await watchTransfers(changed(world, { facilitatorOf, now: () => Date.now() + 120_000 }), many);
+  await facilitatorRail.words(changed(world, { facilitatorOf, now: () => Date.now() + 120_000 }), many);
   expect(asked).toBe(32);
 });
 

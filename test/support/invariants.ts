@@ -1,8 +1,9 @@
 /** What must hold after every fault, compared with what the chain shows and not with our own flags (safety, invariants). */
 import { expect } from 'vitest';
 import { evidenceFromLogs } from '../../chain/evidence.ts';
-import { blockNumbers, findAuthorization, receiptOf } from '../../chain/receipts.ts';
+import { blockNumbers, receiptOf } from '../../chain/receipts.ts';
 import { createRpc } from '../../chain/rpc.ts';
+import { readSights } from '../../chain/sight.ts';
 import { listBalances } from '../../chain/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import type { Payment, PaymentRow } from '../../db/settlement/payment.ts';
@@ -95,8 +96,10 @@ async function recordEqualsChain(world: JudgedWorld, payment: Payment): Promise<
     'select coalesce(sum(micro), 0) as net from crossing where tenant_id = $1 and payment_id = $2',
     [payment.tenantId, payment.paymentId],
   );
-  const found = await findAuthorization(world.rpc, world.network, payment.payer, payment.nonce, 0n);
-  const paid = found.kind === 'used' && found.evidence.to === payment.payTo && found.evidence.value === payment.amountMicro;
+  const ask = { payer: payment.payer, nonce: payment.nonce, hashes: [], sinceBlock: 0n };
+  const { sights } = await readSights(world.rpc, world.network, [ask], { atSafe: false });
+  const spending = sights[0]?.spending;
+  const paid = spending?.kind === 'transfer' && spending.to === payment.payTo && spending.valueMicro === payment.amountMicro;
   expect({ state: payment.facts.state, net: BigInt(net[0]?.net ?? 0), settled: isSettled(payment.facts.state) }).toEqual({
     state: payment.facts.state,
     net: paid ? payment.amountMicro : 0n,

@@ -1,0 +1,77 @@
+import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
+import { findBatch } from '../../db/settlement/relayer.ts';
+import type { RailWord } from '../../domain/payment/sight.ts';
+import { sweepBatches } from './batches.ts';
+import type { Budget } from './budget.ts';
+import type { ConfirmResult } from './confirm.ts';
+import { confirmBatch } from './confirm.ts';
+import type { SettlementDeps } from './deps.ts';
+import { facilitatorRail } from './facilitator/rail.ts';
+import type { SendResult } from './send.ts';
+import { claimAndSend } from './send.ts';
+import type { BatchProposal } from './starter.ts';
+
+/**
+ * Who moves the money of a batch. Rails differ only in how they send, and in what they know besides the chain; what that means is
+ * judged in one place. Test keys have no rail: `settleMock` answers them.
+ */
+export interface Rail {
+  /** Claims what is open of a proposal and sets it on its way; called again for the same batch it claims nothing. */
+  send(deps: SettlementDeps, proposal: BatchProposal, workflowId: string | null): Promise<SendResult>;
+  /** Stays with a batch for `timeoutMs` and decides what can be decided; any number of calls is harmless. */
+  confirm(
+    deps: SettlementDeps,
+    batchId: string,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<ConfirmResult>;
+  /** Looks after the batches that no live workflow may hold, once through. Returns payments that need a batch. */
+  sweep(deps: SettlementDeps, networkId: string, budget: Budget): Promise<readonly PaymentRef[]>;
+  /** What the rail says of payments besides the chain, by payment id; of most it says nothing. */
+  words(deps: SettlementDeps, payments: readonly Payment[]): Promise<ReadonlyMap<string, RailWord>>;
+}
+
+const relayerRail: Rail = {
+  send: claimAndSend,
+  confirm: confirmBatch,
+  sweep: sweepBatches,
+  words: () => Promise.resolve(new Map()),
+};
+
+/** By the name that a network's configuration and a batch's row know them by; what no rail is named for is the relayer's. */
+const RAILS: ReadonlyMap<string, Rail> = new Map([
+  ['relayer', relayerRail],
+  ['facilitator', facilitatorRail],
+]);
+
+function railOf(name: string | undefined): Rail {
+  return RAILS.get(name ?? '') ?? relayerRail;
+}
+
+/** Sends a proposal by the rail that its network is configured for. */
+export function sendProposal(deps: SettlementDeps, proposal: BatchProposal, workflowId: string | null): Promise<SendResult> {
+  return railOf(deps.networks.get(proposal.network).settler).send(deps, proposal, workflowId);
+}
+
+/** Confirms a batch by the rail that carries it, whatever its network is configured for by now. */
+export async function confirmCarried(
+  deps: SettlementDeps,
+  batchId: string,
+  options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<ConfirmResult> {
+  return railOf((await findBatch(deps.database, batchId))?.kind).confirm(deps, batchId, options);
+}
+
+/** Looks after the batches of every rail. Each stands alone: what goes wrong on one keeps no other from its turn. */
+export function railSweeps(
+  deps: SettlementDeps,
+  networkId: string,
+  budget: () => Budget,
+): readonly (() => Promise<readonly PaymentRef[]>)[] {
+  return [...RAILS.values()].map((rail) => () => rail.sweep(deps, networkId, budget()));
+}
+
+/** What the rails say of payments besides the chain, by payment id. */
+export async function railWords(deps: SettlementDeps, payments: readonly Payment[]): Promise<ReadonlyMap<string, RailWord>> {
+  const said = await Promise.all([...RAILS.values()].map((rail) => rail.words(deps, payments)));
+  return new Map(said.flatMap((words) => [...words]));
+}
