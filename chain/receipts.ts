@@ -55,10 +55,13 @@ export async function receiptOf(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
   };
 }
 
-/** The receipts of those transactions that are mined, by hash; the connection's limit says how many are asked for at once. */
-export async function listReceipts(rpc: Rpc, hashes: readonly Hex[]): Promise<ReadonlyMap<string, Receipt>> {
-  const read = await Promise.all(hashes.map((hash) => receiptOf(rpc, hash)));
-  return new Map(read.flatMap((receipt) => (receipt ? [[receipt.hash, receipt] as const] : [])));
+/**
+ * The receipts of transactions by hash, null for one that is not mined. One that the node gave no answer for is absent, so that it keeps
+ * no other from being looked at.
+ */
+export async function listReceipts(rpc: Rpc, hashes: readonly Hex[]): Promise<ReadonlyMap<string, Receipt | null>> {
+  const answers = await Promise.allSettled(hashes.map(async (hash) => [hash, await receiptOf(rpc, hash)] as const));
+  return new Map(answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));
 }
 
 /**
@@ -74,7 +77,8 @@ export async function waitForReceipt(
   for (;;) {
     const last = performance.now() >= deadline || signal?.aborted === true;
     try {
-      const [mined] = (await listReceipts(rpc, hashes)).values();
+      const receipts = await Promise.all(hashes.map((hash) => receiptOf(rpc, hash)));
+      const mined = receipts.find((receipt) => receipt !== null);
       if (mined) return mined;
     } catch (error) {
       if (last) throw error;

@@ -87,13 +87,18 @@ const OF_SETTLED: readonly Rule[] = [
   // Without an answer nothing is taken back.
   (_payment, sight) => (sight === null ? 'wait' : null),
   settledByRail,
-  // There, or moved: in the same place it becomes final at the safe block, elsewhere it is followed.
+  // There, or moved: in the same place it becomes final at the safe block, elsewhere it is followed. What was final is corrected first
+  // where another transaction pays it now, since its announcement named the former one.
   (payment, sight) => {
     const paid = sight && payingTransfer(payment, sight.spending);
     if (!paid || !sight) return null;
+    const { state, evidence: known } = payment.facts;
+    if (state === 'final' && known !== null && known.txHash !== paid.transfer.txHash) {
+      return { event: { type: 'reorged', transfer: known } };
+    }
     if (!isKnown(payment, paid.transfer)) return evidence(paid);
     const isSafe = sight.safe !== null && paid.transfer.blockNumber <= sight.safe.blockNumber;
-    return isSafe && payment.facts.state === 'settled' ? { event: { type: 'safe', transfer: paid.transfer } } : 'wait';
+    return isSafe && state === 'settled' ? { event: { type: 'safe', transfer: paid.transfer } } : 'wait';
   },
   // Gone, if this node is as far as the evidence was: one that is behind does not show it yet.
   ({ facts }, sight) => {

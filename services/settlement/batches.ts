@@ -1,5 +1,6 @@
 import type { Receipt } from '../../chain/receipts.ts';
 import { blockNumbers, listReceipts } from '../../chain/receipts.ts';
+import { chainUnavailable } from '../../chain/rpc.ts';
 import { safeTransactionCount } from '../../chain/states.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
 import { countBroadcast, listBatchPayments } from '../../db/settlement/payment.ts';
@@ -19,7 +20,7 @@ interface Seen {
   readonly safeCount: bigint;
   readonly safeBlock: bigint;
   /** Receipts of its unfinished batches, by transaction. */
-  readonly receipts: ReadonlyMap<string, Receipt>;
+  readonly receipts: ReadonlyMap<string, Receipt | null>;
 }
 
 /**
@@ -68,13 +69,15 @@ async function sweepBatch(
   seen: Seen,
 ): Promise<readonly PaymentRef[]> {
   const { deps, network, rpc } = call;
-  const receipt = attempts.map(({ txHash }) => seen.receipts.get(txHash)).find((found) => found !== undefined);
+  const found = attempts.map(({ txHash }) => seen.receipts.get(txHash));
+  const receipt = found.find((one) => one);
   if (receipt) {
     const isDone = batch.state === 'mined' && (await countBroadcast(deps.database, batch.batchId)) === 0;
     const { undecided, rest } = isDone ? NOTHING_LEFT : await decideBatch(call, batch, attempts, receipt);
     if (undecided === 0 && receipt.blockNumber <= seen.safeBlock) await setBatchState(deps.database, batch.batchId, 'safe');
     return rest;
   }
+  if (found.includes(undefined)) throw chainUnavailable(rpc.networkId); // no answer is not a no
   if (seen.safeCount > batch.nonce) return releaseOvertaken(call, batch);
   if (batch.state === 'open') return (await confirmBatch(deps, batch.batchId, { timeoutMs: 0 })).rest;
   await setBatchState(deps.database, batch.batchId, 'open');

@@ -133,7 +133,7 @@ export const FAULTS: readonly Fault[] = [
   {
     id: 20,
     fault: 'a batch is sent with too little gas and reverts',
-    tests: [{ file: node, name: 'a batch that reverts for want of gas fails no payment of it' }],
+    tests: [{ file: node, name: 'a batch that reverts for want of gas fails no payment that the chain would take' }],
   },
   {
     id: 21,

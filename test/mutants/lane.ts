@@ -100,12 +100,12 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'a transaction that reverts as a whole fails its payments',
     edits: [
       {
-        file: 'services/settlement/confirm.ts',
-        search: "if (!own || (receipt.status === 'reverted' && !(await isLone(deps, batch)))) {",
-        replace: 'if (!own) {',
+        file: 'domain/payment/judge.ts',
+        search: 'if (carrier.size > 1) return { event: unsent };',
+        replace: '',
       },
     ],
-    test: { file: node, name: 'a batch that reverts for want of gas fails no payment of it' },
+    test: { file: node, name: 'a batch that reverts for want of gas fails no payment that the chain would take' },
   },
   {
     id: 'wallet-asked-without-cap',
@@ -139,12 +139,12 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'a wallet of code that agrees when asked and reverts when it counts gets no strike',
     edits: [
       {
-        file: 'services/settlement/confirm.ts',
-        search: 'if (refused || fickle) strikes.push(payment);',
-        replace: 'if (refused) strikes.push(payment);',
+        file: 'domain/payment/judge.ts',
+        search: 'if (facts.attempts === 0) return { event: unsent, strike: true };',
+        replace: 'if (facts.attempts === 0) return { event: unsent };',
       },
     ],
-    test: { file: wallets, name: 'a wallet of code that says yes when asked and no when it counts, alone' },
+    test: { file: wallets, name: 'a wallet of code that says yes when asked and no when it counts' },
   },
   {
     id: 'no-gas-budget',

@@ -52,21 +52,14 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'ItemFailed of our batch fails the payment, without a look for the log of its authorization',
     edits: [
       {
-        file: 'services/settlement/confirm.ts',
-        search: "if (!outcome || outcome.kind === 'nonce_used') continue;",
-        replace:
-          "if (!outcome) continue;\n    if (outcome.kind === 'nonce_used') {\n" +
-          "      occurrences.push(itemFailed(payment, batch, 'authorization_invalid', 'used', 'used'));\n      continue;\n    }",
+        file: 'domain/payment/judge.ts',
+        search: 'for (const rule of isSettled(payment.facts.state) ? OF_SETTLED : OF_UNSETTLED) {',
+        replace: 'for (const rule of isSettled(payment.facts.state) ? OF_SETTLED : [notMoved, ...OF_UNSETTLED]) {',
       },
       {
-        file: 'services/settlement/confirm.ts',
-        search: "if (judged === 'none') unexplained.push(payment);",
-        replace: 'if (judged) unexplained.push(payment);',
-      },
-      {
-        file: 'services/settlement/confirm.ts',
-        search: "else if (judged !== 'wait') occurrences.push(countForeign(deps, judged.occurrence));",
-        replace: '',
+        file: 'domain/payment/judge.ts',
+        search: "if (!found) return 'wait';",
+        replace: "if (!found) return { event: { type: 'itemFailed', batchId: carrier.batchId, reason: 'settlement_failed' } };",
       },
     ],
     test: { file: node, name: 'a payment that a stranger submits between our send and our block is settled by his hash' },
@@ -78,9 +71,16 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/confirm.ts',
-        search: '    await raiseFees(deps, network, rpc, batch);',
+        search: '  await raiseFees(deps, call.network, call.rpc, batch);',
+        replace: '',
+      },
+      {
+        file: 'services/settlement/confirm.ts',
+        search: '  return { undecided: open.length, rest: [] };',
         replace:
-          "    await applyEvents(deps.database, open.map((payment) => itemFailed(payment, batch, 'settlement_failed', 'late', 'late')));",
+          "  const late = { fate: 'reverted', size: 1, batchId } as const;\n" +
+          '  await runRound(call, open.map((payment) => ({ payment, hashes: [], carrier: late })), { atSafe: false });\n' +
+          '  return { undecided: 0, rest: [] };',
       },
     ],
     test: { file: lane, name: 'stuck fees are raised to what the block asks in one step' },
@@ -183,9 +183,9 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'evidence once seen is never read again',
     edits: [
       {
-        file: 'services/settlement/watch.ts',
-        search: 'if (!receipt || !now) occurrences.push(...(await afterReorg(deps, network, rpc, payment)));',
-        replace: 'if (!receipt || !now) return;',
+        file: 'domain/payment/judge.ts',
+        search: "    return { event: { type: 'reorged', transfer: facts.evidence } };",
+        replace: "    return 'wait';",
       },
     ],
     test: { file: reorg, name: 'a reorg in which the payer cancels takes the sale back' },
@@ -256,8 +256,8 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'an author whom the token refuses is found out on chain, at our cost',
     edits: [
       {
-        file: 'services/settlement/examine.ts',
-        search: 'else if (payeeFailures.has(payment.payTo)) occurrences.push(payeeBlocked(payment));',
+        file: 'services/settlement/simulate.ts',
+        search: "if (!isOther && blocked.has(payment.payTo)) return { kind: 'payee_blocked' };",
         replace: '',
       },
     ],

@@ -13,9 +13,10 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a facilitator that says it settled, with any hash, settles the payment without a look at the chain',
     edits: [
       {
-        file: 'services/settlement/facilitator/confirm.ts',
-        search: "return submission.said === 'settled' && waitsForOwnId(submission) && submission.payment.legWords === null;",
-        replace: "return submission.said === 'settled';",
+        file: 'services/settlement/facilitator/words.ts',
+        search: '  if (id === null) return null;\n',
+        replace:
+          "  if (said === 'settled' && reference !== null) return movedWord(payment, reference);\n  if (id === null) return null;\n",
       },
     ],
     test: { file: facilitator, name: 'success with a hash that is absent, foreign, or of another payment settles nothing' },
@@ -26,9 +27,9 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'three refusals in a row fail a payment although an answer before them was lost',
     edits: [
       {
-        file: 'services/settlement/facilitator/confirm.ts',
-        search: 'refusals >= REFUSAL_LIMIT && (refusals === asks || (reference !== null && !isTxHash(reference)))',
-        replace: "refusals >= REFUSAL_LIMIT && (asks >= 0 || isTxHash(reference ?? ''))",
+        file: 'services/settlement/facilitator/words.ts',
+        search: 'refusals >= REFUSAL_LIMIT && (refusals === asks || id !== null)',
+        replace: 'refusals >= REFUSAL_LIMIT && asks >= 0',
       },
     ],
     test: { file: facilitator, name: 'once an answer was lost, no number of refusals fails the payment' },
@@ -122,9 +123,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'unreadable-row-stops-the-lane',
     rule: 11,
     bug: 'a row that nobody can read is sent like any other, and its batch fails each time',
-    edits: [
-      { file: 'services/settlement/examine.ts', search: 'if (!isReadable(payment)) {', replace: "if (payment.payer === '0x') {" },
-    ],
+    edits: [{ file: 'services/settlement/examine.ts', search: 'payments.filter(isReadable);', replace: 'payments;' }],
     test: { file: 'test/fault/poison.test.ts', name: 'a payment whose signature nobody can read fails alone, unsent' },
   },
   {
