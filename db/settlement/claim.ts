@@ -1,4 +1,5 @@
 import { decide } from '../../domain/payment/machine.ts';
+import { isClaimable } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import type { Payment, PaymentRef } from './payment.ts';
 import { listPayments } from './payment.ts';
@@ -25,7 +26,7 @@ export async function claimBatch(
     const found: Lane = await lockLane(sql, lane);
     if (found.kind !== 'free') return { kind: found.kind };
     const rows = await listPayments(sql, proposals, true);
-    const open = rows.filter((row) => row.mode === 'live' && row.facts.state === 'accepted' && row.facts.batchId === null);
+    const open = rows.filter(isClaimable);
     if (open.length === 0) return { kind: 'nothing' };
     const signed = await sign(open, found.nonce);
     if (!signed) return { kind: 'nothing' };

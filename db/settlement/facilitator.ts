@@ -1,4 +1,5 @@
 import { decide } from '../../domain/payment/machine.ts';
+import { isClaimable } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import { markClaimed } from './claim.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
@@ -32,7 +33,7 @@ export async function claimSubmissions(
 ): Promise<readonly Payment[]> {
   return database.transaction(async (sql) => {
     const rows = await listPayments(sql, proposals, true);
-    const open = rows.filter((row) => row.mode === 'live' && row.facts.state === 'accepted' && row.facts.batchId === null);
+    const open = rows.filter(isClaimable);
     const { batchId } = batch;
     const claimed = open.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
     if (claimed.length === 0) return [];

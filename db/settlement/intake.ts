@@ -210,7 +210,7 @@ function siblingFromRow(row: {
     paymentId: row.payment_id,
     state: row.state,
     amountMicro: BigInt(row.amount_micro),
-    decidedAtMs: row.decided_at?.getTime() ?? null,
+    settledAtMs: row.decided_at?.getTime() ?? null,
     licenceExpiresAtSeconds: row.licence_expires_at === null ? null : Number(row.licence_expires_at),
   };
 }

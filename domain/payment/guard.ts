@@ -1,14 +1,14 @@
 import type { CrossingKind } from '../terms.ts';
 import type { PaymentState } from './state.ts';
-import { isSettled, isUndecided } from './state.ts';
+import { isSettled, LEADING_STATES } from './state.ts';
 
 /** Another payment of the same payer for the same resource and kind, as the guard sees it under its lock. */
 export interface Sibling {
   readonly paymentId: string;
   readonly state: PaymentState;
   readonly amountMicro: bigint;
-  /** When it was settled, epoch ms; null before. */
-  readonly decidedAtMs: number | null;
+  /** When it was settled for the first time, epoch ms, whatever a reorganisation did to it later; null before. */
+  readonly settledAtMs: number | null;
   /** End of the licence it was answered with, epoch seconds; null while no success was answered. */
   readonly licenceExpiresAtSeconds: number | null;
 }
@@ -40,7 +40,7 @@ export function guardPurchase(
     const live = siblings.find((sibling) => isSettled(sibling.state) && licenceEndMs(sibling, now.licenceLifeSeconds) > now.ms);
     if (live) return { state: 'superseded', successorId: live.paymentId, repeatsLicence: true };
   } else {
-    const recent = same.find((sibling) => isSettled(sibling.state) && (sibling.decidedAtMs ?? 0) > now.ms - CITATION_GUARD_MS);
+    const recent = same.find((sibling) => isSettled(sibling.state) && (sibling.settledAtMs ?? 0) > now.ms - CITATION_GUARD_MS);
     if (recent) return { state: 'superseded', successorId: recent.paymentId, repeatsLicence: false };
   }
   return { state: 'accepted' };
@@ -61,10 +61,10 @@ export function guardLicence(
 
 /** True for an undecided payment that may be on its way: it keeps others of the same purchase waiting. */
 export function isLeading(sibling: { readonly state: PaymentState }): boolean {
-  return isUndecided(sibling.state) && sibling.state !== 'held';
+  return LEADING_STATES.includes(sibling.state);
 }
 
 function licenceEndMs(sibling: Sibling, licenceLifeSeconds: number): number {
   if (sibling.licenceExpiresAtSeconds !== null) return sibling.licenceExpiresAtSeconds * 1000;
-  return (sibling.decidedAtMs ?? 0) + licenceLifeSeconds * 1000;
+  return (sibling.settledAtMs ?? 0) + licenceLifeSeconds * 1000;
 }

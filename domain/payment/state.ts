@@ -18,14 +18,53 @@ export const PAYMENT_STATES = [
 /** One of the states of a payment. */
 export type PaymentState = (typeof PAYMENT_STATES)[number];
 
-/** States in which nothing is decided yet: the caller is told `settlement_pending`. */
-export function isUndecided(state: PaymentState): boolean {
-  return state === 'accepted' || state === 'held' || state === 'broadcast' || state === 'review';
+/** What a state means to the rest of the service; a state added later must say all of it here. */
+interface Meaning {
+  /** `open`: goes on by itself. `asked`: a person looks. `follows`: another payment's answer is its own. */
+  readonly verdict: 'open' | 'asked' | 'paid' | 'unpaid' | 'follows';
+  /** It may be on its way, so that others of the same purchase wait for it (safety 14). */
+  readonly leads: boolean;
+  /** Nothing of ours carries it, so that only a look at its authorization shows what became of it (safety 3). */
+  readonly isLoose: boolean;
 }
 
+const MEANINGS: Readonly<Record<PaymentState, Meaning>> = {
+  accepted: { verdict: 'open', leads: true, isLoose: false },
+  held: { verdict: 'open', leads: false, isLoose: true },
+  broadcast: { verdict: 'open', leads: true, isLoose: false },
+  settled: { verdict: 'paid', leads: false, isLoose: false },
+  final: { verdict: 'paid', leads: false, isLoose: false },
+  failed: { verdict: 'unpaid', leads: false, isLoose: true },
+  superseded: { verdict: 'follows', leads: false, isLoose: true },
+  expired: { verdict: 'unpaid', leads: false, isLoose: true },
+  review: { verdict: 'asked', leads: true, isLoose: true },
+};
+
+function statesThat(test: (meaning: Meaning) => boolean): readonly PaymentState[] {
+  return PAYMENT_STATES.filter((state) => test(MEANINGS[state]));
+}
+
+/** States that go on by themselves: undecided, and nobody has to look. */
+export const OPEN_STATES = statesThat(({ verdict }) => verdict === 'open');
+/** States in which nothing is decided yet: the caller is told `settlement_pending`. */
+export const UNDECIDED_STATES = statesThat(({ verdict }) => verdict === 'open' || verdict === 'asked');
+/** Undecided states of a payment that may be on its way: it keeps others of the same purchase waiting. */
+export const LEADING_STATES = statesThat(({ leads }) => leads);
 /** States in which the payer's money has moved as far as we know: a receipt may be given. */
+export const SETTLED_STATES = statesThat(({ verdict }) => verdict === 'paid');
+/** Decided states with an answer of their own; a superseded payment has that of its successor. */
+export const ANSWERED_STATES = statesThat(({ verdict }) => verdict === 'paid' || verdict === 'unpaid');
+/** States in which the money may move although nothing of ours carries it. */
+export const LOOSE_STATES = statesThat(({ isLoose }) => isLoose);
+
+/** True in `UNDECIDED_STATES`. */
+export function isUndecided(state: PaymentState): boolean {
+  return UNDECIDED_STATES.includes(state);
+}
+
+/** True in `SETTLED_STATES`. */
 export function isSettled(state: PaymentState): boolean {
-  return state === 'settled' || state === 'final';
+  return SETTLED_STATES.includes(state);
 }
 
 /**
@@ -80,4 +119,18 @@ export function newPayment(state: 'accepted' | 'held' | 'superseded'): PaymentFa
     evidence: null,
     watched: true,
   };
+}
+
+/** True for what a batch may take: stored, in none yet, and never a test key's payment, for which no money may move (safety 7). */
+export function isClaimable(payment: { readonly mode: 'live' | 'mock'; readonly facts: PaymentFacts }): boolean {
+  return payment.mode === 'live' && payment.facts.state === 'accepted' && payment.facts.batchId === null;
+}
+
+/**
+ * What becomes of the time of a decision when a payment goes from one state to another. It is the first moment of the decision
+ * that stands: finality and evidence in another block change no decision, and what a reorganisation took back has none.
+ */
+export function decisionTime(before: PaymentState, next: PaymentState): 'none' | 'kept' | 'now' {
+  if (isUndecided(next)) return 'none';
+  return before === next || (isSettled(before) && isSettled(next)) ? 'kept' : 'now';
 }

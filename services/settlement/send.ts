@@ -10,6 +10,7 @@ import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { listPayments } from '../../db/settlement/payment.ts';
 import type { SignedBatch } from '../../db/settlement/relayer.ts';
 import { findBatch } from '../../db/settlement/relayer.ts';
+import { isClaimable } from '../../domain/payment/state.ts';
 import type { RelayerKey, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { examine } from './examine.ts';
@@ -41,7 +42,7 @@ export async function claimAndSend(
     return { kind: 'sent', rest: [] };
   }
   const rows = await listPayments(deps.database, proposal.payments);
-  const open = rows.filter((row) => isOpen(row) && row.network === network.id);
+  const open = rows.filter((row) => isClaimable(row) && row.network === network.id);
   deps.crashAt('after_insert');
   const { sendable, occurrences } = await examine(deps, network, rpc, open);
   const applied = await applyEvents(deps.database, occurrences);
@@ -65,11 +66,6 @@ export async function claimAndSend(
   deps.crashAt('after_broadcast');
   const taken = new Set(claimed.map((payment) => payment.paymentId));
   return { kind: 'sent', rest: [...rest, ...chosen.filter((payment) => !taken.has(payment.paymentId)).map(refOf)] };
-}
-
-/** True for what may be sent: never a test key's payment, which no money may move for. */
-function isOpen({ mode, facts }: Payment): boolean {
-  return mode === 'live' && facts.state === 'accepted' && facts.batchId === null;
 }
 
 function refOf(payment: PaymentRef): PaymentRef {

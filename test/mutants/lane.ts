@@ -23,14 +23,9 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'whatever was proposed is claimed, in a batch already or not',
     edits: [
       {
-        file: 'services/settlement/send.ts',
-        search: "return mode === 'live' && facts.state === 'accepted' && facts.batchId === null;",
-        replace: "return mode === 'live' && (facts.state === 'accepted' || facts.state === 'broadcast');",
-      },
-      {
-        file: 'db/settlement/claim.ts',
-        search: "row.facts.state === 'accepted' && row.facts.batchId === null",
-        replace: "(row.facts.state === 'accepted' || row.facts.state === 'broadcast')",
+        file: 'domain/payment/state.ts',
+        search: "payment.facts.state === 'accepted' && payment.facts.batchId === null",
+        replace: "['accepted', 'broadcast'].includes(payment.facts.state)",
       },
       {
         file: 'db/settlement/claim.ts',

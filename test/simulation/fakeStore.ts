@@ -143,7 +143,7 @@ export class FakeStore implements Store {
       paymentId: row.id,
       state: row.facts.state,
       amountMicro: BigInt(row.auth.value),
-      decidedAtMs: row.decidedAtMs,
+      settledAtMs: row.decidedAtMs,
       licenceExpiresAtSeconds: null,
     }));
     const purchase = { kind: payment.kind, amountMicro: BigInt(payment.auth.value) };

@@ -67,7 +67,7 @@ export class SqlStore implements Store {
       insertPayment(database, newPaymentRow(this.place, paymentId, payment), (siblings) =>
         guardPurchase(
           { kind: payment.kind, amountMicro: BigInt(payment.auth.value) },
-          siblings.map((one) => ({ ...one, decidedAtMs: this.settledAtMs.get(one.paymentId) ?? null })),
+          siblings.map((one) => ({ ...one, settledAtMs: this.settledAtMs.get(one.paymentId) ?? null })),
           now,
         ),
       ),

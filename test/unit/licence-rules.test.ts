@@ -116,7 +116,7 @@ test('a purchase waits behind an undecided one, is answered by a covering licenc
     paymentId: 'p',
     state: 'broadcast',
     amountMicro: 5n,
-    decidedAtMs: null,
+    settledAtMs: null,
     licenceExpiresAtSeconds: null,
   } as const;
   expect(guardLicence({ amountMicro: 5n }, [sibling], 'x')).toEqual({ state: 'held' });

@@ -3,7 +3,20 @@ import { expect, test } from 'vitest';
 import type { PaymentEvent } from '../../domain/payment/machine.ts';
 import { decide } from '../../domain/payment/machine.ts';
 import type { EvidenceRef, PaymentFacts } from '../../domain/payment/state.ts';
-import { isSettled, MAX_ATTEMPTS, newPayment, PAYMENT_STATES } from '../../domain/payment/state.ts';
+import {
+  ANSWERED_STATES,
+  decisionTime,
+  isClaimable,
+  isSettled,
+  isUndecided,
+  LEADING_STATES,
+  LOOSE_STATES,
+  MAX_ATTEMPTS,
+  newPayment,
+  OPEN_STATES,
+  PAYMENT_STATES,
+  UNDECIDED_STATES,
+} from '../../domain/payment/state.ts';
 import { TRANSITIONS } from '../simulation/coverage.ts';
 
 const transfer: EvidenceRef = { txHash: '0x01', logIndex: 1, blockNumber: 7n };
@@ -176,4 +189,33 @@ test('bytes mined in vain five times fail the payment; those of another batch sa
   expect(run(facts, { type: 'unsent', batchId: 'b1' })).toBe(facts);
   expect(run(facts, { type: 'itemFailed', batchId: 'b1', reason: 'insufficient_funds' })).toBe(facts);
   expect(run(facts, { type: 'unsent', batchId: 'last' })).toMatchObject({ state: 'failed', reason: 'settlement_failed' });
+});
+
+test('a decision keeps its time when it becomes final or its evidence moves, and loses it when a reorg takes it back', () => {
+  expect(decisionTime('broadcast', 'settled')).toBe('now');
+  expect(decisionTime('settled', 'final')).toBe('kept');
+  expect(decisionTime('final', 'settled')).toBe('kept');
+  expect(decisionTime('final', 'broadcast')).toBe('none');
+  for (const before of ['failed', 'superseded', 'expired'] as const) expect(decisionTime(before, 'settled')).toBe('now');
+  for (const state of PAYMENT_STATES) expect(decisionTime(state, state)).toBe(isUndecided(state) ? 'none' : 'kept');
+});
+
+test('every state is undecided, settled, or closed, and what leads is undecided', () => {
+  for (const state of PAYMENT_STATES) {
+    const closed = ['failed', 'superseded', 'expired'].includes(state);
+    expect([isUndecided(state), isSettled(state), closed].filter(Boolean)).toHaveLength(1);
+    if (LEADING_STATES.includes(state)) expect(isUndecided(state)).toBe(true);
+  }
+  expect(UNDECIDED_STATES).toEqual(['accepted', 'held', 'broadcast', 'review']);
+  expect(OPEN_STATES).toEqual(['accepted', 'held', 'broadcast']);
+  expect(ANSWERED_STATES).toEqual(['settled', 'final', 'failed', 'expired']);
+  expect(LOOSE_STATES).toEqual(['held', 'failed', 'superseded', 'expired', 'review']);
+});
+
+test('a batch may take an accepted live payment that is in none, and nothing else', () => {
+  const mode = 'live';
+  expect(isClaimable({ mode, facts: accepted })).toBe(true);
+  expect(isClaimable({ mode: 'mock', facts: accepted })).toBe(false);
+  expect(isClaimable({ mode, facts: { ...accepted, batchId: 'b1' } })).toBe(false);
+  for (const facts of [broadcast, settled, newPayment('held')]) expect(isClaimable({ mode, facts })).toBe(false);
 });

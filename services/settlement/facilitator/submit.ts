@@ -2,6 +2,7 @@ import { claimSubmissions } from '../../../db/settlement/facilitator.ts';
 import { applyEvents } from '../../../db/settlement/outcome.ts';
 import { listPayments } from '../../../db/settlement/payment.ts';
 import { findBatch } from '../../../db/settlement/relayer.ts';
+import { isClaimable } from '../../../domain/payment/state.ts';
 import type { SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
 import { examine } from '../examine.ts';
@@ -21,9 +22,7 @@ export async function claimForFacilitator(
   if (await findBatch(deps.database, proposal.batchId)) return { kind: 'sent', rest: [] };
   const { network, rpc } = chainOf(deps, proposal.network);
   const rows = await listPayments(deps.database, proposal.payments);
-  const open = rows.filter(({ mode, facts, network: of }) => {
-    return mode === 'live' && of === network.id && facts.state === 'accepted' && facts.batchId === null;
-  });
+  const open = rows.filter((row) => row.network === network.id && isClaimable(row));
   deps.crashAt('after_insert');
   const { sendable, occurrences } = await examine(deps, network, rpc, open);
   const { released } = await applyEvents(deps.database, occurrences);
