@@ -1,61 +1,155 @@
-import { isLeading } from '../../domain/payment/guard.ts';
-import { isSettled } from '../../domain/payment/state.ts';
-import type { Database } from '../database.ts';
-import type { PurchaseKey } from './intake.ts';
+import type { Waiting } from '../../domain/payment/held.ts';
+import { nextHeld } from '../../domain/payment/held.ts';
+import type { PaymentEvent } from '../../domain/payment/machine.ts';
+import { decide } from '../../domain/payment/machine.ts';
+import type { PaymentState } from '../../domain/payment/state.ts';
+import { LEADING_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
+import type { Database, Sql } from '../database.ts';
 import { lockPurchases } from './intake.ts';
-import { applyHeld } from './outcome.ts';
+import type { Change } from './outcome.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { paymentFromRow } from './payment.ts';
+import { sqlStates, writeStates } from './states.ts';
 
-type Row = PaymentRow & Record<string, unknown>;
+/** What the payments that wait for each other have in common: one purchase of one mode at one price. */
+type Sale = Pick<Payment, 'tenantId' | 'payer' | 'resourceKey' | 'kind' | 'mode' | 'amountMicro'>;
+type SaleRow = Pick<PaymentRow, 'tenant_id' | 'payer' | 'resource_key' | 'kind' | 'mode' | 'amount_micro'> &
+  Record<string, unknown>;
 
 /**
  * Decides held payments that nothing holds any more (safety 14: release is in the deciding transaction and again in the
- * sweeper): superseded by the purchase that settled while they waited, or the oldest released. Returns the released ones.
+ * sweeper), at most `limit` sales a call, each in a transaction of its own. Returns the released ones. Again: changes nothing.
  */
 export async function sweepHeld(database: Database, network: string, limit: number): Promise<readonly PaymentRef[]> {
-  const purchases = await database.query<{ tenant_id: string; payer: string; resource_key: string; kind: string }>(
-    `select distinct held.tenant_id, held.payer, held.resource_key, held.kind from payment held
+  const rows = await database.query<SaleRow>(
+    `select distinct held.tenant_id, held.payer, held.resource_key, held.kind, held.mode, held.amount_micro from payment held
       where held.network = $1 and held.state = 'held' and not exists (
         select 1 from payment leader
          where leader.tenant_id = held.tenant_id and leader.payer = held.payer and leader.resource_key = held.resource_key
            and leader.kind = held.kind and leader.mode = held.mode and leader.amount_micro = held.amount_micro
-           and leader.state in ('accepted', 'broadcast', 'review'))
+           and leader.state in (${sqlStates(LEADING_STATES)}))
       limit $2`,
     [network, limit],
   );
   const released: PaymentRef[] = [];
-  for (const row of purchases) {
-    const key = { tenantId: row.tenant_id, payer: row.payer, resourceKey: row.resource_key, kind: row.kind };
-    released.push(...(await decidePurchase(database, key)));
+  for (const row of rows) {
+    const changes = await database.transaction(async (sql) => {
+      const sale = saleFromRow(row);
+      await lockPurchases(sql, [sale]);
+      const decided = await decideHeld(sql, [sale]);
+      await writeStates(sql, decided);
+      if (decided.length > 0) await sql.query("select pg_notify('payment_decided', '')");
+      return decided;
+    });
+    released.push(...listReleased(changes));
   }
   return released;
 }
 
-async function decidePurchase(database: Database, key: PurchaseKey): Promise<readonly PaymentRef[]> {
-  return database.transaction(async (sql) => {
-    await lockPurchases(sql, [key]);
-    const rows = await sql.query<Row>(
-      `select * from payment where tenant_id = $1 and payer = $2 and resource_key = $3 and kind = $4
-          and (state in ('accepted', 'held', 'broadcast', 'review') or (state in ('settled', 'final')
-            and decided_at > now() - interval '1 day'))
-        order by accepted_at, payment_id for update`,
-      [key.tenantId, key.payer, key.resourceKey, key.kind],
-    );
-    const payments = rows.map(paymentFromRow);
-    const released: PaymentRef[] = [];
-    for (const held of payments.filter((payment) => payment.facts.state === 'held')) {
-      const same = payments.filter((p) => p.amountMicro === held.amountMicro && p.mode === held.mode);
-      const settled = same.find((p) => isSettled(p.facts.state) && (p.decidedAt ?? p.acceptedAt) >= held.acceptedAt);
-      const busy = released.length > 0 || same.some((payment) => isLeading(payment.facts));
-      if (settled) await applyHeld(sql, held, { type: 'superseded' }, settled.paymentId);
-      else if (!busy) released.push(await release(sql, held));
-    }
-    return released;
-  });
+/** The payments that decisions about held ones let go: they need a batch. */
+export function listReleased(changes: readonly Change[]): readonly Payment[] {
+  return changes.filter((change) => change.next.state === 'accepted').map((change) => change.payment);
 }
 
-async function release(sql: Parameters<typeof applyHeld>[0], held: Payment): Promise<PaymentRef> {
-  await applyHeld(sql, held, { type: 'released' }, null);
-  return { tenantId: held.tenantId, paymentId: held.paymentId };
+/**
+ * Decides everything held in some sales, oldest first (`nextHeld`), as if the given changes stood, whose payments are of these sales.
+ * Writes nothing. Call it under the locks of the purchases.
+ */
+export async function decideHeld(sql: Sql, sales: readonly Sale[], changes: readonly Change[] = []): Promise<Change[]> {
+  const states = new Map(changes.map((change) => [change.payment.paymentId, change.next.state]));
+  const waiting = (await listHeld(sql, sales)).filter(({ paymentId }) => (states.get(paymentId) ?? 'held') === 'held');
+  if (waiting.length === 0) return [];
+  const rivals = Map.groupBy(await listRivals(sql, waiting), ({ sale }) => sale);
+  const result: Change[] = [];
+  for (const [sale, held] of Map.groupBy(waiting, saleText)) {
+    const own = changes.filter((change) => saleText(change.payment) === sale).map(waitingOfChange);
+    const siblings = new Map([...(rivals.get(sale) ?? []), ...held.map(waitingOf), ...own].map((one) => [one.paymentId, one]));
+    for (const payment of held) {
+      const decision = nextHeld(waitingOf(payment), [...siblings.values()]);
+      if (decision.kind === 'waits') continue;
+      const event: PaymentEvent = { type: decision.kind };
+      const { next, effects } = decide(payment.facts, event);
+      const successorId = decision.kind === 'superseded' ? decision.successorId : payment.successorId;
+      siblings.set(payment.paymentId, { ...waitingOf(payment), state: next.state });
+      const { tenantId, paymentId } = payment;
+      result.push({ payment: { ...payment, successorId }, next, effects, occurrence: { tenantId, paymentId, event } });
+    }
+  }
+  return result;
+}
+
+function waitingOf({ paymentId, facts, acceptedAt, decidedAt }: Payment): Waiting {
+  return { paymentId, state: facts.state, acceptedAtMs: acceptedAt.getTime(), decidedAtMs: decidedAt?.getTime() ?? null };
+}
+
+/** A payment as this transaction leaves it: what it settles, it settles after everything that is stored. */
+function waitingOfChange({ payment, next, effects }: Change): Waiting {
+  const settlesNow = effects.some((effect) => effect.type === 'supersedeHeld');
+  const seen = waitingOf(payment);
+  return { ...seen, state: next.state, decidedAtMs: settlesNow ? Number.POSITIVE_INFINITY : seen.decidedAtMs };
+}
+
+/** Held payments of some sales, oldest first, locked in key order. */
+async function listHeld(sql: Sql, sales: readonly Sale[]): Promise<readonly Payment[]> {
+  const distinct = [...new Map(sales.map((sale) => [saleText(sale), sale])).values()];
+  if (distinct.length === 0) return [];
+  const column = <T>(read: (sale: Sale) => T): T[] => distinct.map(read);
+  // coalesce hides the state from the planner: it would read every open payment for each sale, by the index of open ones.
+  const rows = await sql.query<PaymentRow & Record<string, unknown>>(
+    `select payment.* from payment
+       join unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+            as sale (tenant_id, payer, resource_key, kind, mode, amount_micro)
+            using (tenant_id, payer, resource_key, kind, mode, amount_micro)
+      where coalesce(payment.state, '') = 'held'
+      order by payment.tenant_id, payment.payment_id for update of payment`,
+    [
+      ...[column((s) => s.tenantId), column((s) => s.payer), column((s) => s.resourceKey), column((s) => s.kind)],
+      ...[column((s) => s.mode), column((s) => s.amountMicro.toString())],
+    ],
+  );
+  const oldestFirst = (a: Payment, b: Payment): number =>
+    a.acceptedAt.getTime() - b.acceptedAt.getTime() || (a.paymentId < b.paymentId ? -1 : 1);
+  return rows.map(paymentFromRow).sort(oldestFirst);
+}
+
+/** What decides over held payments: others of their sale that lead, or that settled after the oldest of them was accepted. */
+async function listRivals(sql: Sql, held: readonly Payment[]): Promise<readonly (Waiting & { readonly sale: string })[]> {
+  const oldest = [...Map.groupBy(held, saleText).values()].flatMap((list) => list.slice(0, 1));
+  const column = <T>(read: (payment: Payment) => T): T[] => oldest.map(read);
+  const rows = await sql.query<SaleRow & { payment_id: string; state: PaymentState; accepted_at: Date; decided_at: Date | null }>(
+    `select tenant_id, payer, resource_key, kind, mode, amount_micro, payment_id, state, accepted_at, decided_at from payment
+       join unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
+            as sale (tenant_id, payer, resource_key, kind, mode, amount_micro, since)
+            using (tenant_id, payer, resource_key, kind, mode, amount_micro)
+      where state in (${sqlStates(LEADING_STATES)})
+         or (state in (${sqlStates(SETTLED_STATES)}) and decided_at >= sale.since)
+      order by decided_at, payment_id`,
+    [
+      ...[column((p) => p.tenantId), column((p) => p.payer), column((p) => p.resourceKey), column((p) => p.kind)],
+      ...[column((p) => p.mode), column((p) => p.amountMicro.toString()), column((p) => p.acceptedAt)],
+    ],
+  );
+  return rows.map((row) => ({
+    sale: saleText(saleFromRow(row)),
+    paymentId: row.payment_id,
+    state: row.state,
+    acceptedAtMs: row.accepted_at.getTime(),
+    decidedAtMs: row.decided_at?.getTime() ?? null,
+  }));
+}
+
+function saleFromRow(row: SaleRow): Sale {
+  return {
+    tenantId: row.tenant_id,
+    payer: row.payer as Sale['payer'],
+    resourceKey: row.resource_key,
+    kind: row.kind,
+    mode: row.mode,
+    amountMicro: BigInt(row.amount_micro),
+  };
+}
+
+/** One text for one sale. */
+function saleText({ tenantId, payer, resourceKey, kind, mode, amountMicro }: Sale): string {
+  return JSON.stringify([tenantId, payer, resourceKey, kind, mode, amountMicro.toString()]);
 }

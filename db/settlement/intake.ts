@@ -1,8 +1,10 @@
 import type { GuardDecision, Sibling } from '../../domain/payment/guard.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
+import { LEADING_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { findPayment, legsToRows, paymentFromRow } from './payment.ts';
+import { sqlStates } from './states.ts';
 
 /** A payment before its first row: everything but what happens to it later. */
 export type NewPayment = Omit<
@@ -180,15 +182,15 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
     payment_id: string;
     state: PaymentState;
     amount_micro: string;
-    decided_at: Date | null;
+    settled_at: Date | null;
     licence_expires_at: string | null;
   }>(
-    `select asked_by, payment_id, state, amount_micro, decided_at, licence_expires_at
+    `select asked_by, payment_id, state, amount_micro, coalesce(settled_at, decided_at) as settled_at, licence_expires_at
        from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
             as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)
        join payment using (tenant_id, payer, resource_key, kind, mode, purpose)
-      where state in ('accepted', 'broadcast', 'review', 'settled', 'final')
-        and (state in ('accepted', 'broadcast', 'review') or decided_at > now() - interval '2 hours')
+      where state in (${sqlStates(LEADING_STATES)})
+         or (state in (${sqlStates(SETTLED_STATES)}) and coalesce(settled_at, decided_at) > now() - interval '2 hours')
       order by accepted_at desc`,
     [
       ...[column((p) => p.tenantId), column((p) => p.payer), column((p) => p.resourceKey), column((p) => p.kind)],
@@ -203,14 +205,14 @@ function siblingFromRow(row: {
   readonly payment_id: string;
   readonly state: PaymentState;
   readonly amount_micro: string;
-  readonly decided_at: Date | null;
+  readonly settled_at: Date | null;
   readonly licence_expires_at: string | null;
 }): Sibling {
   return {
     paymentId: row.payment_id,
     state: row.state,
     amountMicro: BigInt(row.amount_micro),
-    settledAtMs: row.decided_at?.getTime() ?? null,
+    settledAtMs: row.settled_at?.getTime() ?? null,
     licenceExpiresAtSeconds: row.licence_expires_at === null ? null : Number(row.licence_expires_at),
   };
 }

@@ -1,6 +1,8 @@
+import { ANSWERED_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { paymentFromRow } from './payment.ts';
+import { sqlStates } from './states.ts';
 
 /**
  * Those of the given payments that are decided, in one query (safety 6). A superseded payment counts only once its
@@ -13,8 +15,8 @@ export async function listDecided(sql: Sql, refs: readonly PaymentRef[]): Promis
        join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)
        left join payment successor
          on successor.tenant_id = payment.tenant_id and successor.payment_id = payment.successor_id
-      where payment.state in ('settled', 'final', 'failed', 'expired')
-         or (payment.state = 'superseded' and successor.state in ('settled', 'final', 'failed', 'expired'))`,
+      where payment.state in (${sqlStates(ANSWERED_STATES)})
+         or (payment.state = 'superseded' and successor.state in (${sqlStates(ANSWERED_STATES)}))`,
     [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
   );
   return rows.map(paymentFromRow);

@@ -1,8 +1,15 @@
 import { LANE_MUTANTS } from './lane.ts';
+import { LEDGER_MUTANTS } from './ledger.ts';
 import { LIVE_MUTANTS } from './live.ts';
 import type { Mutant } from './mutant.ts';
 import { RELIABILITY_MUTANTS } from './reliability.ts';
 import { RULE_MUTANTS } from './rules.ts';
 
 /** Every bug that a test must notice, those with cheap tests first. */
-export const MUTANTS: readonly Mutant[] = [...RULE_MUTANTS, ...LANE_MUTANTS, ...LIVE_MUTANTS, ...RELIABILITY_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [
+  ...RULE_MUTANTS,
+  ...LANE_MUTANTS,
+  ...LIVE_MUTANTS,
+  ...LEDGER_MUTANTS,
+  ...RELIABILITY_MUTANTS,
+];

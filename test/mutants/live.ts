@@ -111,19 +111,14 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'a failure releases what is held although another of the same purchase is on its way',
     edits: [
       {
-        file: 'db/settlement/outcome.ts',
-        search: 'siblings.some((s) => isLeading(s.facts)) ? [] : held.slice(0, 1)',
-        replace: 'held.slice(0, 1)',
+        file: 'domain/payment/held.ts',
+        search: 'isFirst && !others.some(isLeading)',
+        replace: 'isFirst',
       },
       {
         file: 'db/settlement/held.ts',
-        search: 'released.length > 0 || same.some((payment) => isLeading(payment.facts))',
-        replace: 'released.length > 0',
-      },
-      {
-        file: 'db/settlement/held.ts',
-        search: "and leader.state in ('accepted', 'broadcast', 'review'))",
-        replace: 'and false)',
+        search: 'and leader.kind = held.kind and leader.mode = held.mode',
+        replace: 'and false and leader.mode = held.mode',
       },
     ],
     test: sqlSimulation,
@@ -134,9 +129,9 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'in one round a failure releases what a success of the same purchase would supersede',
     edits: [
       {
-        file: 'db/settlement/outcome.ts',
-        search: 'for (const change of [...settled, ...failed]) {',
-        replace: 'for (const change of [...failed, ...settled]) {',
+        file: 'db/settlement/held.ts',
+        search: 'settlesNow ? Number.POSITIVE_INFINITY : seen.decidedAtMs',
+        replace: 'settlesNow ? null : seen.decidedAtMs',
       },
     ],
     test: { file: evidence, name: 'when one purchase fails and its twin settles in the same round' },

@@ -1,0 +1,63 @@
+import type { PaymentState } from '../../domain/payment/state.ts';
+import { decisionTime, SETTLED_STATES } from '../../domain/payment/state.ts';
+import type { Sql } from '../database.ts';
+import type { Change } from './outcome.ts';
+
+/** States as a list of SQL constants, for `state in (…)`: a parameter would hide them from the partial indexes of payments. */
+export function sqlStates(states: readonly PaymentState[]): string {
+  return states.map((state) => `'${state}'`).join(', ');
+}
+
+/**
+ * Writes what was decided of payments, the last decision of each. `decided_at` is the first moment of the decision that stands
+ * (`decisionTime`), read under the purchase's lock and so later than `accepted_at` of everything that waited for it; `settled_at` is
+ * set once.
+ */
+export async function writeStates(sql: Sql, changes: readonly Change[]): Promise<void> {
+  const rows = [...Map.groupBy(changes, (change) => change.payment.paymentId).values()].map(rowOf);
+  if (rows.length === 0) return;
+  await sql.query(
+    `update payment set
+       state = new.state, batch_id = new.batch_id, attempts = new.attempts, reason = new.reason, recorded = new.recorded,
+       failure_observed = new.failure_observed, watched = new.watched, tx_hash = new.tx_hash,
+       log_position = new.log_position, block_number = new.block_number,
+       block_time = coalesce(new.block_time, payment.block_time),
+       raw_reason = coalesce(new.raw_reason, payment.raw_reason), sentence = coalesce(new.sentence, payment.sentence),
+       successor_id = new.successor_id,
+       decided_at = case new.decision when 'now' then clock_timestamp() when 'kept' then payment.decided_at end,
+       settled_at = coalesce(payment.settled_at,
+         case when payment.state in (${sqlStates(SETTLED_STATES)}) then payment.decided_at
+           when new.state in (${sqlStates(SETTLED_STATES)}) then clock_timestamp() end),
+       final_at = case when new.state = 'final' then now() else null end, checked_at = now()
+     from jsonb_to_recordset($1::jsonb) as new (tenant_id uuid, payment_id uuid, state text, batch_id uuid, attempts int,
+       reason text, recorded bool, failure_observed bool, watched bool, tx_hash text, log_position int, block_number bigint,
+       block_time timestamptz, raw_reason text, sentence text, successor_id uuid, decision text)
+     where payment.tenant_id = new.tenant_id and payment.payment_id = new.payment_id`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** The row of one payment's decisions, in the order they were made. */
+function rowOf(decisions: readonly Change[]): Record<string, unknown> {
+  const { payment, next, occurrence } = decisions.at(-1) as Change;
+  const times = decisions.map((change) => decisionTime(change.payment.facts.state, change.next.state));
+  return {
+    tenant_id: payment.tenantId,
+    payment_id: payment.paymentId,
+    state: next.state,
+    batch_id: next.batchId,
+    attempts: next.attempts,
+    reason: next.reason,
+    recorded: next.recorded,
+    failure_observed: next.failureObserved,
+    watched: next.watched,
+    tx_hash: next.evidence?.txHash ?? null,
+    log_position: next.evidence?.logIndex ?? null,
+    block_number: next.evidence?.blockNumber.toString() ?? null,
+    block_time: occurrence.blockTime ?? null,
+    raw_reason: occurrence.rawReason ?? null,
+    sentence: occurrence.sentence ?? null,
+    successor_id: payment.successorId,
+    decision: times.findLast((time) => time !== 'kept') ?? 'kept',
+  };
+}

@@ -1,0 +1,106 @@
+import type { Mutant } from './mutant.ts';
+
+const guard = 'test/fault/guard.test.ts';
+
+/** Bugs in what is decided once, what waits for it, and what the legs of it are. */
+export const LEDGER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'finality-decides-again',
+    rule: 14,
+    bug: 'a settled payment that becomes final counts as decided at that moment',
+    edits: [
+      {
+        file: 'domain/payment/state.ts',
+        search: 'before === next || (isSettled(before) && isSettled(next))',
+        replace: 'before === next',
+      },
+    ],
+    test: { file: guard, name: 'finality does not begin the ten seconds of a citation again' },
+  },
+  {
+    id: 'settled-anew-after-a-reorg',
+    rule: 14,
+    bug: 'the ten seconds of a citation begin again when a reorganisation gives its settlement back',
+    edits: [
+      {
+        file: 'db/settlement/states.ts',
+        search: 'settled_at = coalesce(payment.settled_at,',
+        replace: 'settled_at = coalesce(null,',
+      },
+    ],
+    test: { file: guard, name: 'a settlement that a reorg takes back and that comes again' },
+  },
+  {
+    id: 'held-answered-by-an-older-sale',
+    rule: 14,
+    bug: 'any sale of the same page answers for a held payment, however long ago it settled',
+    edits: [
+      {
+        file: 'domain/payment/held.ts',
+        search: '(decidedAtMs ?? 0) >= held.acceptedAtMs',
+        replace: '(decidedAtMs ?? 0) > 0',
+      },
+      {
+        file: 'db/settlement/held.ts',
+        search: ' and decided_at >= sale.since)',
+        replace: " and sale.since > sale.since - interval '1 day')",
+      },
+    ],
+    test: { file: guard, name: 'a held payment is not answered with a sale that settled before it was accepted' },
+  },
+  {
+    id: 'held-released-by-the-sweeper',
+    rule: 14,
+    bug: 'the sweeper releases what is held although a sale settled while it waited',
+    edits: [
+      {
+        file: 'domain/payment/held.ts',
+        search: "if (sale) return { kind: 'superseded', successorId: sale.paymentId };",
+        replace: '',
+      },
+    ],
+    test: { file: guard, name: 'a held payment is answered with the sale that settled while it waited' },
+  },
+  {
+    id: 'test-sale-answers-a-live-one',
+    rule: 14,
+    bug: 'the guard sees sales of test keys beside live ones, so that a page costs nothing',
+    edits: [
+      {
+        file: 'db/settlement/intake.ts',
+        search: 'join payment using (tenant_id, payer, resource_key, kind, mode, purpose)',
+        replace: 'join payment using (tenant_id, payer, resource_key, kind, purpose)',
+      },
+    ],
+    test: { file: guard, name: 'a sale of a test key neither answers nor holds up a live one' },
+  },
+  {
+    id: 'test-payment-is-sent',
+    rule: 7,
+    bug: 'a batch takes whatever was accepted, test keys too',
+    edits: [
+      {
+        file: 'domain/payment/state.ts',
+        search: "return payment.mode === 'live' && payment.facts.state",
+        replace: 'return payment.facts.state',
+      },
+    ],
+    test: { file: guard, name: 'a payment of a test key that is proposed for a batch is not sent' },
+  },
+  {
+    id: 'corrected-by-the-first-legs',
+    rule: 5,
+    bug: 'a correction takes back the legs of the price, not those that a flush was found to have paid',
+    edits: [
+      {
+        file: 'db/settlement/ledger.ts',
+        search: 'jsonb_array_elements(coalesce(standing.legs, payment.legs))',
+        replace: 'jsonb_array_elements(payment.legs)',
+      },
+    ],
+    test: {
+      file: 'test/integration/settlement.test.ts',
+      name: 'a reorg takes back what a flush had corrected the legs to, to the micro',
+    },
+  },
+];
