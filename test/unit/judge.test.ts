@@ -1,0 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect, test } from 'vitest';
+import { judge } from '../../domain/payment/judge.ts';
+import { PAYMENT_STATES } from '../../domain/payment/state.ts';
+import { CASES } from './judge/cases.ts';
+
+test.each(CASES)('$name', ({ payment, sight, now, verdict }) => {
+  const judged = judge(payment, sight, now);
+  expect(judged).toEqual(verdict);
+  expect(isDeepStrictEqual(judged, verdict)).toBe(true);
+});
+
+test('the table names each situation once and knows every state', () => {
+  expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
+  expect(new Set(CASES.map(({ payment }) => payment.facts.state))).toEqual(new Set(PAYMENT_STATES));
+});

@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { judge as Judge, JudgedPayment, Moment, Verdict } from '../../../domain/payment/judge.ts';
+import type { Sight } from '../../../domain/payment/sight.ts';
+import { SENT_CASES } from './sentCases.ts';
+import { SETTLED_CASES } from './settledCases.ts';
+import { SPENT_CASES } from './spentCases.ts';
+import { UNSENT_CASES } from './unsentCases.ts';
+
+/** One row of the table: what is seen of a payment, in words, and what it means. */
+export interface Case {
+  readonly name: string;
+  readonly payment: JudgedPayment;
+  readonly sight: Sight | null;
+  readonly now: Moment;
+  readonly verdict: Verdict | 'wait';
+}
+
+/** State × sight → verdict: every rule of the judgement and every branch of it. */
+export const CASES: readonly Case[] = [...SETTLED_CASES, ...SPENT_CASES, ...UNSENT_CASES, ...SENT_CASES];
+
+/** The first row that a judgement gets wrong; null when it gets all right. A judgement that throws is wrong. */
+export function firstWrong(judge: typeof Judge): string | null {
+  for (const { name, payment, sight, now, verdict } of CASES) {
+    try {
+      if (!isDeepStrictEqual(judge(payment, sight, now), verdict)) return name;
+    } catch {
+      return name;
+    }
+  }
+  return null;
+}

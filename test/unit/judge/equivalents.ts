@@ -1,0 +1,23 @@
+const SAID_TWICE = 'without a sight the other rules of settled payments wait, too: the first one says it to the reader';
+const SEEN = 'without a sight the first rule of settled payments has spoken: the check is for the types';
+const LAST = 'no rule follows: what nothing speaks to waits';
+const NARROWS = 'there is no transfer, and no word of a rail, without a sight: the check is for the types';
+const STATES = 'the two rules speak of different states: what is accepted may be unfit, what is sent may not have moved';
+
+/** Mutants that change nothing anybody could notice, by name, and why. */
+export const EQUIVALENTS: Readonly<Record<string, string>> = {
+  "const OF_SETTLED = [: without (_payment, sight) => (sight === null ? 'wait' : null)": SAID_TWICE,
+  "const OF_SETTLED = [: settledByRail before (_payment, sight) => (sight === null ? 'wait' : null)": SAID_TWICE,
+  "(_payment, sight) => (sight === null ? 'wait' : null),: sight === null ? 'wait' : null → (null)": SAID_TWICE,
+  'const paid = sight && payingTransfer(payment, sight.spending);: sight && payingTransfer(payment, sight.spending) → (payingTransfer(payment, sight.spending))':
+    SEEN,
+  'if (!paid || !sight) return null;: !paid || !sight → (!paid)': NARROWS,
+  'if (facts.evidence === null || !sight || sight.head < facts.evidence.b: facts.evidence === null || !sight → (facts.evidence === null)':
+    SEEN,
+  "if (facts.evidence === null || !sight || sight.head < facts.evidence.b: return 'wait'; → return null;": LAST,
+  "if (sight.spending === null && sight.nonce === 'used') return 'wait';: return 'wait'; → return null;": LAST,
+  'const word = sight?.rail;: ?. → .': SEEN,
+  'const OF_UNSETTLED = [: notMoved before unfitToSend': STATES,
+  'if (!paid || !sight) return null;: !paid || !sight → (!paid) (2)': NARROWS,
+  'const found = sight?.simulation;: ?. → . (2)': NARROWS,
+};
