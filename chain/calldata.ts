@@ -9,7 +9,9 @@ import type { GroupSize } from './gas.ts';
 import {
   batchGas,
   CONTRACT_AUTH_GAS,
+  groupBytes,
   groupGas,
+  itemBytes,
   MAX_BATCH_BYTES,
   MAX_BATCH_GAS,
   MAX_BATCH_ITEMS,
@@ -63,10 +65,13 @@ interface OpenGroup {
 const WORD = 32;
 /** Selector, two offsets, two lengths. */
 const EMPTY_BATCH_BYTES = 4 + 4 * WORD;
+const EMPTY_GAS = batchGas([], '0x');
+/** Intrinsic gas of a byte of call data that is not zero. */
+const CALL_BYTE_GAS = 16n;
 
 /**
- * Plans one transaction. Items are taken in order until one does not fit: 100 items, 12 M gas or 96 KB, whichever is first;
- * only those of the first item's lane; one group a payTo. A single payment to a single wallet goes straight to the token.
+ * Plans one transaction. Items are taken in order, those of the first one's lane that fit (`openRoom`); one that does not fit is
+ * skipped, so that it keeps no smaller one waiting. One group a payTo. A single payment to a single wallet goes straight to the token.
  * The same input gives the same bytes. Throws RangeError for an empty list.
  */
 export function planBatch(items: readonly BatchItem[], network: Pick<Network, 'asset' | 'router'>): BatchPlan {
@@ -107,29 +112,67 @@ export function routerGroup(group: Pick<PlannedGroup, 'words' | 'items'>, token:
 }
 
 function fill(items: readonly BatchItem[], lane: Lane): { open: readonly OpenGroup[]; leftOut: readonly string[] } {
+  const room = openRoom(lane);
   const byPayTo = new Map<Address, OpenGroup>();
   const leftOut: string[] = [];
-  let [count, bytes, gas, closed] = [0, EMPTY_BATCH_BYTES, 0n, false];
   for (const item of items) {
-    if (closed || item.lane !== lane) {
+    const part = partOf(item);
+    if (item.lane !== lane || room.costOf(part) === null) {
       leftOut.push(item.paymentId);
       continue;
     }
-    const present = byPayTo.get(item.payTo);
-    const group = present ?? { payTo: item.payTo, words: wordsOf(item), items: [] };
-    const nextBytes = bytes + itemBytes(item) + (present ? 0 : groupBytes(group));
-    const nextGas = gas - gasShare(group, group.items.length, lane) + gasShare(group, group.items.length + 1, lane);
-    const fits = count < MAX_BATCH_ITEMS && nextBytes <= MAX_BATCH_BYTES && nextGas + 16n * BigInt(nextBytes) <= MAX_BATCH_GAS;
-    if (count > 0 && !fits) {
-      closed = true;
-      leftOut.push(item.paymentId);
-      continue;
-    }
+    room.add(part);
+    const group = byPayTo.get(item.payTo) ?? { payTo: item.payTo, words: wordsOf(item), items: [] };
     group.items.push(item);
     byPayTo.set(item.payTo, group);
-    [count, bytes, gas] = [count + 1, nextBytes, nextGas];
   }
   return { open: [...byPayTo.values()], leftOut };
+}
+
+/** What decides the room a payment takes in a batch. */
+export interface BatchPart {
+  readonly payTo: string;
+  /** 1 for a wallet, 2 to 50 for a split. */
+  readonly legs: number;
+  readonly signatureBytes: number;
+}
+
+/** A batch of one lane while it is filled. */
+export interface Room {
+  /** Gas that one payment more would need, its call data included; null when it does not fit. The first one always fits. */
+  costOf(part: BatchPart): bigint | null;
+  add(part: BatchPart): void;
+}
+
+/** An empty batch: 100 payments, 12 M gas or 96 KB, whichever is first (safety 9). */
+export function openRoom(lane: Lane): Room {
+  const groups = new Map<string, { readonly gas: bigint; readonly authorizations: number; readonly bytes: number }>();
+  let [count, bytes, gas] = [0, EMPTY_BATCH_BYTES, 0n];
+  const grown = (part: BatchPart) => {
+    const present = groups.get(part.payTo);
+    const added = itemBytes(part.signatureBytes) + (present ? 0 : groupBytes(part.legs));
+    const authorizations = (present?.authorizations ?? 0) + 1;
+    const size = { authorizations, legs: part.legs, deployed: false, authGas: capOf(lane), bytes: (present?.bytes ?? 0) + added };
+    const group = { gas: batchGas([size], '0x') - EMPTY_GAS, authorizations, bytes: size.bytes };
+    return { group, bytes: bytes + added, gas: gas - (present?.gas ?? 0n) + group.gas };
+  };
+  return {
+    costOf(part) {
+      const next = grown(part);
+      const needed = next.gas + CALL_BYTE_GAS * BigInt(next.bytes);
+      const fits = count < MAX_BATCH_ITEMS && next.bytes <= MAX_BATCH_BYTES && needed <= MAX_BATCH_GAS;
+      return count === 0 || fits ? needed - gas - CALL_BYTE_GAS * BigInt(bytes) : null;
+    },
+    add(part) {
+      const next = grown(part);
+      groups.set(part.payTo, next.group);
+      [count, bytes, gas] = [count + 1, next.bytes, next.gas];
+    },
+  };
+}
+
+function partOf({ payTo, words, signature }: BatchItem): BatchPart {
+  return { payTo, legs: words?.length ?? 1, signatureBytes: (signature.length - 2) / 2 };
 }
 
 /** A single wallet is one leg of weight 1 for the router. */
@@ -138,25 +181,9 @@ function wordsOf(item: BatchItem): readonly Hex[] {
 }
 
 function sizeOf(group: OpenGroup, authGas: bigint): GroupSize {
-  return { authorizations: group.items.length, legs: group.words.length, deployed: false, authGas };
-}
-
-/** What a group adds to the gas of a batch when it holds `count` payments, call data aside; never too little. */
-function gasShare(group: OpenGroup, count: number, lane: Lane): bigint {
-  if (count === 0) return 0n;
-  return batchGas([{ authorizations: count, legs: group.words.length, deployed: false, authGas: capOf(lane) }], '0x') - EMPTY_GAS;
-}
-
-const EMPTY_GAS = batchGas([], '0x');
-
-/** Offset, four members, legs length and words, auths length, its gas. */
-function groupBytes(group: OpenGroup): number {
-  return WORD * (8 + group.words.length);
-}
-
-/** Offset, six members, signature length and bytes in whole words. */
-function itemBytes(item: BatchItem): number {
-  return WORD * (8 + Math.ceil((item.signature.length - 2) / 64));
+  const parts = group.items.map(partOf);
+  const bytes = parts.reduce((sum, { signatureBytes }) => sum + itemBytes(signatureBytes), groupBytes(group.words.length));
+  return { authorizations: group.items.length, legs: group.words.length, deployed: false, authGas, bytes };
 }
 
 function batchCall(groups: readonly PlannedGroup[], token: Address): Hex {

@@ -19,6 +19,7 @@ export const MAX_BATCH_ITEMS = 100;
 /** Most bytes of call data of one batch. */
 export const MAX_BATCH_BYTES = 96 * 1024;
 
+const WORD = 32;
 const RESERVE_GAS = 5_000n;
 const GROUP_GAS = 25_000n;
 const ITEM_GAS = 7_000n;
@@ -30,6 +31,7 @@ const WALLET_GROUP_GAS = 4_000n;
 const DISPATCH_GAS = 6_000n;
 const DISPATCH_ITEM_GAS = 1_500n;
 const DISPATCH_LEG_GAS = 150n;
+const COPY_WORD_GAS = 6n;
 const INTRINSIC_GAS = 21_000n;
 
 /** What decides how much gas a group can need. */
@@ -42,19 +44,32 @@ export interface GroupSize {
   readonly deployed: boolean;
   /** Cap of each payment, `PLAIN_AUTH_GAS` or `CONTRACT_AUTH_GAS`. */
   readonly authGas: bigint;
+  /** Call data of its legs and payments: the router copies all of it into memory, and each signature once more. */
+  readonly bytes: number;
 }
 
 /**
  * Gas a group needs at most, every payment burning its whole cap: the `gasPerGroup` value of `settleBatch`. The router hands
  * a split exactly this much; for a group of one leg it only counts towards the transaction, each payment having its own cap.
  */
-export function groupGas({ authorizations, legs, deployed, authGas }: GroupSize): bigint {
+export function groupGas({ authorizations, legs, deployed, authGas, bytes }: GroupSize): bigint {
   const count = BigInt(authorizations);
   const legCount = BigInt(legs);
-  if (legs === 1) return WALLET_GROUP_GAS + count * (authGas + ITEM_GAS);
-  const pulls = count * (authGas + ITEM_GAS) + authGas / 63n + RESERVE_GAS;
+  const items = count * (authGas + ITEM_GAS) + copyGas(bytes);
+  if (legs === 1) return WALLET_GROUP_GAS + items;
+  const pulls = items + authGas / 63n + RESERVE_GAS;
   const deployment = deployed ? 0n : DEPLOY_GAS + legCount * legCount * (PAIR_GAS / 2n);
   return GROUP_GAS + pulls + legCount * (PUSH_GAS + count * SHARE_GAS) + deployment;
+}
+
+/** Call data of a group without its payments: offset, four members, the legs' length and words, the payments' length, its gas. */
+export function groupBytes(legs: number): number {
+  return WORD * (8 + legs);
+}
+
+/** Call data of one payment: offset, six members, the signature's length and its bytes in whole words. */
+export function itemBytes(signatureBytes: number): number {
+  return WORD * (8 + Math.ceil(signatureBytes / WORD));
 }
 
 /** Gas limit of a `settleBatch` transaction with this call data, when group g gets `groupGas(groups[g])`. */
@@ -68,8 +83,15 @@ export function batchGas(groups: readonly GroupSize[], data: Hex): bigint {
     sum += gas;
     if (group.legs === 1) continue;
     sum += DISPATCH_GAS + BigInt(group.authorizations) * DISPATCH_ITEM_GAS + BigInt(group.legs) * DISPATCH_LEG_GAS;
+    sum += copyGas(group.bytes);
   }
   return atLeastFloor(data, sum + largest / 63n + 2n * RESERVE_GAS);
+}
+
+/** Gas of a copy of call data in fresh memory: the copy, the memory's words, and their square (the yellow paper's C_mem). */
+function copyGas(bytes: number): bigint {
+  const words = BigInt(Math.ceil(bytes / WORD));
+  return COPY_WORD_GAS * words + (words * words) / 512n;
 }
 
 /** Gas limit of a payment sent straight to the token (a lone single-author payment). */
@@ -79,7 +101,7 @@ export function transferGas(authGas: bigint, data: Hex): bigint {
 
 /** Gas limit of a `flushAll` transaction for a split of so many legs. */
 export function flushGas(legs: number, deployed: boolean, data: Hex): bigint {
-  return atLeastFloor(data, groupGas({ authorizations: 1, legs: Math.max(legs, 2), deployed, authGas: 0n }));
+  return atLeastFloor(data, groupGas({ authorizations: 1, legs: Math.max(legs, 2), deployed, authGas: 0n, bytes: 0 }));
 }
 
 /** Intrinsic gas of call data plus what it executes, never under the floor of EIP-7623. */

@@ -56,7 +56,8 @@ export type PaymentParse =
 /** Longest payment text in bytes (decisions: `payment`). */
 export const MAX_PAYMENT_BYTES = 16_384;
 const MAX_DEPTH = 16;
-const MAX_SIGNATURE_BYTES = 4_096;
+/** Longest signature: a wallet of twenty owners fits; every byte of it is call data on our gas. */
+const MAX_SIGNATURE_BYTES = 1_536;
 const MAX_UINT256 = (1n << 256n) - 1n;
 const ERC6492_SUFFIX = '6492'.repeat(16);
 
@@ -185,7 +186,7 @@ function readAuthorization(value: Members): Authorization {
 function readSignature(value: unknown): Hex {
   const bytes = typeof value === 'string' && /^0x(?:[0-9a-fA-F]{2})+$/.test(value) ? (value.length - 2) / 2 : 0;
   if (typeof value !== 'string' || bytes === 0 || bytes > MAX_SIGNATURE_BYTES) {
-    throw new Refusal('signature must be hex of 65 bytes, or up to 4 KiB for a contract wallet', 'invalid_payload');
+    throw new Refusal('signature must be hex of 65 bytes, or up to 1,536 bytes for a contract wallet', 'invalid_payload');
   }
   return value.toLowerCase() as Hex;
 }

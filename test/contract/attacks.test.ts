@@ -8,7 +8,7 @@ import permissiveArtifact from '../../contracts/artifacts/test/PermissiveToken.j
 import type { Address } from '../../domain/legs.ts';
 import { splitAmounts } from '../../domain/legs.ts';
 import type { Auth, Group, World } from './world.ts';
-import { addressOf, newAccount, newWallet, routerEvents, signAuth, startWorld, transfers, USDC } from './world.ts';
+import { addressOf, bytesOf, newAccount, newWallet, routerEvents, signAuth, startWorld, transfers, USDC } from './world.ts';
 
 const payer = newAccount();
 let world: World;
@@ -31,7 +31,8 @@ function groupOf(legs: Group['legs'], auths: readonly Auth[], authGas = PLAIN_AU
 }
 
 function budgetOf({ legs, auths, authGas }: Group): bigint {
-  return groupGas({ authorizations: auths.length, legs: legs.length, deployed: false, authGas });
+  const bytes = bytesOf({ legs, auths });
+  return groupGas({ authorizations: auths.length, legs: legs.length, deployed: false, authGas, bytes });
 }
 
 function settle(groups: readonly Group[], gas?: bigint) {

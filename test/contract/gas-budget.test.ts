@@ -1,11 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BatchItem } from '../../chain/calldata.ts';
+import { planBatch } from '../../chain/calldata.ts';
 import type { GroupSize } from '../../chain/gas.ts';
 import {
   batchGas,
   CONTRACT_AUTH_GAS,
   flushGas,
+  groupBytes,
   groupGas,
+  itemBytes,
   MAX_BATCH_BYTES,
   MAX_BATCH_GAS,
   MAX_BATCH_ITEMS,
@@ -13,9 +18,9 @@ import {
   PLAIN_AUTH_GAS,
   transferGas,
 } from '../../chain/gas.ts';
-import { payToOf } from '../../chain/split.ts';
+import { payToOf, routerAddress } from '../../chain/split.ts';
 import type { Address } from '../../domain/legs.ts';
-import type { Group, World } from './world.ts';
+import type { Group, Hex, World } from './world.ts';
 import { addressOf, batchCall, directCall, newAccount, newWallet, routerEvents, signAuth, startWorld, USDC } from './world.ts';
 
 const payers = Array.from({ length: MAX_BATCH_ITEMS }, newAccount);
@@ -36,7 +41,8 @@ interface Plan {
 }
 
 function sizeOf({ legs, good, burning }: Plan): GroupSize {
-  return { authorizations: good + burning, legs, deployed: false, authGas: PLAIN_AUTH_GAS };
+  const bytes = groupBytes(legs) + (good + burning) * itemBytes(65);
+  return { authorizations: good + burning, legs, deployed: false, authGas: PLAIN_AUTH_GAS, bytes };
 }
 
 /** Groups for new authors, so that every slot written is cold and empty: the dearest case. */
@@ -121,7 +127,7 @@ test('a lone payment to a new author and a flush of fifty new authors run within
 });
 
 test('the lane of wallets with code holds as many payments as fit its larger cap', () => {
-  const size = { authorizations: 1, legs: 1, deployed: false, authGas: CONTRACT_AUTH_GAS };
+  const size = { authorizations: 1, legs: 1, deployed: false, authGas: CONTRACT_AUTH_GAS, bytes: groupBytes(1) + itemBytes(65) };
   expect(
     batchGas(
       Array.from({ length: 40 }, () => size),
@@ -129,3 +135,86 @@ test('the lane of wallets with code holds as many payments as fit its larger cap
     ),
   ).toBeLessThanOrEqual(MAX_BATCH_GAS);
 });
+
+/** Answers yes to whoever asks, whatever the signature. */
+const YES_CODE = '0x631626ba7e60e01b60005260206000f3';
+
+/** Payments of one page: keys and wallets of code that pay, and some whose signature is nothing but long. */
+interface Page {
+  readonly legs: number;
+  readonly good: number;
+  readonly bad: number;
+  readonly signatureBytes: number;
+}
+
+async function itemsOf(pages: readonly Page[], lane: BatchItem['lane'], yes: Address): Promise<readonly BatchItem[]> {
+  const noise = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`;
+  let next = 0;
+  const items: Promise<BatchItem>[] = [];
+  for (const { legs, good, bad, signatureBytes } of pages) {
+    const { payTo, words } = payToOf(
+      Array.from({ length: legs }, (_, at) => ({ wallet: newWallet(), weight: BigInt(1_000 - at) })),
+    );
+    for (let at = 0; at < good + bad; at += 1) {
+      const from = payers[next++ % payers.length] ?? newAccount();
+      const isGood = at >= bad;
+      const signing = signAuth({
+        from,
+        to: payTo,
+        value: 1_001n,
+        ...(lane === 'contract' ? { payer: isGood ? yes : burner } : {}),
+      });
+      items.push(
+        signing.then(({ signature, ...auth }) => ({
+          paymentId: `${isGood ? 'good' : 'bad'}-${items.length}-${auth.nonce}`,
+          authorization: { ...auth, to: payTo },
+          signature: lane === 'plain' && isGood ? signature : noise(signatureBytes),
+          payTo,
+          words: words.length === 1 ? null : words,
+          lane,
+        })),
+      );
+    }
+  }
+  return Promise.all(items);
+}
+
+/** Sends one plan; every payment of it that is good must have moved its money. */
+async function expectPlanHolds(items: readonly BatchItem[]): Promise<void> {
+  const plan = planBatch(items, { asset: USDC, router: routerAddress });
+  const receipt = await world.send(plan.to, plan.data, plan.gasLimit);
+  expect(plan.gasLimit).toBeLessThanOrEqual(MAX_TRANSACTION_GAS);
+  expect(receipt.status).toBe('success');
+  const planned = new Set(plan.items.map(({ paymentId }) => paymentId));
+  const chosen = items.filter(({ paymentId }) => planned.has(paymentId));
+  const used = await Promise.all(chosen.map(({ authorization: { from, nonce } }) => world.isUsed(from, nonce)));
+  expect(used).toEqual(chosen.map(({ paymentId }) => paymentId.startsWith('good')));
+}
+
+const pageOf = fc.record({
+  legs: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 50 })),
+  good: fc.integer({ min: 1, max: 12 }),
+  bad: fc.nat(3),
+  signatureBytes: fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 201, max: 4_096 })),
+});
+
+test('a batch as it is planned is mined and moves every good payment, whatever the lane, the legs and the length of signatures', async () => {
+  const yes = newWallet();
+  await world.rpc('anvil_setCode', [yes, YES_CODE]);
+  await world.mint([yes], 100_000_000n);
+  const pages = fc.array(pageOf, { minLength: 1, maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(pages, fc.constantFrom('plain' as const, 'contract' as const), async (list, lane) => {
+      const items = await itemsOf(list, lane, yes);
+      if (items.length > 1) await expectPlanHolds(items);
+    }),
+    {
+      ...{ numRuns: 14, endOnFailure: true },
+      // The batch that no block would take: 22 payments to one split, 4 KiB of signature each.
+      examples: [2, 3, 10, 50].map((legs): [Page[], BatchItem['lane']] => [
+        [{ legs, good: 22, bad: 0, signatureBytes: 4_096 }],
+        'contract',
+      ]),
+    },
+  );
+}, 300_000);

@@ -7,7 +7,7 @@ import { payToOf } from '../../chain/split.ts';
 import snapshot from '../../contracts/gas-snapshot.json' with { type: 'json' };
 import type { Address } from '../../domain/legs.ts';
 import type { Group, World } from './world.ts';
-import { addressOf, newAccount, newWallet, signAuth, startWorld, USDC } from './world.ts';
+import { addressOf, bytesOf, newAccount, newWallet, signAuth, startWorld, USDC } from './world.ts';
 
 const BATCH = 50;
 const payers = Array.from({ length: BATCH }, newAccount);
@@ -29,7 +29,7 @@ async function groupFor(wallets: readonly Address[], count: number, firstPayer =
 
 async function batchGasPerPayment(groups: readonly Group[]): Promise<number> {
   const budgets = groups.map(({ auths, legs, authGas }) =>
-    groupGas({ authorizations: auths.length, legs: legs.length, deployed: false, authGas }),
+    groupGas({ authorizations: auths.length, legs: legs.length, deployed: false, authGas, bytes: bytesOf({ legs, auths }) }),
   );
   const receipt = await world.settleBatch(groups, budgets);
   expect(receipt.status).toBe('success');

@@ -9,7 +9,18 @@ import { implementationOf, payToOf, routerAddress, splitAddress } from '../../ch
 import type { Address, WeightedPayee } from '../../domain/legs.ts';
 import { canonicalPayees, splitAmounts } from '../../domain/legs.ts';
 import type { Auth, Group, Hex, World } from './world.ts';
-import { addressOf, batchCall, newAccount, newWallet, routerEvents, signAuth, startWorld, transfers, USDC } from './world.ts';
+import {
+  addressOf,
+  batchCall,
+  bytesOf,
+  newAccount,
+  newWallet,
+  routerEvents,
+  signAuth,
+  startWorld,
+  transfers,
+  USDC,
+} from './world.ts';
 
 const PAYER_FUNDS = 10n ** 15n;
 const payers = Array.from({ length: 8 }, newAccount);
@@ -115,6 +126,7 @@ async function settle(groups: readonly BuiltGroup[]) {
     legs: words.length,
     deployed: false,
     authGas: PLAIN_AUTH_GAS,
+    bytes: bytesOf({ legs: words, auths }),
   }));
   const budgets = sizes.map(groupGas);
   return world.settleBatch(sent, budgets, batchGas(sizes, batchCall(sent, budgets)));

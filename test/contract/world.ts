@@ -6,6 +6,7 @@ import { createPublicClient, encodeAbiParameters, encodeFunctionData, http, pars
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { multicall3Abi, routerAbi, testTokenAbi, tokenAbi } from '../../chain/abi.ts';
+import { groupBytes, itemBytes } from '../../chain/gas.ts';
 import { deployRouterTransaction, routerAddress } from '../../chain/split.ts';
 import multicallArtifact from '../../contracts/artifacts/test/TestMulticall3.json' with { type: 'json' };
 import tokenArtifact from '../../contracts/artifacts/test/TestUSDC.json' with { type: 'json' };
@@ -126,6 +127,11 @@ function routerCalls(client: PublicClient, send: Send) {
     splitOf: (words: readonly Hex[]) =>
       client.readContract({ address: routerAddress, abi: routerAbi, functionName: 'splitOf', args: [words] }),
   };
+}
+
+/** Call data of a group. */
+export function bytesOf({ legs, auths }: Pick<Group, 'legs' | 'auths'>): number {
+  return auths.reduce((sum, { signature }) => sum + itemBytes((signature.length - 2) / 2), groupBytes(legs.length));
 }
 
 /** Call data of a batch. */

@@ -18,6 +18,13 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    id: 'gas-without-bytes',
+    rule: 9,
+    bug: 'the gas limit forgets that the router copies the call data of a group, so that long signatures revert the batch',
+    edits: [{ file: 'chain/gas.ts', search: '    sum += copyGas(group.bytes);\n', replace: '' }],
+    test: { file: 'test/contract/gas-budget.test.ts', name: 'a batch as it is planned is mined and moves every good payment' },
+  },
+  {
     id: 'no-claim-cas',
     rule: 7,
     bug: 'whatever was proposed is claimed, in a batch already or not',

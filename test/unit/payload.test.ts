@@ -112,15 +112,15 @@ test.each([
   expect(parsePayment(text)).toMatchObject({ ok: false, reason: 'malformed_payment' });
 });
 
-test.each([[''], ['0x'], ['0x123'], ['1c'.repeat(65)], [`0x${'zz'.repeat(65)}`], [`0x${'11'.repeat(4097)}`], [null]])(
+test.each([[''], ['0x'], ['0x123'], ['1c'.repeat(65)], [`0x${'zz'.repeat(65)}`], [`0x${'11'.repeat(1_537)}`], [null]])(
   'the signature %s is malformed',
   (signature) => {
     expect(parsePayment(JSON.stringify({ ...v1, payload: { ...payload, signature } }))).toMatchObject({ ok: false });
   },
 );
 
-test('a contract wallet may sign with up to 4 KiB', () => {
-  const signature: Hex = `0x${'11'.repeat(4096)}`;
+test('a contract wallet may sign with up to 1,536 bytes', () => {
+  const signature: Hex = `0x${'11'.repeat(1_536)}`;
   expect(parsePayment(JSON.stringify({ ...v1, payload: { ...payload, signature } }))).toMatchObject({
     ok: true,
     payment: { signature },
