@@ -14,6 +14,7 @@ import { sharedService } from './harness/service.ts';
 const HOST = 'licensed.example';
 const ISSUER = 'https://svc.example';
 const SLUG = 'solo';
+const TENANT = randomUUID();
 
 /** License checks: cold beside a loop of jose over the same tokens, warm over HTTP beside a bare node:http server. */
 export const licenseCheckBench: Bench = {
@@ -35,12 +36,20 @@ async function openSigner({ secrets }: BenchService) {
     return keyring;
   };
   const keyring = await open();
-  const sign = (): Promise<string> => {
+  const sign = (tenantId: string = TENANT): Promise<string> => {
     const nowSeconds = Math.floor(Date.now() / 1000);
     const amountMicro = 1_000n;
     const claims = reReadClaims(
       {
-        ...{ issuer: ISSUER, host: HOST, slug: SLUG, kind: 'read', payer: `0x${'b'.repeat(40)}`, network: 'eip155:84532' },
+        ...{
+          issuer: ISSUER,
+          tenantId,
+          host: HOST,
+          slug: SLUG,
+          kind: 'read',
+          payer: `0x${'b'.repeat(40)}`,
+          network: 'eip155:84532',
+        },
         ...{ amountMicro, settlementRef: `0x${'c'.repeat(64)}`, settlementRefKind: 'txHash', jti: randomUUID(), kid },
         payees: [{ toAddress: `0x${'a'.repeat(40)}`, amountMicro }],
         ...{ issuedAtSeconds: nowSeconds, expiresAtSeconds: nowSeconds + 3_600 },
@@ -70,7 +79,15 @@ async function cold(service: BenchService, quick: boolean): Promise<Figure> {
     sides: {
       ours: async () => {
         const keyring = await signer.open(); // one that has not seen them
-        const asked = { issuer: ISSUER, host: HOST, path: '/articles/solo', slug: SLUG, kind: 'read', mode: 'live' } as const;
+        const asked = {
+          issuer: ISSUER,
+          tenantId: TENANT,
+          host: HOST,
+          path: '/articles/solo',
+          slug: SLUG,
+          kind: 'read',
+          mode: 'live',
+        } as const;
         return perSecond(async (token) => {
           const claims = await keyring.verify(token);
           return claims !== null && findEntitlement(claims, { ...asked, nowSeconds: Math.floor(Date.now() / 1000) }) !== null;
@@ -96,12 +113,15 @@ async function cold(service: BenchService, quick: boolean): Promise<Figure> {
 /** One licence again and again, over HTTP; key, site and deny-list are read from Postgres for every call (safety 24). */
 async function warm(service: BenchService, quick: boolean): Promise<Figure> {
   const signer = await openSigner(service);
-  const { key } = await service.site({ hosts: [HOST], pricing: { priceUsdc: '0.001', articlePrefixes: ['/articles/'] } });
+  const { key, tenantId } = await service.site({
+    hosts: [HOST],
+    pricing: { priceUsdc: '0.001', articlePrefixes: ['/articles/'] },
+  });
   const request: HttpRequest = {
     method: 'POST',
     path: '/_svc/license/check',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ license: await signer.sign(), resource: `https://${HOST}/articles/${SLUG}`, slug: SLUG }),
+    body: JSON.stringify({ license: await signer.sign(tenantId), resource: `https://${HOST}/articles/${SLUG}`, slug: SLUG }),
   };
   const { path, ...rest } = request;
   const answer = (await (await fetch(`${service.baseUrl}${path}`, rest)).json()) as { entitled?: unknown };

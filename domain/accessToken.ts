@@ -14,6 +14,8 @@ const HEADER_AND_SIGNATURE_CHARS = 220;
 /** Everything an access token is made of; the same facts give the same token, byte for byte. Times in seconds. */
 export interface AccessFacts {
   readonly issuer: string;
+  /** The site that sold the licence. */
+  readonly tenantId: string;
   readonly host: string;
   readonly accountId: string;
   readonly licenceJti: string;
@@ -76,6 +78,7 @@ function claimsWith(facts: AccessFacts, scope: object, hash: (text: string) => s
     svc: {
       v: 1,
       grant: 'read',
+      site: facts.tenantId,
       kind: facts.kind,
       licence: facts.licenceJti,
       scope,

@@ -9,7 +9,7 @@ export interface ResourceUrl {
   readonly url: string;
   /** ASCII host, lower case, without port and trailing dot. */
   readonly host: string;
-  /** Decoded path, without query and without trailing slashes; `/` for the root. As sent where it decodes to no plain text. */
+  /** Decoded path in plain form (`plainPath`), without query. As sent, but for its slashes, where it decodes to no plain text. */
   readonly path: string;
 }
 
@@ -61,9 +61,21 @@ export function hasControlCharacter(text: string): boolean {
   return false;
 }
 
+/**
+ * A path as prices, licences and the catalogue compare it: repeated slashes are one, as most servers merge them, and closing
+ * ones none; `/` for the root. Without this a spelling that a server takes for a page would be priced as none, which is free.
+ */
+export function plainPath(path: string): string {
+  return mergeSlashes(path).replace(/\/$/, '') || '/';
+}
+
+/** The same text with one slash for each run of them. */
+export function mergeSlashes(text: string): string {
+  return text.replace(/\/{2,}/g, '/');
+}
+
 function decodePath(pathname: string): string {
-  const path = decodedOf(pathname) ?? pathname;
-  return path.replace(/\/+$/, '') || '/';
+  return plainPath(decodedOf(pathname) ?? pathname);
 }
 
 /** The path in plain text; null when its escapes are no UTF-8 or hide a control character: such a path is compared as sent. */

@@ -12,6 +12,8 @@ export type SettlementRefKind = 'txHash' | 'transferId' | 'mock' | 'none';
 export interface ReReadFacts {
   /** The tenant's `license_issuer`, or our base address. */
   readonly issuer: string;
+  /** The site that sells it. */
+  readonly tenantId: string;
   readonly host: string;
   readonly slug: string;
   readonly kind: CrossingKind;
@@ -60,6 +62,7 @@ export function reReadClaims(facts: ReReadFacts, hash: (text: string) => string)
     svc: {
       v: 1,
       grant: 'read',
+      site: facts.tenantId,
       kind: facts.kind,
       slug: facts.slug,
       amountMicro: microToJson(facts.amountMicro),
@@ -80,6 +83,8 @@ export function audienceOf(host: string): string {
 /** What a check asks of a licence. */
 export interface EntitlementQuestion {
   readonly issuer: string;
+  /** The site that asks. */
+  readonly tenantId: string;
   readonly host: string;
   /** Path of the resource, decoded. */
   readonly path: string;
@@ -99,12 +104,15 @@ export interface Entitlement {
   readonly holder: Address | null;
   /** True when the pages it covers are too many to stand in it: storage must be asked. */
   readonly isByHash: boolean;
+  /** False for a token made before tokens named the site that sold them: storage must be asked who did. */
+  readonly namesSite: boolean;
+  readonly issuedAtSeconds: number;
   readonly expiresAtSeconds: number;
 }
 
 /**
- * What claims whose signature was proven grant of what is asked: exact issuer and audience, not expired (the second of `exp` is
- * expired), begun (60 s of skew), a kind that covers the one asked (a citation includes reading), and either a scope that covers
+ * What claims whose signature was proven grant of what is asked: exact issuer and audience, sold by the site that asks (a host may
+ * have had another owner, whose sales are not the next one's), not expired (the second of `exp` is expired), begun (60 s of skew), a kind that covers the one asked (a citation includes reading), and either a scope that covers
  * the path or the very slug; a token with a scope never falls back to its slug. Null for whatever is missing or malformed.
  */
 export function findEntitlement(claims: object, question: EntitlementQuestion): Entitlement | null {
@@ -115,14 +123,18 @@ export function findEntitlement(claims: object, question: EntitlementQuestion): 
   if (question.nowSeconds >= exp) return null;
   if (nbf > question.nowSeconds + SKEW_SECONDS || iat > question.nowSeconds + SKEW_SECONDS) return null;
   if (typeof svc !== 'object' || svc === null) return null;
-  const { v, grant, kind, slug, scope, settlementRefKind, licence } = svc as Record<string, unknown>;
+  const { v, grant, site, kind, slug, scope, settlementRefKind, licence } = svc as Record<string, unknown>;
   if (v !== 1 || grant !== 'read') return null;
+  if (site !== undefined && site !== question.tenantId) return null;
   if (question.mode === 'live' && settlementRefKind === 'mock') return null;
   if (kind !== 'citation' && !(kind === 'read' && question.kind === 'read')) return null;
-  if (licence !== undefined && typeof licence !== 'string') return null;
+  if (licence !== undefined && !isUuid(licence)) return null;
   const holder = cnf === undefined ? null : holderOf(cnf);
   if (holder === undefined) return null;
-  const base = { jti, licenceJti: licence ?? null, holder, expiresAtSeconds: exp };
+  const base = {
+    ...{ jti, licenceJti: licence ?? null, holder, namesSite: site !== undefined },
+    ...{ issuedAtSeconds: iat, expiresAtSeconds: exp },
+  };
   if (scope === undefined) return slug === question.slug ? { ...base, isByHash: false } : null;
   const { patterns, pagesHash } = (scope ?? {}) as Record<string, unknown>;
   if (patterns === undefined && typeof pagesHash === 'string' && licence !== undefined) return { ...base, isByHash: true };
@@ -139,6 +151,10 @@ function coversPath(patterns: unknown, path: string): boolean {
 function holderOf(cnf: unknown): Address | undefined {
   const address = (cnf as { address?: unknown } | null)?.address;
   return typeof address === 'string' && /^0x[0-9a-f]{40}$/.test(address) ? (address as Address) : undefined;
+}
+
+function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
 }
 
 function isSeconds(value: unknown): value is number {

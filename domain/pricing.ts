@@ -7,7 +7,7 @@ import { flattenCredits } from './credits.ts';
 import { ServiceError } from './errors.ts';
 import { hasControlCharacter } from './host.ts';
 import { MAX_PRICE_MICRO, parseDecimal, priceToMicro } from './money.ts';
-import { MAX_SLUG_CHARS, normalisePrefix } from './resource.ts';
+import { MAX_SLUG_CHARS, normalisePrefix, plainSlug } from './resource.ts';
 import type { CrossingKind } from './terms.ts';
 
 /** A citation costs this many reads unless the tenant says otherwise. */
@@ -74,8 +74,8 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
   const readMicro = atLeast(microOf(pricing, 'read'));
   const citationMicro = atLeast(microOf(pricing, 'citation'));
   const isFree = parseDecimal(pricing.priceUsdc)?.digits === 0n;
-  const freeSlugs = new Set(pricing.creditsFreeSlugs ?? []);
-  const inline = new Map(Object.entries(pricing.creditsInline ?? {}));
+  const freeSlugs = new Set((pricing.creditsFreeSlugs ?? []).map(plainSlug));
+  const inline = new Map(Object.entries(pricing.creditsInline ?? {}).map(([slug, entry]) => [plainSlug(slug), entry] as const));
   const flattened = new Map<string, PageCredits>();
   const creditsOf = (slug: string): PageCredits => {
     const credits = flattened.get(slug) ?? flattenCredits(inline.get(slug), `credits_inline.${slug}`);

@@ -1,6 +1,6 @@
 import { ServiceError } from './errors.ts';
 import type { ResourceUrl } from './host.ts';
-import { buildResource, ownsHost, parseResource } from './host.ts';
+import { buildResource, mergeSlashes, ownsHost, parseResource } from './host.ts';
 
 /** Longest slug, in characters. */
 export const MAX_SLUG_CHARS = 512;
@@ -36,7 +36,7 @@ export function requireOwned(hosts: readonly string[], host: string): void {
  * disagree, and 403 when the host is not the tenant's. An empty slug counts as none.
  */
 export function locatePage(site: Site, given: { readonly resource?: string; readonly slug?: string }): Page {
-  const slug = given.slug === '' ? undefined : given.slug;
+  const slug = given.slug === undefined || given.slug === '' ? undefined : plainSlug(given.slug);
   if (given.resource === undefined) {
     if (slug === undefined) throw new ServiceError('invalid_parameter', 'resource or slug is needed', { parameter: 'resource' });
     return pageOfSlug(site, slug);
@@ -60,9 +60,14 @@ export function slugOf(articlePrefixes: readonly string[] | null, path: string):
   return longest === null ? null : path.slice(longest.length);
 }
 
+/** A slug in the one form we compare, as the plain path of its page gives it: repeated slashes are one, and none opens it. */
+export function plainSlug(slug: string): string {
+  return mergeSlashes(slug).replace(/^\//, '');
+}
+
 /** An article prefix in the one form we compare: begins and ends with a slash. */
 export function normalisePrefix(prefix: string): string {
-  return `/${prefix.replace(/^\/+|\/+$/g, '')}/`.replace('//', '/');
+  return mergeSlashes(`/${prefix}/`);
 }
 
 function pageOfSlug(site: Site, slug: string): Page {

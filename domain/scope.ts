@@ -3,7 +3,7 @@
  * is ever made from a pattern; matching takes time in proportion to pattern and path.
  */
 import { ServiceError } from './errors.ts';
-import { normaliseHost } from './host.ts';
+import { mergeSlashes, normaliseHost } from './host.ts';
 
 /** Most patterns of a scope, and most characters of each. */
 export const MAX_PATTERNS = 100;
@@ -29,7 +29,7 @@ export interface Scope {
 
 /** A decoded path in the form that patterns are compared with: ASCII, every special character encoded. */
 export function canonicalPath(decoded: string): string {
-  return decoded.split('/').map(encodeLiteral).join('/');
+  return mergeSlashes(decoded).split('/').map(encodeLiteral).join('/');
 }
 
 /** The pattern that covers one page and nothing else (decisions §2, grantedPatterns); `path` is canonical. */
@@ -101,7 +101,7 @@ function splitOrigin(pattern: string, index: number): { readonly host: string | 
 /** The part of a pattern between its stars, in canonical form: octets that were encoded for no reason are the same as plain ones. */
 function canonicalLiteral(part: string, place: string): string {
   try {
-    return part
+    return mergeSlashes(part)
       .split('/')
       .map((segment) => encodeLiteral(decodeURIComponent(segment)))
       .join('/');

@@ -8,7 +8,7 @@ import { isServiceError } from '../domain/errors.ts';
 import type { Entitlement } from '../domain/licence.ts';
 import { audienceOf, findEntitlement } from '../domain/licence.ts';
 import { PROOF_SKEW_SECONDS, parseProof, proofMessage } from '../domain/licenceProof.ts';
-import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
+import { plainSlug, requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import { canonicalPath } from '../domain/scope.ts';
 import type { CrossingKind } from '../domain/terms.ts';
 import { gathered } from './gather.ts';
@@ -32,7 +32,8 @@ export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'd
 /** Calls at one time share a query, which begins after all of them. */
 const isAlive: (database: Database, question: TokenQuestion) => Promise<boolean> = gathered(areTokensAlive, {
   ...{ limit: 100, lanes: 2, isOutage: isTransientError },
-  same: ({ tenantId, jti, licenceJti, path }) => `${tenantId} ${jti} ${licenceJti ?? ''} ${path ?? ''}`,
+  same: ({ tenantId, jti, licenceJti, path, host, unnamedSinceSeconds }) =>
+    `${tenantId} ${jti} ${licenceJti ?? ''} ${host} ${unnamedSinceSeconds ?? ''} ${path ?? ''}`,
 });
 
 /**
@@ -42,15 +43,17 @@ const isAlive: (database: Database, question: TokenQuestion) => Promise<boolean>
  */
 export async function checkLicence(deps: CheckDeps, { tenant, key }: Caller, question: LicenceQuestion): Promise<boolean> {
   const resource = requireResource(question.resource);
+  const slug = plainSlug(question.slug);
   requireOwned(tenant.hosts, resource.host);
   const claims = await deps.keyring.verify(question.license);
   if (!claims) return false;
   const nowSeconds = Math.floor(deps.clock() / 1000);
   const granted = findEntitlement(claims, {
     issuer: issuerOf(deps, tenant),
+    tenantId: tenant.tenantId,
     host: resource.host,
     path: resource.path,
-    slug: question.slug,
+    slug,
     kind: question.kind,
     nowSeconds,
     mode: key.mode,
@@ -58,11 +61,15 @@ export async function checkLicence(deps: CheckDeps, { tenant, key }: Caller, que
   if (!granted) return false;
   // A token with a scope is about paths, imported pages outside the article prefixes included; the slug must fit all the same.
   const found = slugOf(presentPricing(tenant).articlePrefixes, resource.path);
-  if (found !== null && found !== question.slug) return false;
+  if (found !== null && found !== slug) return false;
   const { tenantId } = tenant;
+  const { host } = resource;
   const path = granted.isByHash ? canonicalPath(resource.path) : null;
-  if (!(await atDatabase(() => isAlive(deps.database, { tenantId, ...granted, path })))) return false;
-  return granted.holder === null || isShownByHolder(deps, tenantId, resource.host, question, granted, nowSeconds);
+  const unnamedSinceSeconds = granted.namesSite ? null : granted.issuedAtSeconds;
+  const { jti, licenceJti } = granted;
+  const token: TokenQuestion = { tenantId, jti, licenceJti, path, host, unnamedSinceSeconds };
+  if (!(await atDatabase(() => isAlive(deps.database, token)))) return false;
+  return granted.holder === null || isShownByHolder(deps, tenantId, host, { ...question, slug }, granted, nowSeconds);
 }
 
 /** True for a fresh proof of the holder that was never used with this token. */

@@ -65,19 +65,26 @@ export async function listLicences(sql: Sql, accountId: string): Promise<Licence
   return rows.map(licenceFromRow);
 }
 
-/** A licence of an account, revoked or not; null when the account has none of that id. */
+/**
+ * A licence of an account, revoked or not; null when the account has none of that id. `isOpen`: the site that sold it is active
+ * and owns its host at this moment.
+ */
 export async function findLicence(
   sql: Sql,
   key: { readonly accountId: string; readonly jti: string },
-): Promise<LicenceRecord | null> {
-  const rows = await sql.query<Row>(
-    `select ${COLUMNS} from account_licence as held
+): Promise<(LicenceRecord & { readonly isOpen: boolean }) | null> {
+  const rows = await sql.query<Row & { is_open: boolean }>(
+    `select ${COLUMNS}, exists (
+         select from host_claim as claim join tenant_host as own using (tenant_id, host) join tenant using (tenant_id)
+          where claim.host = licence.host and claim.tenant_id = licence.tenant_id
+            and own.verified_at is not null and tenant.status = 'active') as is_open
+       from account_licence as held
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
        join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
       where held.account_id = $1 and held.jti = $2`,
     [key.accountId, key.jti],
   );
-  return rows[0] ? licenceFromRow(rows[0]) : null;
+  return rows[0] ? { ...licenceFromRow(rows[0]), isOpen: rows[0].is_open } : null;
 }
 
 /** The licence that a payment bought; null when it bought none (yet). */

@@ -36,7 +36,7 @@ export interface AccessBody {
 
 /**
  * Mints a short token under a held licence. Throws invalid_parameter (400), not_found (404) for any licence that is not the
- * account's on this site, known or not, outside_period (403), conflict (409) for pages outside the licence or another holder,
+ * account's on this site, known or not, or whose site is not active or has not its host any more, outside_period (403), conflict (409) for pages outside the licence or another holder,
  * signing_key_unavailable (503). Every call gives another token.
  */
 export async function openAccess(deps: BuyerDeps, request: AccessRequest): Promise<AccessBody> {
@@ -72,7 +72,7 @@ async function findHeld(deps: BuyerDeps, { accountId, jti, host, requestHost }: 
   );
   const isForSite = host !== undefined || site?.isRouted === true;
   const isElsewhere = isForSite && site?.tenantId !== licence?.tenantId;
-  if (!licence || licence.revokedAt !== null || isElsewhere) {
+  if (!licence?.isOpen || licence.revokedAt !== null || isElsewhere) {
     throw new ServiceError('not_found', 'this account holds no such licence on this site');
   }
   return licence;

@@ -33,6 +33,7 @@ export async function mintAccessToken(
   const { claims, isByHash } = accessClaims(
     {
       issuer: facts.issuer,
+      tenantId: licence.tenantId,
       host: licence.host,
       accountId: licence.accountId,
       licenceJti: licence.jti,

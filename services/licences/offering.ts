@@ -3,7 +3,7 @@ import { readOffering, writeImportedPages, writeOffering } from '../../db/licenc
 import type { CataloguePage } from '../../domain/catalogue.ts';
 import { flattenCredits } from '../../domain/credits.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { hasControlCharacter } from '../../domain/host.ts';
+import { hasControlCharacter, plainPath } from '../../domain/host.ts';
 import type { PeriodFactor } from '../../domain/licencePeriod.ts';
 import { validatePeriodFactors } from '../../domain/licencePeriod.ts';
 import type { CompiledPricing } from '../../domain/pricing.ts';
@@ -109,8 +109,7 @@ function importedRow({ slug, path, title, credits }: PageInput, place: string, f
   if (!isText(path) || path.length > MAX_SLUG_CHARS || !path.startsWith('/')) refuse(`${place}.path`, 'must begin with a slash');
   if (title !== undefined && (!isText(title) || title.length > 500)) refuse(`${place}.title`, 'must be text');
   if (credits !== undefined && credits !== null) flattenCredits(credits, `${place}.credits`, forbidden);
-  const trimmed = path.replace(/\/+$/, '') || '/';
-  return { slug, path: canonicalPath(trimmed), title: title ?? null, credits: credits ?? null };
+  return { slug, path: canonicalPath(plainPath(path)), title: title ?? null, credits: credits ?? null };
 }
 
 function refuse(parameter: string, sentence: string): never {

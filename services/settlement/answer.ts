@@ -78,6 +78,7 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
   const issuer = await deps.issuerOf(holder.tenantId);
   const facts: ReReadFacts = {
     issuer,
+    tenantId: holder.tenantId,
     host: holder.host,
     slug: holder.slug,
     kind: holder.kind,

@@ -18,6 +18,7 @@ function facts(changes: Partial<ReReadFacts> = {}): ReReadFacts {
   const nowSeconds = Math.floor(api.deps.clock() / 1000);
   return {
     issuer: api.deps.baseUrl,
+    tenantId: site.tenantId,
     host: site.host,
     slug: 'solo',
     kind: 'read',
@@ -149,7 +150,7 @@ test('tokens we signed but that lack a claim, or are bound to a holder, entitle 
   const { kid } = keyring.current();
   const now = Math.floor(clock() / 1000);
   const whole = { iss: baseUrl, aud: `https://${site.host}`, sub: 'x', jti: 'j', iat: now, nbf: now, exp: now + 60 };
-  const svc = { v: 1, grant: 'read', kind: 'read', slug: 'solo' };
+  const svc = { v: 1, grant: 'read', site: site.tenantId, kind: 'read', slug: 'solo' };
   expect(await entitled(await keyring.sign(kid, { ...whole, svc }))).toBe(true);
   const wrong: object[] = [
     { ...whole },
@@ -157,6 +158,9 @@ test('tokens we signed but that lack a claim, or are bound to a holder, entitle 
     { ...whole, svc: { ...svc, v: 2 } },
     { ...whole, svc: { ...svc, grant: 'all' } },
     { ...whole, svc: { ...svc, kind: 'any' } },
+    { ...whole, svc: { ...svc, site: randomUUID() } },
+    { ...whole, svc: { ...svc, site: null } },
+    { ...whole, svc: { ...svc, licence: 'x' } },
     { ...whole, svc: { ...svc, slug: undefined } },
     { ...whole, svc, exp: undefined },
     { ...whole, svc, exp: String(now + 60) },

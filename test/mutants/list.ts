@@ -1,5 +1,6 @@
 import { LANE_MUTANTS } from './lane.ts';
 import { LEDGER_MUTANTS } from './ledger.ts';
+import { LICENCE_MUTANTS } from './licences.ts';
 import { LIVE_MUTANTS } from './live.ts';
 import type { Mutant } from './mutant.ts';
 import { RELIABILITY_MUTANTS } from './reliability.ts';
@@ -12,4 +13,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...LIVE_MUTANTS,
   ...LEDGER_MUTANTS,
   ...RELIABILITY_MUTANTS,
+  ...LICENCE_MUTANTS,
 ];

@@ -82,7 +82,7 @@ test('a token ends with its life or its period, and a licence that has not begun
 
 test('a token lists its pages while they fit into 4 KB', () => {
   const facts = (patterns: readonly string[]) => ({
-    ...{ issuer: 'https://i.example', host: 'h.example', accountId: 'acc', licenceJti: 'l', jti: 't', kid: 'k' },
+    ...{ issuer: 'https://i.example', tenantId: 's', host: 'h.example', accountId: 'acc', licenceJti: 'l', jti: 't', kid: 'k' },
     ...{ issuedAtSeconds: 1, notBeforeSeconds: 1, expiresAtSeconds: 2, kind: 'read' as const, terms: ['all'], patterns },
     ...{ period: { fromMs: 0, untilMs: 1 }, holder: null, priceMicro: 1n, network: 'eip155:1', settlementRef: null },
     ...{ settlementRefKind: 'none' as const, legs: [] },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseResource, resourceKeyOf } from '../../domain/host.ts';
-import { locatePage, slugOf } from '../../domain/resource.ts';
+import { locatePage, normalisePrefix, plainSlug, slugOf } from '../../domain/resource.ts';
+import { canonicalPath, compilePattern, matches } from '../../domain/scope.ts';
 
 test('spellings of one page have one host, path and key', () => {
   const spellings = [
@@ -8,6 +9,9 @@ test('spellings of one page have one host, path and key', () => {
     'http://ALPHA.example:80/articles/solo/',
     'https://alpha.example./articles/%73olo?utm=1#top',
     'https://alpha.example/other/../articles/solo',
+    'https://alpha.example/articles//solo',
+    'https://alpha.example//articles/solo',
+    'https://alpha.example///articles/%2F/solo//',
   ];
   for (const spelling of spellings) {
     const parsed = parseResource(spelling);
@@ -34,6 +38,26 @@ test.each(['/%ff', '/a%00b', '/%'])(
     expect(parseResource(`https://a.example${path}`)).toMatchObject({ url: `https://a.example${path}`, path });
   },
 );
+
+test.each([
+  ['/', '/'],
+  ['//', '/'],
+  ['/a//', '/a'],
+  ['//a///b/', '/a/b'],
+  ['/a%2f%2Fb', '/a/b'],
+  ['/%ff//b/', '/%ff/b'],
+])('%s is the page %s: repeated slashes are one', (given, path) => {
+  expect(parseResource(`https://a.example${given}`)?.path).toBe(path);
+});
+
+test('slugs, prefixes and patterns merge their slashes by the same rule', () => {
+  expect([plainSlug('/solo'), plainSlug('a//b'), plainSlug('a/b')]).toEqual(['solo', 'a/b', 'a/b']);
+  expect(['//a//b', 'a/b', '/', ''].map(normalisePrefix)).toEqual(['/a/b/', '/a/b/', '/', '/']);
+  for (const pattern of ['/a//b$', '//a/b', '/a//*', '/*//b$']) {
+    expect(matches(compilePattern(pattern), canonicalPath('//a///b')), pattern).toBe(true);
+  }
+  expect(matches(compilePattern('/a//b/c'), canonicalPath('/a/b'))).toBe(false);
+});
 
 test('a publisher behind a TLS proxy names its pages as its readers do', () => {
   expect(parseResource('http://a.example/x')?.url).toBe('https://a.example/x');
