@@ -102,17 +102,6 @@ export async function addGasUsage(sql: Sql, usage: ReadonlyMap<string, bigint>):
   );
 }
 
-/** Raises an operator alert; the same one again within the hour, still unresolved, is not raised twice. */
-export async function raiseAlert(sql: Sql, kind: string, detail: string, tenantId: string | null = null): Promise<void> {
-  await sql.query(
-    `insert into operator_alert (alert_id, tenant_id, kind, detail)
-     select uuidv7(), $1::uuid, $2::text, $3::text where not exists (
-       select 1 from operator_alert where kind = $2 and detail = $3 and tenant_id is not distinct from $1::uuid
-          and resolved_at is null and raised_at > now() - interval '1 hour')`,
-    [tenantId, kind, detail],
-  );
-}
-
 /** Which of these recipients are marked as unpayable. */
 export async function listBlockedPayees(sql: Sql, network: string, payTos: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ pay_to: string }>(

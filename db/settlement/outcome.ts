@@ -1,10 +1,10 @@
 import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.ts';
 import { decide } from '../../domain/payment/machine.ts';
 import type { PaymentFacts } from '../../domain/payment/state.ts';
+import { raiseAlert } from '../alerts.ts';
 import type { Database, Sql } from '../database.ts';
 import { isTransientError } from '../database.ts';
 import { recordLicences } from '../licences/record.ts';
-import { raiseAlert } from './admission.ts';
 import { decideHeld, listReleased } from './held.ts';
 import { listPurchaseKeys, lockPurchases } from './intake.ts';
 import { recordLedger } from './ledger.ts';
@@ -151,7 +151,10 @@ function freesHeld({ effects }: Change): boolean {
 async function raiseAlerts(sql: Sql, changes: readonly Change[], conflicting: ReadonlySet<string>): Promise<void> {
   const alerts = changes
     .filter((change) => change.effects.some((effect) => effect.type === 'alert'))
-    .map((change) => ({ change, kind: change.next.state === 'review' ? 'payment_review' : 'payment_reverted' }));
+    .map((change) => ({
+      change,
+      kind: change.next.state === 'review' ? ('payment_review' as const) : ('payment_reverted' as const),
+    }));
   for (const { change, kind } of alerts) {
     await raiseAlert(sql, kind, `payment ${change.payment.paymentId}`, change.payment.tenantId);
   }

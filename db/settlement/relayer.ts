@@ -1,3 +1,4 @@
+import { raiseAlert } from '../alerts.ts';
 import type { Database, Sql } from '../database.ts';
 
 /** A `0x` hex string. */
@@ -59,9 +60,7 @@ export async function ensureRelayer(
       ref.address,
       chainNonce.toString(),
     ]);
-    await sql.query("insert into operator_alert (alert_id, kind, detail) values (uuidv7(), 'relayer_nonce_adopted', $1)", [
-      `${ref.network} ${ref.address} now at ${chainNonce}`,
-    ]);
+    await raiseAlert(sql, 'relayer_nonce_adopted', `${ref.network} ${ref.address} now at ${chainNonce}`);
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Channel, EndpointSettings } from '../../domain/webhook/endpoint.ts';
 import { ENDPOINT_SLOTS } from '../../domain/webhook/endpoint.ts';
 import type { EventType, Profile } from '../../domain/webhook/event.ts';
+import { raiseAlert } from '../alerts.ts';
 import { insertAlertMail } from '../anomalies/mails.ts';
 import type { Sql, Transactional } from '../database.ts';
 
@@ -111,14 +112,10 @@ export async function disableFailingRows(
 
 /** Tells the operator, and the owner by e-mail where there is an address, that we disabled an endpoint. */
 export async function raiseDisabledAlert(sql: Sql, tenantId: string, endpointId: string, detail: string): Promise<void> {
-  const [alert] = await sql.query<{ alert_id: string }>(
-    `insert into operator_alert (alert_id, tenant_id, kind, detail)
-     values (gen_random_uuid(), $1, 'webhook_endpoint_disabled', $2) returning alert_id`,
-    [tenantId, `endpoint ${endpointId}: ${detail}`],
-  );
+  const alertId = await raiseAlert(sql, 'webhook_endpoint_disabled', `endpoint ${endpointId}: ${detail}`, tenantId);
   await insertAlertMail(sql, {
     tenantId,
-    mailId: `alert_${alert?.alert_id}`,
+    mailId: `alert_${alertId}`,
     subject: 'A webhook endpoint was disabled',
     detail: `Webhook endpoint ${endpointId} was disabled: ${detail}. Enable it again once the receiver works.`,
   });

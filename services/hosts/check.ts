@@ -1,4 +1,5 @@
-import { insertAlert } from '../../db/alerts.ts';
+import type { AlertKind } from '../../db/alerts.ts';
+import { raiseAlert } from '../../db/alerts.ts';
 import { insertAlertMail } from '../../db/anomalies/mails.ts';
 import { admitLook } from '../../db/hostCaps.ts';
 import type { StampOutcome } from '../../db/hosts.ts';
@@ -111,7 +112,7 @@ async function alertOwner(
   deps: HostDeps,
   alert: {
     readonly tenantId: string;
-    readonly kind: string;
+    readonly kind: AlertKind;
     readonly host: string;
     readonly detail: string;
     readonly subject: string;
@@ -119,7 +120,7 @@ async function alertOwner(
 ): Promise<void> {
   const { tenantId, kind, host, detail, subject } = alert;
   await deps.database.transaction(async (sql) => {
-    await insertAlert(sql, { tenantId, kind, detail });
+    await raiseAlert(sql, kind, detail, tenantId);
     await insertAlertMail(sql, { tenantId, mailId: `${kind}:${host}:${deps.clock()}`, subject, detail });
   });
 }

@@ -1,7 +1,7 @@
+import { raiseAlert } from '../../db/alerts.ts';
 import { ensureObservationPartitions } from '../../db/observations.ts';
 import type { RollupMismatch } from '../../db/reports/rollupCheck.ts';
 import { findMismatches, listTenantIds, rebuildRollups } from '../../db/reports/rollupCheck.ts';
-import { raiseAlert } from '../../db/settlement/admission.ts';
 import type { Span } from '../../domain/window.ts';
 import { wholeDays } from '../../domain/window.ts';
 import type { ReportDeps } from './request.ts';

@@ -1,5 +1,5 @@
 import type { Network } from '../../chain/network.ts';
-import { raiseAlert } from '../../db/settlement/admission.ts';
+import { raiseAlert } from '../../db/alerts.ts';
 import { hasFlusher } from '../../db/settlement/facilitator.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { findAdmission } from './intake.ts';

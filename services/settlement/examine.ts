@@ -1,7 +1,8 @@
 import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { readSights } from '../../chain/sight.ts';
-import { listBlockedPayees, raiseAlert } from '../../db/settlement/admission.ts';
+import { raiseAlert } from '../../db/alerts.ts';
+import { listBlockedPayees } from '../../db/settlement/admission.ts';
 import { recordPrecheck } from '../../db/settlement/claim.ts';
 import type { Occurrence } from '../../db/settlement/outcome.ts';
 import type { Payment } from '../../db/settlement/payment.ts';

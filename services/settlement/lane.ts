@@ -5,7 +5,7 @@ import { signReplacement } from '../../chain/replacement.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import type { SendOutcome } from '../../chain/transaction.ts';
 import { baseFeeOf, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
-import { raiseAlert } from '../../db/settlement/admission.ts';
+import { raiseAlert } from '../../db/alerts.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
 import { findBatch, insertAttempt, listAttempts, listLane, recordSend } from '../../db/settlement/relayer.ts';
 import type { RelayerKey, SettlementDeps } from './deps.ts';

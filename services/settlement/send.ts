@@ -3,7 +3,7 @@ import { chooseFees, requiredBalance } from '../../chain/fees.ts';
 import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
-import { raiseAlert } from '../../db/settlement/admission.ts';
+import { raiseAlert } from '../../db/alerts.ts';
 import { claimBatch } from '../../db/settlement/claim.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { ALERT_KINDS } from '../../db/alerts.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { METRICS } from '../../domain/metrics.ts';
 
@@ -51,4 +52,10 @@ test('the runbook says of every alert what it means, how to check it and what to
     const [, section = ''] = new RegExp(`^### ${alert}\\n([\\s\\S]*?)(?=^##)`, 'm').exec(`${runbook}\n##`) ?? [];
     expect(section, alert).toMatch(/Meaning:[\s\S]+Check:[\s\S]+Action:/);
   }
+});
+
+test('the runbook says of every kind of operator alert what it means and what to do, and of no other', () => {
+  const [, section = ''] = /^## Operator alerts\n([\s\S]*?)(?=^## )/m.exec(read('docs/operations.md')) ?? [];
+  const told = [...section.matchAll(/^\| `(\w+)` \| .+ \| .+ \|$/gm)].map(([, kind]) => kind);
+  expect(told).toEqual([...ALERT_KINDS]);
 });

@@ -3,7 +3,7 @@ import { isTxHash } from '../../../chain/facilitator.ts';
 import type { Network } from '../../../chain/network.ts';
 import { receiptOf } from '../../../chain/receipts.ts';
 import type { Rpc } from '../../../chain/rpc.ts';
-import { raiseAlert } from '../../../db/settlement/admission.ts';
+import { raiseAlert } from '../../../db/alerts.ts';
 import type { Submission } from '../../../db/settlement/facilitator.ts';
 import { recordAnswer, takeDueSubmissions } from '../../../db/settlement/facilitator.ts';
 import type { SettlementDeps } from '../deps.ts';

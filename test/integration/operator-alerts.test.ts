@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { raiseAlert } from '../../db/alerts.ts';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { resolveAlerts } from '../../db/operations.ts';
+import { ensureRelayer } from '../../db/settlement/relayer.ts';
+import { raiseDisabledAlert } from '../../db/webhooks/endpoints.ts';
+import type { TestDatabase } from '../support/parts.ts';
+import { createDatabase } from '../support/parts.ts';
+
+let urls: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  urls = await createDatabase();
+  database = await openDatabase({ url: urls.appUrl });
+});
+afterAll(async () => {
+  await database.close();
+  await urls.drop();
+});
+
+const count = async (kind: string): Promise<number> =>
+  (await database.query('select 1 from operator_alert where kind = $1', [kind])).length;
+
+test('the same alert again within the hour is the one that is open; resolved, an hour old, of another tenant or detail it is a new one', async () => {
+  const tenantId = randomUUID();
+  const raise = (detail = 'a', tenant: string | null = tenantId) => raiseAlert(database, 'payee_blocked', detail, tenant);
+  const first = await raise();
+  expect(await raise()).toBe(first);
+  const others = [await raise('b'), await raise('a', null), await raise('a', randomUUID())];
+  expect(new Set([first, ...others]).size).toBe(4);
+  await database.query("update operator_alert set raised_at = now() - interval '61 minutes' where alert_id = $1", [first]);
+  const second = await raise();
+  expect(second).not.toBe(first);
+  await resolveAlerts(database, 'payee_blocked');
+  expect([first, second]).not.toContain(await raise());
+  expect(await count('payee_blocked')).toBe(6);
+});
+
+test('an endpoint that is disabled again within the hour for the same reason, and a relayer that is ahead, are told of by the same rule', async () => {
+  const [tenantId, endpointId] = [randomUUID(), randomUUID()];
+  for (let time = 0; time < 2; time++) await raiseDisabledAlert(database, tenantId, endpointId, 'the receiver answered 410');
+  expect(await count('webhook_endpoint_disabled')).toBe(1);
+  const relayer = { network: 'eip155:84532', address: `0x${'1'.repeat(40)}` };
+  await ensureRelayer(database, relayer, 1n, 4);
+  for (const nonce of [5n, 5n, 6n]) await ensureRelayer(database, relayer, nonce, 4);
+  expect(await count('relayer_nonce_adopted')).toBe(2);
+});
