@@ -1,7 +1,8 @@
 import type { ErrorKind } from '../domain/errors.ts';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
-import { isTooSlow } from '../services/outage.ts';
+import { isTooSlow, outageOf } from '../services/outage.ts';
 import { PaymentError } from '../services/settlement/outcome.ts';
+import { paymentResponseHeaders } from './paymentResponse.ts';
 import type { Answer, ErrorShape } from './route.ts';
 
 /** The status of every kind of error at this door (specification, Errors). */
@@ -27,7 +28,7 @@ export function asServiceError(error: unknown): ServiceError {
   if (isTooSlow(error)) {
     return new ServiceError('overloaded', 'this takes too long now; ask again later, a report for a shorter window');
   }
-  return new ServiceError('internal', 'something went wrong on our side');
+  return outageOf(error) ?? new ServiceError('internal', 'something went wrong on our side');
 }
 
 /** The answer for an error: status, headers and body in the shape of the route; as a problem (RFC 9457) when asked for. */
@@ -38,16 +39,12 @@ export function errorAnswer(error: ServiceError, shape: ErrorShape, wantsProblem
     error: error.text,
     ...(error.kind === 'plan' ? { upgrade: true } : {}),
   };
-  const headers: Record<string, string> = { 'cache-control': 'no-store', 'x-svc-error-code': error.code };
+  const response = error instanceof PaymentError ? error.paymentResponse : null;
+  const headers: Record<string, string> = { ...paymentResponseHeaders(response), 'x-svc-error-code': error.code };
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   const mustSayWhen = status === 429 || status === 503 || error.code === 'settlement_pending';
   if (mustSayWhen || error.details.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(error.details.retryAfterSeconds ?? RETRY_AFTER_SECONDS);
-  }
-  if (error instanceof PaymentError && error.paymentResponse !== null) {
-    headers['payment-response'] = error.paymentResponse;
-    headers['x-payment-response'] = error.paymentResponse;
-    headers['cache-control'] = 'private, no-store';
   }
   return wantsProblem ? problemAnswer(error, { status, headers, body }) : { status, headers, body };
 }

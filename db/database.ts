@@ -157,14 +157,27 @@ function isConflict(error: unknown): boolean {
   return code === '40P01' || code === '40001';
 }
 
-/** True when the database could not be reached or gave up the connection: an outage, never a decision (safety 15). */
+/** What the network says of a server that is not there, as codes of Node. */
+const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/;
+/** SQLSTATE of a server that is leaving, coming up, out of room, or takes no writes, as a standby does while it takes over. */
+const NOT_SERVING = /^(08|57P|53|25006)/;
+/** What the driver says, without a code, of a connection that is gone. */
+const CONNECTION_GONE = /Connection terminated|is not queryable|timeout exceeded when trying to connect/;
+
+/**
+ * True when the database could not be reached, gave up the connection, or takes no writes now: an outage, never a decision
+ * (safety 15). Whoever wrote read-only by mistake meets it, too: no statement of a service for its caller does.
+ */
 export function isDatabaseOutage(error: unknown): boolean {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  if (typeof code === 'string') {
-    if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)/.test(code)) return true;
-    if (/^(08|57P|53)/.test(code)) return true;
-  }
-  return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code === 'string' && (UNREACHABLE.test(code) || NOT_SERVING.test(code))) return true;
+  return typeof message === 'string' && CONNECTION_GONE.test(message);
+}
+
+/** Rejects, as an outage, while the database takes no writes: it is a standby, or was told to be read-only. */
+export async function requireWritable(sql: Sql): Promise<void> {
+  const [row] = await sql.query<{ state: string }>("select current_setting('transaction_read_only') as state");
+  if (row?.state !== 'off') throw Object.assign(new Error('the database takes no writes'), { code: '25006' });
 }
 
 /** True when Postgres gave a statement up (query_canceled), as a rule for its time limit: nothing was changed by it. */

@@ -40,6 +40,26 @@ export function agentLabel(agent: ObservedAgent): string {
   return KNOWN_CRAWLERS.find((fragment) => ua.includes(fragment)) ?? 'other';
 }
 
+/** Text that Postgres can store, as jsonb too: neither NUL nor half of a surrogate pair is a character there. */
+function storable(text: string | undefined): string | undefined {
+  return text?.toWellFormed().replaceAll('\u0000', '\ufffd');
+}
+
+/** The agent as stored with a payment or observation: its telemetry made storable, and its label. */
+export function storedAgent(agent: ObservedAgent): ObservedAgent & { readonly label: string } {
+  const ua = storable(agent.ua);
+  const classifyReason = storable(agent.classifyReason);
+  const verifiedAgent = storable(agent.verifiedAgent);
+  return {
+    label: agentLabel(agent),
+    ...(ua === undefined ? {} : { ua }),
+    ...(classifyReason === undefined ? {} : { classifyReason }),
+    ...(verifiedAgent === undefined ? {} : { verifiedAgent }),
+    ...(agent.verified === undefined ? {} : { verified: agent.verified }),
+    ...(agent.sigInvalid === undefined ? {} : { sigInvalid: agent.sigInvalid }),
+  };
+}
+
 /** True of a label that stands for a known crawler. */
 export function isKnownCrawler(label: string): boolean {
   return KNOWN_CRAWLERS.some((crawler) => crawler === label);

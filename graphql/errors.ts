@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import type { ErrorKind } from '../domain/errors.ts';
 import { isServiceError } from '../domain/errors.ts';
-import { isTooSlow } from '../services/outage.ts';
+import { isTooSlow, outageOf } from '../services/outage.ts';
 
 /** The code of every kind of error at this door (decisions §4, GraphQL). */
 const CODE_BY_KIND = {
@@ -57,8 +57,9 @@ export function publicError(error: unknown): GraphQLError {
   const cause = place === null ? error : (place.originalError ?? null);
   if (place !== null && (cause === null || cause instanceof GraphQLError))
     return OWN_CODES.has(String(place.extensions['code'])) ? place : written(place);
-  const extensions = extensionsOf(cause);
-  if (extensions && isServiceError(cause)) return said(cause.message, extensions, place);
+  const known = outageOf(cause) ?? cause;
+  const extensions = extensionsOf(known);
+  if (extensions && isServiceError(known)) return said(known.message, extensions, place);
   const state = String((cause as { code?: unknown } | null)?.code ?? '');
   if (isTooSlow(cause) || cause instanceof TooSlow) {
     const sentence = cause instanceof TooSlow ? cause.message : 'this takes too long; ask for a shorter window or fewer rows';

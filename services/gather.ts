@@ -1,5 +1,5 @@
 /** How a gathered call runs. */
-export interface GatherOptions<Item> {
+export interface GatherOptions<Place, Item> {
   /** Most items of one run. */
   readonly limit: number;
   /** Runs at the same time. */
@@ -8,6 +8,10 @@ export interface GatherOptions<Item> {
   readonly same?: (item: Item) => string;
   /** Items with the same text never share a run. */
   readonly apart?: (item: Item) => string;
+  /** Items with different texts never share a run. */
+  readonly together?: (place: Place, item: Item) => string;
+  /** An error that says nothing about an item: all of its run get it, and none is asked again. */
+  readonly isOutage: (error: unknown) => boolean;
 }
 
 interface Waiting<Item, Result> {
@@ -17,21 +21,28 @@ interface Waiting<Item, Result> {
 }
 
 interface Queue<Item, Result> {
-  readonly waiting: Waiting<Item, Result>[];
+  waiting: Waiting<Item, Result>[];
   running: number;
   /** True when a look at what waits is due at the end of this turn of the event loop. */
   isWoken: boolean;
 }
 
+/** For `together`: with GROUP_COMMIT_BY_TENANT no two tenants share a run (safety 25). */
+export function byTenant<Item>(
+  tenantOf: (item: Item) => string,
+): (place: { readonly groupByTenant?: boolean }, item: Item) => string {
+  return (place, item) => (place.groupByTenant ? tenantOf(item) : '');
+}
+
 /**
- * Group commit for any call (DESIGN §4): an idle one runs at the end of this turn of the event loop, together with those that came in
+ * Group commit for any call: an idle one runs at the end of this turn of the event loop, together with those that came in
  * with it on other connections; those that arrive while runs are on their way share the next one.
  * A run begins after everything it answers was asked, so that its reads are never older than the call. `run` answers in the order
  * of its items. When a run of several throws something else than an outage, each runs alone: one poison item hurts no other.
  */
 export function gathered<Place extends object, Item, Result>(
   run: (place: Place, items: readonly Item[]) => Promise<readonly Result[]>,
-  options: GatherOptions<Item> & { readonly isOutage: (error: unknown) => boolean },
+  options: GatherOptions<Place, Item>,
 ): (place: Place, item: Item) => Promise<Result> {
   const queues = new WeakMap<Place, Queue<Item, Result>>();
   const wake = (place: Place, queue: Queue<Item, Result>): void => {
@@ -45,7 +56,7 @@ export function gathered<Place extends object, Item, Result>(
   const pump = (place: Place, queue: Queue<Item, Result>): void => {
     while (queue.running < options.lanes && queue.waiting.length > 0) {
       queue.running += 1;
-      void answer(place, take(queue.waiting, options)).finally(() => {
+      void answer(place, take(place, queue, options)).finally(() => {
         queue.running -= 1;
         wake(place, queue);
       });
@@ -73,7 +84,7 @@ export function gathered<Place extends object, Item, Result>(
 /** The items to ask, and for each entry which of them answers it. */
 function distinct<Item, Result>(
   entries: readonly Waiting<Item, Result>[],
-  same: GatherOptions<Item>['same'],
+  same: GatherOptions<object, Item>['same'],
 ): { readonly items: readonly Item[]; readonly indexes: readonly number[] } {
   if (!same) return { items: entries.map(({ item }) => item), indexes: [] };
   const items: Item[] = [];
@@ -87,23 +98,24 @@ function distinct<Item, Result>(
   return { items, indexes };
 }
 
-/** Takes the first items that may run together out of the list. */
-function take<Item, Result>(
-  waiting: Waiting<Item, Result>[],
-  { limit, apart }: GatherOptions<Item>,
+/** Takes the first items that may run together out of those that wait. */
+function take<Place, Item, Result>(
+  place: Place,
+  queue: Queue<Item, Result>,
+  { limit, apart, together }: GatherOptions<Place, Item>,
 ): readonly Waiting<Item, Result>[] {
-  if (!apart) return waiting.splice(0, limit);
+  if (!apart && !together) return queue.waiting.splice(0, limit);
   const taken: Waiting<Item, Result>[] = [];
+  const left: Waiting<Item, Result>[] = [];
   const seen = new Set<string>();
-  for (let at = 0; at < waiting.length && taken.length < limit; ) {
-    const entry = waiting[at] as Waiting<Item, Result>;
-    const text = apart(entry.item);
-    if (seen.has(text)) at += 1;
-    else {
-      seen.add(text);
-      taken.push(entry);
-      waiting.splice(at, 1);
-    }
+  const [first] = queue.waiting;
+  const kin = first && together?.(place, first.item);
+  for (const entry of queue.waiting) {
+    const text = apart?.(entry.item);
+    const fits = taken.length < limit && together?.(place, entry.item) === kin && (text === undefined || !seen.has(text));
+    (fits ? taken : left).push(entry);
+    if (fits && text !== undefined) seen.add(text);
   }
+  queue.waiting = left;
   return taken;
 }

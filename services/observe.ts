@@ -7,6 +7,7 @@ import type { ResourceUrl } from '../domain/host.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import type { CrossingKind, ObservedAgent } from '../domain/terms.ts';
+import { byTenant, gathered } from './gather.ts';
 import { atDatabase } from './outage.ts';
 import { presentPricing } from './quotes.ts';
 import type { TenantSnapshot } from './snapshots.ts';
@@ -35,19 +36,13 @@ export interface Observer {
   drain(): Promise<void>;
 }
 
-interface Waiting {
-  readonly group: ObservationGroup;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
 const PAST_MS = 7 * 24 * 3_600_000;
 const FUTURE_MS = 5 * 60_000;
 const MAX_TEXT_CHARS = 2_048;
 
 /**
- * Opens the group commit of observations: at most two flushers, each takes all that is queued and writes it in one statement,
- * without a timer. A statement that fails is written again request by request, so that a poison report fails alone.
+ * Opens the group commit of observations: at most two statements at a time, each writes all that came in meanwhile, without a
+ * timer. A report that cannot be written fails its own request alone. At most 20,000 rows wait or are on their way.
  */
 export function openObserver(options: {
   readonly database: Database;
@@ -57,23 +52,20 @@ export function openObserver(options: {
   readonly metrics?: Metrics;
 }): Observer {
   const { database, clock, flushers = 2, maxQueuedRows = 20_000 } = options;
-  const running = new Set<Promise<void>>();
-  let queue: Waiting[] = [];
+  const pending = new Set<Promise<void>>();
   let queuedRows = 0;
-
-  const flush = async (): Promise<void> => {
-    while (queue.length > 0) {
-      const taken = queue;
-      queue = [];
-      queuedRows = 0;
-      const groups = database.groupByTenant ? Map.groupBy(taken, ({ group }) => group.tenantId).values() : [taken];
-      for (const group of groups) await writeAll(database, group);
+  const write = gathered(writeGroups, {
+    ...{ limit: maxQueuedRows, lanes: flushers, isOutage: isServiceError, together: byTenant(({ tenantId }) => tenantId) },
+  });
+  const writeOne = async (group: ObservationGroup): Promise<void> => {
+    queuedRows += group.rows.length;
+    try {
+      await write(database, group);
+    } catch (error) {
+      throw refusalOf(error);
+    } finally {
+      queuedRows -= group.rows.length;
     }
-  };
-  const wake = (): void => {
-    if (running.size >= flushers) return;
-    const flusher = flush().finally(() => running.delete(flusher));
-    running.add(flusher);
   };
 
   return {
@@ -83,41 +75,23 @@ export function openObserver(options: {
       const rows = reports.map((report, index) =>
         placed(reports.length > 1 ? index : null, () => rowOf(tenant, report, nowMs, pages)),
       );
-      const group = { tenantId: tenant.tenantId, rows };
-      if (queuedRows + group.rows.length > maxQueuedRows) {
+      if (queuedRows + rows.length > maxQueuedRows) {
         throw new ServiceError('overloaded', 'too many reports are waiting to be written', { retryAfterSeconds: 1 });
       }
-      await new Promise<void>((resolve, reject) => {
-        queue.push({ group, resolve, reject });
-        queuedRows += group.rows.length;
-        wake();
-      });
-      options.metrics?.count('svc.observe.accepted', group.rows.length);
+      const written = writeOne({ tenantId: tenant.tenantId, rows }).finally(() => pending.delete(written));
+      pending.add(written);
+      await written;
+      options.metrics?.count('svc.observe.accepted', rows.length);
     },
     drain: async () => {
-      while (running.size > 0) await Promise.all(running);
+      while (pending.size > 0) await Promise.allSettled(pending);
     },
   };
 }
 
-async function writeAll(database: Database, taken: readonly Waiting[]): Promise<void> {
-  try {
-    await atDatabase(() =>
-      insertObservations(
-        database,
-        taken.map(({ group }) => group),
-      ),
-    );
-    for (const { resolve } of taken) resolve();
-  } catch (error) {
-    const [only] = taken;
-    const isOutage = error instanceof ServiceError;
-    if (isOutage || taken.length === 1) {
-      for (const { reject } of taken) reject(isOutage || !only ? error : refusalOf(error));
-      return;
-    }
-    for (const one of taken) await writeAll(database, [one]);
-  }
+async function writeGroups(database: Database, groups: readonly ObservationGroup[]): Promise<readonly undefined[]> {
+  await atDatabase(() => insertObservations(database, groups));
+  return [];
 }
 
 /** Data that Postgres refuses (class 22, such as a NUL in text) is the caller's; anything else is a defect. */

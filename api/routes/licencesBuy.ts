@@ -1,6 +1,7 @@
 import { microToJson } from '../../domain/money.ts';
 import type { PurchaseOutcome } from '../../services/licences/buy.ts';
 import { buyLicence } from '../../services/licences/buy.ts';
+import { paymentResponseHeaders } from '../paymentResponse.ts';
 import type { AccountRoute, Answer } from '../route.ts';
 import { BoughtLicence, LicenceOffer, LicenceRequestBody } from '../schemas/licences.ts';
 import { parseWith } from '../schemas/parse.ts';
@@ -52,20 +53,14 @@ export const licencesBuyRoute: AccountRoute = {
 function answerOf(outcome: PurchaseOutcome): Answer {
   if (outcome.kind === 'bought') {
     const { responseHeader, licenseJws, licence } = outcome.receipt;
-    const headers = {
-      'cache-control': 'private, no-store',
-      'payment-response': responseHeader,
-      'x-payment-response': responseHeader,
-    };
+    const headers = paymentResponseHeaders(responseHeader);
     return { status: 200, headers, body: { license: licenseJws, jti: licence.jti, priceMicro: microToJson(licence.priceMicro) } };
   }
   const { offer, refusal } = outcome;
-  const response = refusal?.paymentResponse ?? null;
   const headers = {
-    'cache-control': refusal === null ? 'no-store' : 'private, no-store',
+    ...paymentResponseHeaders(refusal?.paymentResponse ?? null),
     'payment-required': offer.header,
     'x-svc-error-code': refusal?.code ?? 'payment_required',
-    ...(response === null ? {} : { 'payment-response': response, 'x-payment-response': response }),
   };
   return { status: 402, headers, body: offer.body };
 }

@@ -1,6 +1,7 @@
 import { noteCall } from '../../services/enforcementLiveness.ts';
 import type { SettleReceipt } from '../../services/settlement/outcome.ts';
 import { verifyPayment } from '../../services/verify.ts';
+import { paymentResponseHeaders } from '../paymentResponse.ts';
 import type { KeyRoute } from '../route.ts';
 import { parseWith } from '../schemas/parse.ts';
 import { VerifyError, VerifyReceipt, VerifyRequest } from '../schemas/verify.ts';
@@ -42,12 +43,7 @@ export const verifyRoute: KeyRoute = {
 
 function receiptAnswer(receipt: SettleReceipt) {
   const { settlementRef, payer, responseHeader, licenseJws, chargedMicro } = receipt;
-  const headers = {
-    'cache-control': 'private, no-store',
-    'payment-response': responseHeader,
-    'x-payment-response': responseHeader,
-  };
   const reference = settlementRef === null ? {} : { settlementRef };
   const body = { ok: true, ...reference, payer, responseHeader, licenseJws, chargedMicro: chargedMicro.toString() };
-  return { status: 200, headers, body };
+  return { status: 200, headers: paymentResponseHeaders(responseHeader), body };
 }

@@ -6,6 +6,7 @@ import type { Metrics } from '../../domain/metrics.ts';
 import { createPurchaseStart } from '../../services/licences/start.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import type { SettleReceipt } from '../../services/settlement/outcome.ts';
+import { PaymentError } from '../../services/settlement/outcome.ts';
 import type { SettleRequest } from '../../services/settlement/settle.ts';
 import { settle } from '../../services/settlement/settle.ts';
 import { createBatchStart } from '../../services/settlement/start.ts';
@@ -40,17 +41,19 @@ export function openSettlement({ settlement, client, keyring, issuerOf, directUr
   };
 }
 
-/** Counts an answer under `settled` or its reason, with the time it took. */
+/** Counts an answer under `settled` or its reason, with the time it took. A PaymentError was counted where it was made. */
 async function measured(metrics: Metrics | undefined, work: () => Promise<SettleReceipt>): Promise<SettleReceipt> {
   const startedMs = performance.now();
   let reason = 'settled';
+  let isCounted = false;
   try {
     return await work();
   } catch (error) {
+    isCounted = error instanceof PaymentError;
     reason = isServiceError(error) ? error.code : 'defect';
     throw error;
   } finally {
-    metrics?.count('svc.settle.outcome', 1, { reason });
+    if (!isCounted) metrics?.count('svc.settle.outcome', 1, { reason });
     metrics?.record('svc.settle.duration', performance.now() - startedMs, { reason });
   }
 }

@@ -7,7 +7,7 @@ import type { Log } from '../../adapters/log.ts';
 import { createApi } from '../../api/app.ts';
 import { verifyNetwork } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
-import { openDatabase } from '../../db/database.ts';
+import { openDatabase, requireWritable } from '../../db/database.ts';
 import { openReportDatabase } from '../../db/reports/reading.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/enforcementLiveness.ts';
@@ -124,7 +124,7 @@ async function open(
     process: async () => {
       if (isDraining) throw new Error('draining');
     },
-    database: async () => void (await database.query('select 1')),
+    database: () => requireWritable(database),
     temporal: async () => void (await connection.workflowService.getSystemInfo({})),
     chain: async () => void (await Promise.all(networks.list.map(({ id }) => rpcOf(id).request('eth_blockNumber', [])))),
   };

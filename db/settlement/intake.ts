@@ -3,7 +3,7 @@ import type { PaymentState } from '../../domain/payment/state.ts';
 import { LEADING_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { findPayment, legsToRows, paymentFromRow } from './payment.ts';
+import { legsToRows, paymentFromRow } from './payment.ts';
 import { sqlStates } from './states.ts';
 
 /** A payment before its first row: everything but what happens to it later. */
@@ -38,12 +38,8 @@ export type Intake =
 
 /** The payment that holds an authorization, of any tenant; null when it was never shown to us. */
 export async function findByAuthorization(sql: Sql, claim: AuthorizationKey): Promise<Payment | null> {
-  const rows = await sql.query<{ tenant_id: string; payment_id: string }>(
-    'select tenant_id, payment_id from authorization_claim where network = $1 and asset = $2 and payer = $3 and nonce = $4',
-    [claim.network, claim.asset, claim.payer, claim.nonce],
-  );
-  const row = rows[0];
-  return row ? findPayment(sql, { tenantId: row.tenant_id, paymentId: row.payment_id }) : null;
+  const [payment = null] = await listByAuthorization(sql, [claim]);
+  return payment;
 }
 
 /** A payment to be stored, and who decides what it becomes, under the lock of its purchase. */
@@ -76,15 +72,16 @@ export async function insertPayments(database: Database, items: readonly IntakeI
       sql,
       fresh.map(({ payment }) => payment),
     );
-    const result: Intake[] = [];
-    for (const payment of payments) {
-      const row = inserted.get(payment.paymentId);
-      const known = row ? null : await findByAuthorization(sql, payment);
-      if (row) result.push({ kind: 'inserted', payment: row });
-      else if (known) result.push({ kind: 'known', payment: known });
-      else throw new Error('an authorization claim has no payment');
-    }
-    return result;
+    const late = payments.filter(({ paymentId }) => !inserted.has(paymentId));
+    const found = late.length === 0 ? [] : await listByAuthorization(sql, late);
+    const known = new Map(late.map(({ paymentId }, index) => [paymentId, found[index]]));
+    return payments.map(({ paymentId }) => {
+      const row = inserted.get(paymentId);
+      const earlier = known.get(paymentId);
+      if (row) return { kind: 'inserted', payment: row };
+      if (!earlier) throw new Error('an authorization claim has no payment');
+      return { kind: 'known', payment: earlier };
+    });
   });
 }
 

@@ -1,17 +1,17 @@
 import type { LicenceOffer } from '../../db/licences/offers.ts';
 import { findFittingOffer, findOffer } from '../../db/licences/offers.ts';
-import { findByAuthorization } from '../../db/settlement/intake.ts';
-import type { FailureReason } from '../../domain/errors.ts';
+import type { Payment } from '../../db/settlement/payment.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
 import { parsePayment } from '../../domain/payload.ts';
 import { MAX_TIMEOUT_SECONDS } from '../../domain/quote.ts';
 import type { ObservedAgent } from '../../domain/terms.ts';
 import type { Offer } from '../offers.ts';
-import { atDatabase } from '../outage.ts';
+import { atDatabase, atLedger } from '../outage.ts';
+import { findKnown } from '../settlement/intake.ts';
 import type { SettleReceipt } from '../settlement/outcome.ts';
-import { encodeSettlementResponse, PaymentError } from '../settlement/outcome.ts';
-import { recordRefusal } from '../settlement/refusal.ts';
+import { PaymentError } from '../settlement/outcome.ts';
+import { refuse } from '../settlement/refuse.ts';
 import type { SettleRequest } from '../settlement/settle.ts';
 import type { BuyerDeps } from './deps.ts';
 import { buildLicenceOffer, openOffer, termsOfOffer } from './offer.ts';
@@ -53,12 +53,24 @@ export async function buyLicence(deps: BuyDeps, call: PurchaseCall): Promise<Pur
   if (call.payments.length === 0) return offered(deps, call, request, null);
   const payment = await readPayment(deps, call, request);
   if (payment instanceof PaymentError) return offered(deps, call, request, payment);
-  const offer = await offerOf(deps, call, request, payment);
+  const { from: payer, nonce } = payment.authorization;
+  const { id: network, asset } = deps.network;
+  const known = await atLedger(() => findKnown(deps.database, { network, asset, payer, nonce }));
+  const offer = await offerOf(deps, call, request, { payment, known });
   const { tenantId, offerId } = offer;
   const { accountId, agent, idempotencyKey } = call;
   try {
     const receipt = await deps.settle({
-      ...{ tenantId, keyId: null, mode: 'live', terms: termsOfOffer(offer), payment, agent, purchase: { accountId, offerId } },
+      ...{
+        tenantId,
+        keyId: null,
+        mode: 'live',
+        terms: termsOfOffer(offer),
+        payment,
+        agent,
+        known,
+        purchase: { accountId, offerId },
+      },
       // Each account has its own keys.
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: `${accountId}:${idempotencyKey}` }),
     });
@@ -83,36 +95,24 @@ async function offered(
 
 /** The payment of the headers; a refusal, recorded, when it cannot be read or two headers carry two authorizations. */
 async function readPayment(deps: BuyDeps, call: PurchaseCall, request: UnderstoodRequest): Promise<ParsedPayment | PaymentError> {
-  const [first, ...others] = call.payments.map(parsePayment);
+  const { agent, payments } = call;
+  const { tenant, host, kind } = request;
+  const [first, ...others] = payments.map(parsePayment);
   if (!first) throw new RangeError('a payment header was counted that is not there');
-  if (!first.ok) return refuse(deps, call, request, { reason: first.reason, raw: first.raw, sentence: first.detail, payer: '' });
-  const { authorization } = first.payment;
-  for (const other of others) {
-    if (other.ok && isSame(other.payment, first.payment)) continue;
-    const sentence = 'PAYMENT-SIGNATURE and X-PAYMENT carry different payments; send one';
-    const refusal = { reason: 'authorization_invalid', raw: 'conflicting_headers', sentence, payer: authorization.from } as const;
-    return refuse(deps, call, request, refusal);
-  }
-  return first.payment;
+  const asked = { tenantId: tenant.tenantId, mode: 'live', host, slug: 'licence', kind, micro: null, agent } as const;
+  const attempt = { ...asked, network: deps.network, x402Version: 2, payer: '' } as const;
+  if (!first.ok) return refuse(deps, attempt, { ...first, sentence: first.detail });
+  const { payment } = first;
+  if (others.every((other) => other.ok && isSame(other.payment, payment))) return payment;
+  const sentence = 'PAYMENT-SIGNATURE and X-PAYMENT carry different payments; send one';
+  const readable = { ...attempt, x402Version: payment.x402Version, payer: payment.authorization.from };
+  return refuse(deps, readable, { reason: 'authorization_invalid', raw: 'conflicting_headers', sentence });
 }
 
 function isSame(a: ParsedPayment, b: ParsedPayment): boolean {
   const text = ({ authorization: { from, to, value, validAfter, validBefore, nonce } }: ParsedPayment): string =>
     [from, to, value, validAfter, validBefore, nonce].join(' ');
   return text(a) === text(b);
-}
-
-async function refuse(
-  deps: BuyDeps,
-  { agent }: PurchaseCall,
-  { tenant, host, kind }: UnderstoodRequest,
-  refusal: { readonly reason: FailureReason; readonly raw: string; readonly sentence: string; readonly payer: string },
-): Promise<PaymentError> {
-  const { reason, raw, sentence, payer } = refusal;
-  const entry = { tenantId: tenant.tenantId, host, slug: 'licence', kind, micro: null, reason, agent };
-  await atDatabase(() => recordRefusal(deps.database, entry));
-  const response = { success: false, errorReason: raw, transaction: '', network: deps.network.id, payer };
-  return new PaymentError(reason, sentence, encodeSettlementResponse(response));
 }
 
 /**
@@ -123,15 +123,13 @@ async function offerOf(
   deps: BuyDeps,
   call: PurchaseCall,
   request: UnderstoodRequest,
-  payment: ParsedPayment,
+  { payment, known }: { readonly payment: ParsedPayment; readonly known: Payment | null },
 ): Promise<LicenceOffer> {
   const { accountId } = call;
   const { requestHash, tenant } = request;
-  const { from, nonce, to, value } = payment.authorization;
-  const { id: network, asset } = deps.network;
+  const { to, value } = payment.authorization;
   const since = new Date(deps.clock() - MAX_TIMEOUT_SECONDS * 1000);
   const found = await atDatabase(async () => {
-    const known = await findByAuthorization(deps.database, { network, asset, payer: from, nonce });
     const own =
       known?.licenceOfferId && known.accountId === accountId ? await findOffer(deps.database, known.licenceOfferId) : null;
     if (own?.requestHash === requestHash) return own;

@@ -2,6 +2,7 @@ import type { Keyring } from '../../adapters/jws.ts';
 import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import type { Database } from '../../db/database.ts';
+import type { Metrics } from '../../domain/metrics.ts';
 import type { Pepper } from '../pepper.ts';
 import type { Rehash } from '../rehash.ts';
 import type { Snapshots } from '../snapshots.ts';
@@ -24,4 +25,5 @@ export interface BuyerDeps {
   readonly baseUrl: string;
   /** Life of an access token, in seconds. */
   readonly licenceLifeSeconds: number;
+  readonly metrics?: Metrics;
 }

@@ -9,19 +9,23 @@ import { listAttempts } from '../../db/settlement/relayer.ts';
 import { accessEndSeconds } from '../../domain/accessToken.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import type { ReReadFacts } from '../../domain/licence.ts';
+import type { Metrics } from '../../domain/metrics.ts';
 import { isSettled } from '../../domain/payment/state.ts';
 import { settlementRefKind } from '../../domain/webhook/event.ts';
 import type { LicenceSigner } from '../licences/mint.ts';
 import { mintReReadLicence } from '../licences/mint.ts';
 import { mintAccessToken } from '../licences/mintAccess.ts';
 import { fixLicence } from './intake.ts';
-import type { SettleReceipt } from './outcome.ts';
-import { encodeSettlementResponse, PaymentError } from './outcome.ts';
+import type { PaymentError, SettleReceipt } from './outcome.ts';
+import { encodeSettlementResponse } from './outcome.ts';
+import type { Presented } from './refuse.ts';
+import { networkName, paymentError } from './refuse.ts';
 
 /** What turning a payment row into an answer needs. */
 export interface AnswerDeps {
   readonly database: Database;
   readonly networks: Networks;
+  readonly metrics?: Metrics;
   readonly signer: LicenceSigner;
   readonly now: () => number;
   readonly licenceLifeSeconds: number;
@@ -30,6 +34,7 @@ export interface AnswerDeps {
 }
 
 const PENDING_RETRY_SECONDS = 5;
+const INVALID = { reason: 'authorization_invalid' } as const;
 
 /**
  * The answer for a payment as its row stands: a receipt, or a PaymentError. The same row gives the same bytes until its
@@ -41,16 +46,14 @@ export async function answerPayment(deps: AnswerDeps, payment: Payment): Promise
     case 'superseded':
       return answerSuperseded(deps, payment);
     case 'failed':
-      throw await refusedAfterSend(
-        deps,
-        payment,
-        payment.facts.reason ?? 'settlement_failed',
-        payment.sentence ?? 'the payment was not settled',
-      );
+      throw await refusedAfterSend(deps, payment);
     case 'expired':
-      throw refused(deps, payment, 'authorization_invalid', 'the authorization ran out while another purchase of yours was open');
+      throw refused(deps, payment, {
+        ...INVALID,
+        sentence: 'the authorization ran out while another purchase of yours was open',
+      });
     default:
-      throw await pending(deps, payment);
+      throw pendingError(deps, payment, await sentHash(deps, payment));
   }
 }
 
@@ -59,7 +62,7 @@ async function answerSuperseded(deps: AnswerDeps, payment: Payment): Promise<Set
   const successor = payment.successorId
     ? await findPayment(deps.database, { tenantId: payment.tenantId, paymentId: payment.successorId })
     : null;
-  if (!successor) throw await pending(deps, payment);
+  if (!successor) throw pendingError(deps, payment, await sentHash(deps, payment));
   if (!isSettled(successor.facts.state)) return answerPayment(deps, successor);
   if (!payment.repeatsLicence) return receiptOf(deps, successor, successor, successor.amountMicro);
   return receiptOf(deps, payment, successor, 0n);
@@ -70,7 +73,7 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
   const bought = paid.purpose === 'licence' ? await findBoughtLicence(deps.database, paid) : null;
   const licence = holder.licence ?? (await fixLicence(deps.database, { ref: holder, licence: freshLicence(deps, bought) }));
   if (deps.now() >= licence.expiresAtSeconds * 1000) {
-    throw refused(deps, holder, 'authorization_invalid', 'already used: this payment was settled and its licence has ended');
+    throw refused(deps, holder, { ...INVALID, sentence: 'already used: this payment was settled and its licence has ended' });
   }
   const isMock = paid.mode === 'mock';
   const settlementRef = isMock ? `mock_${paid.paymentId}` : (paid.facts.evidence?.txHash ?? null);
@@ -103,7 +106,7 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
     responseHeader: encodeSettlementResponse({
       success: true,
       transaction: settlementRef ?? '',
-      network: networkName(deps.networks, holder),
+      network: networkName(presentedBy(deps, holder)),
       payer: holder.payer,
       ...(holder.x402Version === 2 ? { amount: chargedMicro.toString() } : {}),
     }),
@@ -126,47 +129,39 @@ function freshLicence(deps: AnswerDeps, bought: LicenceRecord | null): StoredLic
   return { jti: randomUUID(), issuedAtSeconds, expiresAtSeconds, kid: deps.signer.current().kid };
 }
 
-/** A failure whose bytes were sent names their transaction (x402 §5.5). */
-async function refusedAfterSend(
+/** 402 with the reason a payment ended by. A failure whose bytes were sent names their transaction. */
+async function refusedAfterSend(deps: AnswerDeps, payment: Payment): Promise<PaymentError> {
+  const reason = payment.facts.reason ?? 'settlement_failed';
+  const sentence = payment.sentence ?? 'the payment was not settled';
+  return refused(deps, payment, { reason, sentence }, await sentHash(deps, payment));
+}
+
+function refused(
   deps: AnswerDeps,
   payment: Payment,
-  code: FailureReason,
-  sentence: string,
-): Promise<PaymentError> {
-  const sent = payment.facts.batchId ? (await listAttempts(deps.database, payment.facts.batchId)).at(-1) : undefined;
-  const response = failureResponse(deps.networks, payment, payment.rawReason ?? code, sent?.txHash);
-  return new PaymentError(code, sentence, response);
+  { reason, sentence }: { readonly reason: FailureReason; readonly sentence: string },
+  transaction = '',
+): PaymentError {
+  return paymentError(deps, presentedBy(deps, payment), { reason, raw: payment.rawReason ?? reason, sentence, transaction });
 }
 
-function refused(deps: AnswerDeps, payment: Payment, code: FailureReason, sentence: string): PaymentError {
-  return new PaymentError(code, sentence, failureResponse(deps.networks, payment, payment.rawReason ?? code));
+/**
+ * 402 `settlement_pending`: no offer; the same payment sent again gets the outcome. The hash is left out where it is not known,
+ * as when the database cannot be asked.
+ */
+export function pendingError(deps: Pick<AnswerDeps, 'networks' | 'metrics'>, payment: Payment, transaction = ''): PaymentError {
+  const sentence = 'the payment is still settling; send the same payment again for its outcome, and do not sign another one';
+  const told = { reason: 'settlement_pending', raw: 'settlement_pending', sentence, transaction } as const;
+  return paymentError(deps, presentedBy(deps, payment), told, { retryAfterSeconds: PENDING_RETRY_SECONDS });
 }
 
-/** 402 `settlement_pending`: no offer; the same payment sent again gets the outcome (decisions: undecided after 20 s). */
-async function pending(deps: AnswerDeps, payment: Payment): Promise<PaymentError> {
-  const sent = payment.facts.batchId ? (await listAttempts(deps.database, payment.facts.batchId)).at(-1) : undefined;
-  return pendingError(deps.networks, payment, sent?.txHash);
+/** The transaction that was sent last for a payment, empty without one. */
+async function sentHash(deps: AnswerDeps, { facts }: Payment): Promise<string> {
+  const sent = facts.batchId ? (await listAttempts(deps.database, facts.batchId)).at(-1) : undefined;
+  return sent?.txHash ?? '';
 }
 
-/** The same without a look at the database: the hash is left out where it is not known. */
-export function pendingError(networks: Networks, payment: Payment, txHash?: string): PaymentError {
-  const sentence = 'the payment is on its way; send the same payment again for its outcome, and do not sign another one';
-  const response = failureResponse(networks, payment, 'settlement_pending', txHash);
-  return new PaymentError('settlement_pending', sentence, response, { retryAfterSeconds: PENDING_RETRY_SECONDS });
-}
-
-/** The SettlementResponse of a payment that did not succeed, or not yet. */
-function failureResponse(networks: Networks, payment: Payment, errorReason: string, transaction = ''): string {
-  return encodeSettlementResponse({
-    success: false,
-    errorReason,
-    transaction,
-    network: networkName(networks, payment),
-    payer: payment.payer,
-  });
-}
-
-function networkName(networks: Networks, payment: { network: string; x402Version: 1 | 2 }): string {
-  const name = payment.x402Version === 1 ? networks.find(payment.network)?.v1Name : null;
-  return name ?? payment.network;
+/** A network that is not configured any more goes by its id. */
+function presentedBy({ networks }: Pick<AnswerDeps, 'networks'>, { network: id, x402Version, payer }: Payment): Presented {
+  return { network: networks.find(id) ?? { id, v1Name: null }, x402Version, payer };
 }

@@ -1,3 +1,6 @@
+import type { Network } from '../../chain/network.ts';
+import type { Rpc } from '../../chain/rpc.ts';
+import { lookAtNonces } from '../../chain/states.ts';
 import type { Database } from '../../db/database.ts';
 import { isTransientError, retryConflicts } from '../../db/database.ts';
 import type { AdmissionAsk, AdmissionFacts } from '../../db/settlement/admission.ts';
@@ -6,55 +9,64 @@ import type { AuthorizationKey, Intake, IntakeItem } from '../../db/settlement/i
 import { insertPayments, listByAuthorization, purchaseText } from '../../db/settlement/intake.ts';
 import type { Payment, PaymentRef, StoredLicence } from '../../db/settlement/payment.ts';
 import { fixLicences } from '../../db/settlement/payment.ts';
-import { gathered } from '../gather.ts';
+import type { Authorization } from '../../domain/payload.ts';
+import { byTenant, gathered } from '../gather.ts';
+
+/** Whose nonce is looked at. */
+type NonceAsk = Pick<Authorization, 'from' | 'nonce'> & { readonly network: Network };
+
+/** A payment, and the licence it would be answered with. */
+interface LicenceEntry {
+  readonly ref: PaymentRef;
+  readonly licence: StoredLicence;
+}
 
 const LIMIT = 100;
 const isOutage = isTransientError;
-
-/** One run for all items, or with GROUP_COMMIT_BY_TENANT one a tenant, one after the other (safety 25). Answers in the order given. */
-function bySite<Item, Result>(
-  tenantOf: (item: Item) => string,
-  run: (database: Database, items: readonly Item[]) => Promise<readonly Result[]>,
-): (database: Database, items: readonly Item[]) => Promise<readonly Result[]> {
-  return async (database, items) => {
-    if (!database.groupByTenant) return run(database, items);
-    const answers = new Map<Item, Result>();
-    for (const group of Map.groupBy(items, tenantOf).values()) {
-      const results = await run(database, group);
-      for (const [index, item] of group.entries()) answers.set(item, results[index] as Result);
-    }
-    return items.map((item) => answers.get(item) as Result);
-  };
-}
 
 /** The payment that holds an authorization, of any tenant; null when it was never shown to us. Calls at one time share a query. */
 export const findKnown: (database: Database, key: AuthorizationKey) => Promise<Payment | null> = gathered(listByAuthorization, {
   ...{ limit: LIMIT, lanes: 1, isOutage },
 });
 
+/** What the chain said of a nonce before its payment had a row. */
+export interface NonceLook {
+  readonly blockNumber: bigint;
+  readonly used: boolean;
+}
+
+/**
+ * Looks at a nonce before its payment is stored, without its signature (safety 2): seen unused here, whatever uses it on chain
+ * later came after our look. Calls at one time share a question, never one that was sent before they asked. All of one connection
+ * are of its network. Throws ServiceError `chain_unavailable` in an outage.
+ */
+export const lookAtNonce: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook> = gathered(
+  async (rpc: Rpc, asks: readonly NonceAsk[]) => {
+    const [{ network }] = asks as [NonceAsk];
+    const pairs = asks.map(({ from: payer, nonce }) => ({ payer, nonce }));
+    const { blockNumber, used } = await lookAtNonces(rpc, network, pairs);
+    return used.map((isUsed) => ({ blockNumber, used: isUsed }));
+  },
+  { limit: 200, lanes: 1, isOutage: () => true },
+);
+
 /** What speaks against taking a payment. Calls at one time share a query. */
 export const findAdmission: (database: Database, ask: AdmissionAsk) => Promise<AdmissionFacts> = gathered(
-  bySite(({ tenantId }: AdmissionAsk) => tenantId, readAdmissions),
-  { limit: LIMIT, lanes: 1, isOutage },
+  (database, asks) => readAdmissions(database, asks),
+  { limit: LIMIT, lanes: 1, isOutage, together: byTenant(({ tenantId }) => tenantId) },
 );
 
 /**
  * Stores a payment, or gives the one that holds its authorization. Calls at one time share a database transaction; two of one
  * purchase never do, since the second must see the first. Resolves after the commit.
  */
-export const store: (database: Database, item: IntakeItem) => Promise<Intake> = gathered(
-  bySite(({ payment }: IntakeItem) => payment.tenantId, insertPayments),
-  { limit: LIMIT, lanes: 2, isOutage, apart: ({ payment }) => purchaseText(payment) },
-);
+export const store: (database: Database, item: IntakeItem) => Promise<Intake> = gathered(insertPayments, {
+  ...{ limit: LIMIT, lanes: 2, isOutage, together: byTenant(({ payment }) => payment.tenantId) },
+  apart: ({ payment }) => purchaseText(payment),
+});
 
 /** Fixes the licence of a payment if none is fixed yet, and gives the one that stands (safety 13). Calls at one time share a statement. */
-export const fixLicence: (
-  database: Database,
-  entry: { readonly ref: PaymentRef; readonly licence: StoredLicence },
-) => Promise<StoredLicence> = gathered(
-  bySite(
-    ({ ref }: { readonly ref: PaymentRef; readonly licence: StoredLicence }) => ref.tenantId,
-    (database, entries) => retryConflicts(() => fixLicences(database, entries)),
-  ),
-  { limit: LIMIT, lanes: 1, isOutage },
+export const fixLicence: (database: Database, entry: LicenceEntry) => Promise<StoredLicence> = gathered(
+  (database, entries) => retryConflicts(() => fixLicences(database, entries)),
+  { limit: LIMIT, lanes: 1, isOutage, together: byTenant(({ ref }) => ref.tenantId) },
 );

@@ -43,7 +43,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     id: 'foreign-calldata-accepted',
     rule: 2,
     bug: 'a nonce that was used before our row is taken in, and its old transfer proves it',
-    edits: [{ file: 'services/settlement/settle.ts', search: 'if (!look.used || ', replace: 'if (look || ' }],
+    edits: [{ file: 'services/settlement/settle.ts', search: 'if (look?.used) {', replace: 'if (look?.used && !rpc) {' }],
     test: { file: evidence, name: 'calldata of a sale made elsewhere before it was shown to us buys nothing' },
   },
   {
@@ -91,7 +91,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'what an agent says of itself is stored as it came',
     edits: [
       {
-        file: 'services/settlement/refusal.ts',
+        file: 'domain/agent.ts',
         search: "return text?.toWellFormed().replaceAll('\\u0000', '\\ufffd');",
         replace: 'return text;',
       },
@@ -192,11 +192,11 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/settle.ts',
-        search: '  const signature = await checkSignature(rpc, network, request.payment);\n',
+        search: '  const signature = await checkSignature(rpc, network, payment);\n',
         replace:
-          '  const early = await findByAuthorization(deps.database, claimOf(request, network));\n' +
+          '  const early = await find();\n' +
           '  if (early) return answerKnown(deps, request, network, early);\n' +
-          '  const signature = await checkSignature(rpc, network, request.payment);\n',
+          '  const signature = await checkSignature(rpc, network, payment);\n',
       },
     ],
     test: { file: limits, name: 'a settled payment shown with another signature gets no licence' },
@@ -239,8 +239,8 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/verify.ts',
-        search: 'if (sameLegs(request.legs, terms.legs)) return terms;',
-        replace: 'if (sameLegs) return terms;',
+        search: 'if (!sameLegs(request.legs, met.terms.legs)) {',
+        replace: 'if (!sameLegs) {',
       },
     ],
     test: { file: 'test/integration/api-verify.test.ts', name: 'legs in another order and merged are the same' },

@@ -16,6 +16,7 @@ import type { Scope } from '../../domain/access.ts';
 import { SCOPES } from '../../domain/access.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
+import type { Metrics } from '../../domain/metrics.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/enforcementLiveness.ts';
 import type { HostDoor } from '../../services/hosts/deps.ts';
@@ -89,6 +90,8 @@ export async function startTestApi(
     readonly rpcUrls?: readonly string[];
     readonly hosts?: HostDoor;
     readonly outbound?: Outbound;
+    readonly metrics?: Metrics;
+    readonly testKeysEnabled?: boolean;
   } = {},
 ) {
   const urls = await createDatabase();
@@ -118,7 +121,8 @@ export async function startTestApi(
     baseUrl: 'https://svc.example',
     rpc: createRpc({ ...network, rpcUrls: options.rpcUrls ?? network.rpcUrls }),
     licenceLifeSeconds: 600,
-    testKeysEnabled: false,
+    testKeysEnabled: options.testKeysEnabled ?? false,
+    ...(options.metrics ? { metrics: options.metrics } : {}),
     liveness,
     settle: options.settle ?? (() => Promise.reject(new Error('nothing is settled in this test'))),
     readiness: { database: check('database'), temporal: check('temporal'), chain: check('chain') },
