@@ -93,20 +93,22 @@ const OF_SETTLED: readonly Rule[] = [
     const paid = sight && payingTransfer(payment, sight.spending);
     if (!paid || !sight) return null;
     const { state, evidence: known } = payment.facts;
-    if (state === 'final' && known !== null && known.txHash !== paid.transfer.txHash) {
-      return { event: { type: 'reorged', transfer: known } };
-    }
+    if (state === 'final' && known !== null && known.txHash !== paid.transfer.txHash) return takenBack(known, sight);
     if (!isKnown(payment, paid.transfer)) return evidence(paid);
     const isSafe = sight.safe !== null && paid.transfer.blockNumber <= sight.safe.blockNumber;
     return isSafe && state === 'settled' ? { event: { type: 'safe', transfer: paid.transfer } } : 'wait';
   },
-  // Gone, if this node is as far as the evidence was: one that is behind does not show it yet.
+  // Gone, unless no log shows yet where the nonce went.
   ({ facts }, sight) => {
-    if (facts.evidence === null || !sight || sight.head < facts.evidence.blockNumber) return 'wait';
-    if (sight.spending === null && sight.nonce === 'used') return 'wait';
-    return { event: { type: 'reorged', transfer: facts.evidence } };
+    if (facts.evidence === null || !sight || (sight.spending === null && sight.nonce === 'used')) return 'wait';
+    return takenBack(facts.evidence, sight);
   },
 ];
+
+/** Evidence is gone only for a node that is as far as it was: one that is behind does not show it yet. */
+function takenBack(known: EvidenceRef, { head }: Sight): Verdict | 'wait' {
+  return head < known.blockNumber ? 'wait' : { event: { type: 'reorged', transfer: known } };
+}
 
 /** Money that moved under an id of the rail: its status call is all the evidence there is. */
 function settledByRail({ facts }: JudgedPayment, sight: Sight | null): Verdict | 'wait' | null {

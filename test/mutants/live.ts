@@ -179,8 +179,8 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'domain/payment/judge.ts',
-        search: "    return { event: { type: 'reorged', transfer: facts.evidence } };",
-        replace: "    return 'wait';",
+        search: "return head < known.blockNumber ? 'wait' : { event: { type: 'reorged', transfer: known } };",
+        replace: "return head < known.blockNumber ? 'wait' : 'wait';",
       },
     ],
     test: { file: reorg, name: 'a reorg in which the payer cancels takes the sale back' },

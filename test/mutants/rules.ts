@@ -149,7 +149,13 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     id: 'mixed-lanes',
     rule: 9,
     bug: 'wallets of code travel in the batch of keys, and its gas is theirs',
-    edits: [{ file: 'chain/calldata.ts', search: 'if (closed || item.lane !== lane) {', replace: 'if (closed) {' }],
+    edits: [
+      {
+        file: 'chain/calldata.ts',
+        search: 'if (item.lane !== lane || room.costOf(part) === null) {',
+        replace: 'if (room.costOf(part) === null) {',
+      },
+    ],
     test: { file: 'test/unit/calldata.test.ts', name: 'a batch is of one lane, that of its first payment' },
   },
 ];
