@@ -19,7 +19,7 @@ export async function listStaleAccepted(sql: Sql, network: string, olderThanMs: 
 export async function listUnfinal(sql: Sql, network: string, limit: number): Promise<Payment[]> {
   const rows = await sql.query<Row>(
     `select * from payment where network = $1 and state = 'settled' and mode = 'live'
-      order by checked_at nulls first limit $2`,
+      order by coalesce(checked_at, accepted_at) limit $2`,
     [network, limit],
   );
   return rows.map(paymentFromRow);
@@ -28,16 +28,16 @@ export async function listUnfinal(sql: Sql, network: string, limit: number): Pro
 /**
  * Payments whose money may still move although nothing of ours carries them: failed, superseded, expired and reviewed ones
  * that are watched, held ones, and sent ones that no live batch decided within `sentMs`, such as those that a reorg took back without
- * bytes of ours (safety 3).
+ * bytes of ours (safety 3). Those looked at longest ago come first, at most `limit` that bytes of ours carried and as many others: rows
+ * that cost nobody anything to make cannot keep the others from their turn.
  */
 export async function listWatched(sql: Sql, network: string, limit: number, sentMs: number): Promise<Payment[]> {
-  const rows = await sql.query<Row>(
-    `select * from payment where network = $1 and mode = 'live' and watched
-        and (state in ('failed', 'superseded', 'expired', 'review', 'held')
-          or (state = 'broadcast' and accepted_at < now() - make_interval(secs => $3::double precision / 1000)))
-      order by checked_at nulls first limit $2`,
-    [network, limit, sentMs],
-  );
+  const turn = (isUnsent: boolean): string =>
+    `(select * from payment where network = $1 and mode = 'live' and watched and (batch_id is null) = ${isUnsent}
+        and state in ('failed', 'superseded', 'expired', 'review', 'held', 'broadcast')
+        and (state <> 'broadcast' or accepted_at < now() - make_interval(secs => $3::double precision / 1000))
+      order by coalesce(checked_at, accepted_at) limit $2)`;
+  const rows = await sql.query<Row>(`${turn(false)} union all ${turn(true)}`, [network, limit, sentMs]);
   return rows.map(paymentFromRow);
 }
 

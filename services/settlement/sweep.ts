@@ -31,7 +31,7 @@ export async function sweepAccepted(deps: SettlementDeps, networkId: string): Pr
 /**
  * One round over a network (safety 3, 4, 7, 8, 18): batches first, then settled evidence, then watched authorizations and
  * blocked recipients. Each step stands alone and has a budget of time, so that neither an outage nor a flood of one kind of row keeps
- * the others from running. Returns what needs a batch, what nothing holds first.
+ * the others from running. Returns what needs a batch.
  */
 export async function sweepNetwork(deps: SettlementDeps, networkId: string): Promise<readonly SweptBatch[]> {
   const stale = await sweepAccepted(deps, networkId);

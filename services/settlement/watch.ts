@@ -14,7 +14,8 @@ import { ROUND_LIMIT, runBlindRound, runRound } from './round.ts';
 
 /** Settled payments of a round: they share few transactions, so that a round keeps up with what a lane can settle. */
 const SETTLED_LIMIT = 2_000;
-const WATCHED_LIMIT = 1_000;
+/** Watched payments of a round, of those that bytes of ours carried, and of the others. */
+const WATCHED_LIMIT = 600;
 /** A live batch decides what it sent by then; until then looking at its payments one by one would only be twice the work. */
 const SENT_MS = 5_000;
 /** Rounds that may fail one after another before the rest is left to the next sweep. */
