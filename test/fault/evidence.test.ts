@@ -215,3 +215,34 @@ const refsOf = ({ authorization }: { readonly authorization: { readonly nonce: s
     'select tenant_id as "tenantId", payment_id as "paymentId" from payment where nonce = $1',
     [authorization.nonce],
   );
+
+test('a nonce signed for the price and again for a micro, the micro submitted by the payer, buys nothing and is in no ledger', async () => {
+  const authors = newAuthors(1n);
+  const payer = await newPayer(world);
+  const terms = termsFor(world, authors, { slug: 'two-values' });
+  const payment = await paymentFor(world, payer, terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  const { nonce } = payment.authorization;
+  const micro = await signPayment(world.network, payer, { to: terms.payTo, value: 1n, nonce });
+  await strangerCalls(world, [{ to: world.network.asset, data: transferCall(micro) }]);
+  await sendAll(world);
+  await sweep(world, 1);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
+  expect(await world.database.query("select 1 from crossing where slug = 'two-values'")).toEqual([]);
+  gifts.set(terms.payTo, 1n);
+});
+
+test('a watch ends by the time of the safe block, not by our clock: what a slow chain still takes is recorded', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'slow-chain' });
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  await attempt(world, terms, payment);
+  await world.database.query("update payment set state = 'failed', reason = 'settlement_failed' where nonce = $1", [
+    payment.authorization.nonce,
+  ]);
+  await mine(world, 80);
+  const late = { ...world.deps, now: () => Date.now() + 3_600_000 };
+  await sweep(world, 2, late);
+  await submitAlone(world, payment);
+  await sweep(world, 1, late);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
+});

@@ -164,6 +164,27 @@ test('a batch that reverts for want of gas fails no payment that the chain would
   ]);
 });
 
+test('a payment of several authors whose transaction reverts with nothing else in it fails, is struck, and never goes out again', async () => {
+  const { payment } = await newPayment('alone-in-vain', 2n, 1n);
+  await chainCall(world, 'evm_setAutomine', false);
+  const batchId = await sendAll(world);
+  await chainCall(world, 'anvil_dropAllTransactions');
+  const router = world.network.router;
+  const code = await chainCall<string>(world, 'eth_getCode', router, 'latest');
+  await chainCall(world, 'anvil_setCode', router, '0xfe');
+  await chainCall(world, 'evm_setAutomine', true);
+  await look(world, batchId);
+  await look(world, batchId);
+  await chainCall(world, 'anvil_setCode', router, code);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'settlement_failed' });
+  await sweep(world, 1);
+  expect(await world.database.query('select 1 from relayer_transaction')).toHaveLength(1);
+  const strikes = await world.database.query<{ strikes: number }>('select strikes from payer_strike where payer = $1', [
+    payment.authorization.from,
+  ]);
+  expect(strikes.map((row) => Number(row.strikes))).toEqual([1]);
+});
+
 test('a payment that a stranger submits between our send and our block is settled by his hash: that our item failed says nothing', async () => {
   const jobs = [await newPayment('overtaken', 3n, 2n), await newPayment('beside')];
   await chainCall(world, 'evm_setAutomine', false);

@@ -104,3 +104,16 @@ test.for([
     await sweep(world, 1);
   },
 );
+
+test('two looks at one batch at the same time strike a payer once', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'one-strike' });
+  const wallet = newWallet();
+  await chainCall(world, 'anvil_setCode', wallet, FICKLE_CODE);
+  await world.fund(wallet, 10_000n);
+  const payment = await paymentFor(world, newAccount(), terms, { from: wallet });
+  await attempt(world, terms, payment);
+  const batchId = await sendAll(world);
+  await Promise.all([look(world, batchId), look(world, batchId), look(world, batchId)]);
+  const strikes = await world.database.query('select strikes from payer_strike where payer = $1', [wallet]);
+  expect(strikes).toEqual([{ strikes: 1 }]);
+});

@@ -1,3 +1,4 @@
+import { JUDGING_MUTANTS } from './judging.ts';
 import { LANE_MUTANTS } from './lane.ts';
 import { LEDGER_MUTANTS } from './ledger.ts';
 import { LICENCE_MUTANTS } from './licences.ts';
@@ -9,6 +10,7 @@ import { RULE_MUTANTS } from './rules.ts';
 /** Every bug that a test must notice, those with cheap tests first. */
 export const MUTANTS: readonly Mutant[] = [
   ...RULE_MUTANTS,
+  ...JUDGING_MUTANTS,
   ...LANE_MUTANTS,
   ...LIVE_MUTANTS,
   ...LEDGER_MUTANTS,

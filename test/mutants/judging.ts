@@ -1,0 +1,119 @@
+import type { Mutant } from './mutant.ts';
+
+const evidence = 'test/fault/evidence.test.ts';
+const flood = 'test/fault/flood.test.ts';
+const judge = 'domain/payment/judge.ts';
+const sweep = 'db/settlement/sweep.ts';
+
+/** Bugs between what the chain shows and what is made of it. `judge` itself has every mutant there is in `unit/judge-mutants`. */
+export const JUDGING_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'value-not-compared',
+    rule: 1,
+    bug: 'a transfer to the agreed address proves the payment, whatever its value',
+    edits: [
+      {
+        file: judge,
+        search: 'return spending.to === payment.payTo && spending.valueMicro === payment.amountMicro ? spending : null;',
+        replace: 'return spending.to === payment.payTo ? spending : null;',
+      },
+    ],
+    test: { file: evidence, name: 'a nonce signed for the price and again for a micro' },
+  },
+  {
+    id: 'watch-ends-by-our-clock',
+    rule: 3,
+    bug: 'an authorization is given up when our clock is past its time, although the chain would still take it',
+    edits: [
+      {
+        file: judge,
+        search: 'function expired({ facts, validBefore }: JudgedPayment, sight: Sight | null): Verdict | null {',
+        replace: 'function expired({ facts, validBefore }: JudgedPayment, sight: Sight | null, now: Moment): Verdict | null {',
+      },
+      {
+        file: judge,
+        search: 'sight.safe.timeSeconds <= validBefore) return null;',
+        replace: 'BigInt(now.seconds) <= validBefore) return null;',
+      },
+    ],
+    test: { file: evidence, name: 'a watch ends by the time of the safe block, not by our clock' },
+  },
+  {
+    id: 'log-without-its-receipt',
+    rule: 1,
+    bug: 'a log is evidence together with a receipt of another block',
+    edits: [
+      {
+        file: 'chain/sight.ts',
+        search: 'if (!log || reader.receipts.get(log.transactionHash)?.receipt.blockHash !== log.blockHash) return [ask, null];',
+        replace: 'if (!log) return [ask, null];',
+      },
+    ],
+    test: { file: 'test/integration/chain-evidence.test.ts', name: 'a log whose receipt stands in another block is no evidence' },
+  },
+  {
+    id: 'strike-without-a-decision',
+    rule: 19,
+    bug: 'every look at a failed item strikes its payer, whether it decided anything or not',
+    edits: [
+      {
+        file: 'services/settlement/round.ts',
+        search: 'const decided = judged.filter(({ lookup }) => changed.has(lookup.payment.paymentId));',
+        replace: 'const decided = judged.filter(() => changed.size >= 0);',
+      },
+    ],
+    test: { file: 'test/fault/wallets.test.ts', name: 'two looks at one batch at the same time strike a payer once' },
+  },
+  {
+    id: 'reverted-alone-goes-again',
+    rule: 8,
+    bug: 'a payment whose transaction reverted with nothing else in it goes out again, unchanged',
+    edits: [{ file: judge, search: 'if (carrier.size > 1) return { event: unsent };', replace: 'return { event: unsent };' }],
+    test: {
+      file: 'test/fault/node.test.ts',
+      name: 'a payment of several authors whose transaction reverts with nothing else in it fails',
+    },
+  },
+  {
+    id: 'one-turn-for-all',
+    rule: 3,
+    bug: 'what bytes of ours carried waits behind every refusal that cost nobody anything',
+    edits: [
+      {
+        file: sweep,
+        search: 'and (batch_id is null) = $' + '{isUnsent}',
+        replace: 'and $' + '{isUnsent}',
+      },
+    ],
+    test: { file: flood, name: 'refusals that cost nobody anything keep no sent payment from its turn' },
+  },
+  {
+    id: 'fresh-rows-first',
+    rule: 3,
+    bug: 'rows that were never looked at come before those that wait longest',
+    edits: [
+      {
+        file: sweep,
+        search: '      order by coalesce(checked_at, accepted_at) limit $2)`;',
+        replace: '      order by checked_at nulls first limit $2)`;',
+      },
+    ],
+    test: { file: flood, name: 'refusals that cost nobody anything keep no sent payment from its turn' },
+  },
+  {
+    id: 'one-receipt-hides-the-others',
+    rule: 3,
+    bug: 'one authorization that the node gives no logs for keeps the others of its round from being seen',
+    edits: [
+      {
+        file: 'chain/sight.ts',
+        search: 'if (some.length > 1) queue.push(some.slice(0, middle), some.slice(middle));',
+        replace: 'if (middle < 0) queue.push(some);',
+      },
+    ],
+    test: {
+      file: 'test/fault/node.test.ts',
+      name: 'five payments that the node gives no answer for keep the sixth from no round',
+    },
+  },
+];
