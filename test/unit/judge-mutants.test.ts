@@ -54,7 +54,7 @@ test('every line of the judgement has a mutant that the table notices', async ()
 
 test('the judgement as it stands passes the table, and a module that is none does not', async () => {
   const real = { name: 'none', line: 0, source: SOURCE };
-  const mute = { name: 'mute', line: 0, source: "export const judge = () => 'wait';" };
+  const mute = { name: 'mute', line: 0, source: "export const judge = () => 'wait'; export const isUnexplained = () => false;" };
   expect(await listSurvivors([real, mute])).toEqual([real]);
   expect(await tryModules([join(ROOT, 'domain/payment/judge.ts')])).toEqual([null]);
 });

@@ -1,13 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
-import { judge } from '../../domain/payment/judge.ts';
+import { isUnexplained, judge } from '../../domain/payment/judge.ts';
 import { PAYMENT_STATES } from '../../domain/payment/state.ts';
 import { CASES } from './judge/cases.ts';
+import { at } from './judge/samples.ts';
+import { UNEXPLAINED_CASES } from './judge/unexplainedCases.ts';
 
 test.each(CASES)('$name', ({ payment, sight, now, verdict }) => {
   const judged = judge(payment, sight, now);
   expect(judged).toEqual(verdict);
   expect(isDeepStrictEqual(judged, verdict)).toBe(true);
+});
+
+test.each(UNEXPLAINED_CASES)('unexplained or not: $name', ({ payment, sight, unexplained }) => {
+  expect(isUnexplained(payment, sight)).toBe(unexplained);
+  if (unexplained) expect(judge(payment, sight, at(900))).toBe('wait');
 });
 
 test('the table names each situation once and knows every state', () => {

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { judge as Judge, JudgedPayment, Moment, Verdict } from '../../../domain/payment/judge.ts';
+import type { JudgedPayment, Moment, Verdict } from '../../../domain/payment/judge.ts';
 import type { Sight } from '../../../domain/payment/sight.ts';
 import { SENT_CASES } from './sentCases.ts';
 import { SETTLED_CASES } from './settledCases.ts';
 import { SPENT_CASES } from './spentCases.ts';
+import { UNEXPLAINED_CASES } from './unexplainedCases.ts';
 import { UNSENT_CASES } from './unsentCases.ts';
+
+/** What the module of the judgement gives. */
+type Judgement = Pick<typeof import('../../../domain/payment/judge.ts'), 'judge' | 'isUnexplained'>;
 
 /** One row of the table: what is seen of a payment, in words, and what it means. */
 export interface Case {
@@ -19,13 +23,17 @@ export interface Case {
 export const CASES: readonly Case[] = [...SETTLED_CASES, ...SPENT_CASES, ...UNSENT_CASES, ...SENT_CASES];
 
 /** The first row that a judgement gets wrong; null when it gets all right. A judgement that throws is wrong. */
-export function firstWrong(judge: typeof Judge): string | null {
-  for (const { name, payment, sight, now, verdict } of CASES) {
+export function firstWrong({ judge, isUnexplained }: Judgement): string | null {
+  const wrong = (row: () => boolean): boolean => {
     try {
-      if (!isDeepStrictEqual(judge(payment, sight, now), verdict)) return name;
+      return !row();
     } catch {
-      return name;
+      return true;
     }
-  }
-  return null;
+  };
+  const judged = CASES.find(({ payment, sight, now, verdict }) =>
+    wrong(() => isDeepStrictEqual(judge(payment, sight, now), verdict)),
+  );
+  const asked = UNEXPLAINED_CASES.find((row) => wrong(() => isUnexplained(row.payment, row.sight) === row.unexplained));
+  return (judged ?? asked)?.name ?? null;
 }

@@ -3,6 +3,7 @@ const SEEN = 'without a sight the first rule of settled payments has spoken: the
 const LAST = 'no rule follows: what nothing speaks to waits';
 const NARROWS = 'there is no transfer, and no word of a rail, without a sight: the check is for the types';
 const STATES = 'the two rules speak of different states: what is accepted may be unfit, what is sent may not have moved';
+const COMPARED = 'without bytes of ours the comparison before it was false';
 
 /** Mutants that change nothing anybody could notice, by name, and why. */
 export const EQUIVALENTS: Readonly<Record<string, string>> = {
@@ -17,6 +18,8 @@ export const EQUIVALENTS: Readonly<Record<string, string>> = {
   "if (facts.evidence === null || !sight || sight.head < facts.evidence.b: return 'wait'; → return null;": LAST,
   "if (sight.spending === null && sight.nonce === 'used') return 'wait';: return 'wait'; → return null;": LAST,
   'const word = sight?.rail;: ?. → .': SEEN,
+  'const hasRun = carrier?.batchId === facts.batchId && (carrier?.fate ==: ?. → . (2)': COMPARED,
+  'const hasRun = carrier?.batchId === facts.batchId && (carrier?.fate ==: ?. → . (3)': COMPARED,
   'const OF_UNSETTLED = [: notMoved before unfitToSend': STATES,
   'if (!paid || !sight) return null;: !paid || !sight → (!paid) (2)': NARROWS,
   'const found = sight?.simulation;: ?. → . (2)': NARROWS,

@@ -48,6 +48,23 @@ export const SETTLED_CASES: readonly Case[] = [
     verdict: { event: { type: 'evidence', transfer: higher }, timeSeconds: 898n },
   },
   {
+    ...{ name: 'final, another transaction pays it now: corrected first', payment: final, now, verdict: reorged },
+    sight: spent(paid({ transfer: { txHash: '0x02', logIndex: 3, blockNumber: 97n } }), { head: 99n }),
+  },
+  {
+    ...{ name: 'final, a node that is behind shows another transaction: wait', payment: final, now, verdict: 'wait' },
+    sight: spent(paid({ transfer: { txHash: '0x02', logIndex: 3, blockNumber: 97n } }), { head: 98n }),
+  },
+  {
+    ...{
+      name: 'final without evidence, which no decision makes, and the chain shows some: it is taken',
+      now,
+      sight: spent(paid()),
+    },
+    payment: paymentIn('final', { facts: { evidence: null } }),
+    verdict: { event: { type: 'evidence', transfer: PROOF }, timeSeconds: 898n },
+  },
+  {
     ...{ name: 'settled, the price asks for two blocks and it moved to the newest: it follows at once', now },
     payment: paymentIn('settled', { amountMicro: 5_000n }),
     sight: spent(paid({ valueMicro: 5_000n, transfer: higher })),

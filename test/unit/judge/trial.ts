@@ -4,8 +4,7 @@ import { firstWrong } from './cases.ts';
 export async function tryModules(paths: readonly string[]): Promise<readonly (string | null)[]> {
   const results: (string | null)[] = [];
   for (const path of paths) {
-    const { judge } = await import(/* @vite-ignore */ path);
-    results.push(firstWrong(judge));
+    results.push(firstWrong(await import(/* @vite-ignore */ path)));
   }
   return results;
 }
