@@ -4,6 +4,7 @@ const LAST = 'no rule follows: what nothing speaks to waits';
 const NARROWS = 'there is no transfer, and no word of a rail, without a sight: the check is for the types';
 const STATES = 'the two rules speak of different states: what is accepted may be unfit, what is sent may not have moved';
 const COMPARED = 'without bytes of ours the comparison before it was false';
+const BELOW = 'the rule below takes it back in the same way';
 
 /** Mutants that change nothing anybody could notice, by name, and why. */
 export const EQUIVALENTS: Readonly<Record<string, string>> = {
@@ -13,10 +14,10 @@ export const EQUIVALENTS: Readonly<Record<string, string>> = {
   'const paid = sight && payingTransfer(payment, sight.spending);: sight && payingTransfer(payment, sight.spending) → (payingTransfer(payment, sight.spending))':
     SEEN,
   'if (!paid || !sight) return null;: !paid || !sight → (!paid)': NARROWS,
-  'if (facts.evidence === null || !sight || sight.head < facts.evidence.b: facts.evidence === null || !sight → (facts.evidence === null)':
+  'if (facts.evidence === null || !sight || (sight.spending === null && s: facts.evidence === null || !sight → (facts.evidence === null)':
     SEEN,
-  "if (facts.evidence === null || !sight || sight.head < facts.evidence.b: return 'wait'; → return null;": LAST,
-  "if (sight.spending === null && sight.nonce === 'used') return 'wait';: return 'wait'; → return null;": LAST,
+  "if (facts.evidence === null || !sight || (sight.spending === null && s: return 'wait'; → return null;": LAST,
+  "if (state === 'final' && known !== null && known.txHash !== paid.trans: return takenBack(known, sight); → return null;": BELOW,
   'const word = sight?.rail;: ?. → .': SEEN,
   'const hasRun = carrier?.batchId === facts.batchId && (carrier?.fate ==: ?. → . (2)': COMPARED,
   'const hasRun = carrier?.batchId === facts.batchId && (carrier?.fate ==: ?. → . (3)': COMPARED,
