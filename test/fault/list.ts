@@ -301,4 +301,11 @@ export const FAULTS: readonly Fault[] = [
     fault: 'an event loop stands still for two seconds',
     tests: [{ file: processes, name: 'two seconds without an event loop in API and worker delay a payment' }],
   },
+  {
+    id: 45,
+    fault: 'Postgres takes no writes, as while a standby takes over',
+    tests: [
+      { file: 'test/fault/read-only.test.ts', name: 'a Postgres that turns read-only under load is an outage, never a defect' },
+    ],
+  },
 ];

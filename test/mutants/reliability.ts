@@ -3,10 +3,41 @@ import type { Mutant } from './mutant.ts';
 const facilitator = 'test/fault/facilitator.test.ts';
 const late = 'test/fault/facilitator-late.test.ts';
 const operator = 'test/fault/operator.test.ts';
+const refusals = 'test/integration/refusals.test.ts';
 const processes = 'test/fault/processes.test.ts';
 
-/** Bugs in what meets outages, restarts, receivers and a facilitator (faults 21 to 44). */
+/** Bugs in what meets outages, restarts, receivers and a facilitator (faults 21 to 45). */
 export const RELIABILITY_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'read-only-is-a-defect',
+    rule: 15,
+    bug: 'a Postgres that takes no writes is a defect of ours, and payments it cannot decide are called unwritable',
+    edits: [{ file: 'db/database.ts', search: '/^(08|57P|53|25006)/', replace: '/^(08|57P|53)/' }],
+    test: {
+      file: 'test/fault/read-only.test.ts',
+      name: 'a Postgres that turns read-only under load is an outage, never a defect',
+    },
+  },
+  {
+    id: 'test-keys-are-counted',
+    rule: 15,
+    bug: 'what a test key fails to buy is an observation like any other',
+    edits: [{ file: 'services/settlement/refuse.ts', search: "if (mode === 'live') await", replace: 'if (mode) await' }],
+    test: { file: refusals, name: 'a page whose legs are not the quote’s is refused to a live key with an observation' },
+  },
+  {
+    id: 'refused-in-version-2',
+    rule: 12,
+    bug: 'a refused buyer of version 1 is told the network by its version 2 name',
+    edits: [
+      {
+        file: 'services/settlement/refuse.ts',
+        search: 'return (x402Version === 1 ? network.v1Name : null) ?? network.id;',
+        replace: 'return x402Version ? network.id : network.id;',
+      },
+    ],
+    test: { file: refusals, name: 'a page whose legs are not the quote’s is refused to a live key with an observation' },
+  },
   {
     id: 'facilitator-is-believed',
     rule: 1,
