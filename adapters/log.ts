@@ -68,11 +68,6 @@ export function createLog({ level, name, stream = destination({ fd: 1, sync: tru
   );
 }
 
-/** The same log with the request's id on every line (`x-request-id`, decisions, General). */
-export function bindRequest(log: Log, requestId: string): Log {
-  return log.child({ requestId });
-}
-
 function withPlainBigints(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [key, typeof value === 'bigint' ? value.toString() : value]),

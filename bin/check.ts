@@ -23,6 +23,11 @@ const STEPS: readonly Step[] = [
   { name: 'layers', run: () => runTool('dependency-cruiser', 'depcruise', ['--config', '.dependency-cruiser.mjs', '.']) },
   { name: 'type-only imports', run: checkTypeOnlyBridge },
   { name: 'dead code', run: () => runTool('knip', 'knip', ['--no-progress', '--no-config-hints']) },
+  {
+    name: 'code only tests use',
+    run: () =>
+      runTool('knip', 'knip', ['--config=knip.product.json', '--include=files,exports', '--no-progress', '--no-config-hints']),
+  },
   { name: 'generated documents', run: checkGenerated },
   { name: 'environment names', run: checkEnvironmentNames },
   { name: 'workflow bundle', run: checkBundle },

@@ -27,15 +27,6 @@ export const routerAbi = parseAbi([
   'error InsufficientBalance(uint256 balance, uint256 needed)',
 ]);
 
-/** LegSplit, the code behind every split; only the router may call `push`. */
-export const splitAbi = parseAbi([
-  'constructor()',
-  'function ROUTER() view returns (address)',
-  'function push(address token, bytes32[] legs, uint256[] amounts)',
-  'error OnlyRouter()',
-  'error SafeERC20FailedOperation(address token)',
-]);
-
 /** What we call and read of an EIP-3009 token such as USDC v2.2; the `bytes` overload serves keys and ERC-1271 wallets. */
 export const tokenAbi = parseAbi([
   'function name() view returns (string)',
@@ -50,15 +41,6 @@ export const tokenAbi = parseAbi([
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
   'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
-]);
-
-/** What anyone may do with the test USDC of the sandbox and the tests, beside `tokenAbi`. */
-export const testTokenAbi = parseAbi([
-  'function mint(address to, uint256 value)',
-  'function blacklist(address account)',
-  'function unBlacklist(address account)',
-  'function pause()',
-  'function unpause()',
 ]);
 
 /** The part of Multicall3 we use. */

@@ -10,8 +10,6 @@ type Hex = `0x${string}`;
 export const PLAIN_AUTH_GAS = 95_000n;
 /** Gas one payment of a wallet with code may burn (ERC-1271, EIP-7702): foreign code on our gas, in a lane of its own. */
 export const CONTRACT_AUTH_GAS = 250_000n;
-/** A transaction above this is refused by networks (EIP-7825). */
-export const MAX_TRANSACTION_GAS = 16_777_216n;
 /** A batch closes at whichever of these three comes first (safety 9). */
 export const MAX_BATCH_GAS = 12_000_000n;
 /** Most payments of one batch. */

@@ -115,14 +115,6 @@ function equal(a: unknown, b: unknown): boolean {
   );
 }
 
-/**
- * The text that names one authorization: what the token itself keys its state by. Never made from bytes, signature or JSON
- * (decisions: idempotency); the caller hashes it.
- */
-export function authorizationKey(network: string, asset: string, from: string, nonce: string): string {
-  return [network, asset, from, nonce].join('|').toLowerCase();
-}
-
 function lower(address: string): string {
   return address.toLowerCase();
 }

@@ -70,15 +70,6 @@ export function normaliseEnforcement(settings: EnforcementSettings): Enforcement
   };
 }
 
-/** What becomes of a User-Agent under a policy: block > allow > charge; null when no fragment is in it. */
-export function judgeCrawler(policy: CrawlerPolicy, userAgent: string): 'block' | 'allow' | 'charge' | null {
-  const agent = userAgent.toLowerCase();
-  for (const list of ['block', 'allow', 'charge'] as const) {
-    if (policy[list].some((fragment) => agent.includes(fragment))) return list;
-  }
-  return null;
-}
-
 function normaliseList(list: readonly string[], name: string): readonly string[] {
   const fragments = [...new Set(list.map((fragment) => fragment.trim().toLowerCase()))];
   if (fragments.length > MAX_LIST) refuse(name, `at most ${MAX_LIST} entries`);

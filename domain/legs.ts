@@ -76,11 +76,6 @@ export function legWord(payee: WeightedPayee): `0x${string}` {
   return `0x${((payee.weight << 160n) | BigInt(payee.wallet)).toString(16).padStart(64, '0')}`;
 }
 
-/** Sum of the legs' amounts in micro. */
-export function sumLegs(legs: readonly { readonly amountMicro: bigint }[]): bigint {
-  return legs.reduce((sum, leg) => sum + leg.amountMicro, 0n);
-}
-
 /**
  * True when two lists of legs pay the same amounts to the same addresses, whatever their order, after merging equal
  * addresses (decisions: `legs` checks in verify).

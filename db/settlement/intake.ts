@@ -85,13 +85,6 @@ export async function insertPayments(database: Database, items: readonly IntakeI
   });
 }
 
-/** Stores one payment (`insertPayments`). */
-export async function insertPayment(database: Database, payment: NewPayment, guard: IntakeItem['guard']): Promise<Intake> {
-  const [stored] = await insertPayments(database, [{ payment, guard }]);
-  if (!stored) throw new Error('a payment was not stored');
-  return stored;
-}
-
 /** Claims authorizations, in key order; returns the payments that got theirs. */
 async function claimAuthorizations(sql: Sql, payments: readonly NewPayment[]): Promise<ReadonlySet<string>> {
   const column = <T>(read: (payment: NewPayment) => T): T[] => payments.map(read);

@@ -139,14 +139,6 @@ export interface EndpointRow {
 const ENDPOINT_COLUMNS = `endpoint_id as "endpointId", channel, url, event_types as "eventTypes", host_filter as "hostFilter",
   profile, description, enabled, disabled_reason as "disabledReason", failures_in_row as "failuresInRow", created_at as "createdAt"`;
 
-/** A tenant's endpoints, the oldest first. */
-export async function listEndpointRows(sql: Sql, tenantId: string): Promise<EndpointRow[]> {
-  return await sql.query(
-    `select ${ENDPOINT_COLUMNS} from webhook_endpoint where tenant_id = $1 and deleted_at is null order by created_at, endpoint_id`,
-    [tenantId],
-  );
-}
-
 /** Locks an endpoint for the rest of the database transaction; null when there is none. */
 export async function lockEndpoint(sql: Sql, tenantId: string, endpointId: string): Promise<EndpointRow | null> {
   const [row] = await sql.query<EndpointRow>(

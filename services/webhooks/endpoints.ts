@@ -8,12 +8,9 @@ import {
   disableEndpointRow,
   enableEndpointRow,
   insertEndpoint,
-  listEndpointRows,
   lockEndpoint,
   updateEndpointRow,
 } from '../../db/webhooks/endpoints.ts';
-import type { LoggedDelivery } from '../../db/webhooks/log.ts';
-import { listDeliveryRows } from '../../db/webhooks/log.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { normaliseHost } from '../../domain/host.ts';
 import { isChannelUrl } from '../../domain/webhook/channel.ts';
@@ -119,11 +116,6 @@ export async function updateEndpoint(
   });
 }
 
-/** A tenant's endpoints, the oldest first; never their secrets. */
-export async function listEndpoints(deps: Pick<EndpointDeps, 'database'>, tenantId: string): Promise<EndpointRow[]> {
-  return await listEndpointRows(deps.database, tenantId);
-}
-
 /** Deletes an endpoint: it is listed and counted no more, its open deliveries fail. Throws `not_found`, on a second call too. */
 export async function deleteEndpoint(deps: Pick<EndpointDeps, 'database'>, tenantId: string, endpointId: string): Promise<void> {
   if (!(await deleteEndpointRow(deps.database, tenantId, endpointId))) throw noEndpoint();
@@ -138,25 +130,4 @@ export async function getLockedEndpoint(sql: Sql, tenantId: string, endpointId: 
 
 function noEndpoint(): ServiceError {
   return new ServiceError('not_found', 'no such webhook endpoint');
-}
-
-/** Enables an endpoint and resets its failure counters; throws `not_found`. A second call changes nothing. */
-export async function enableEndpoint(deps: Pick<EndpointDeps, 'database'>, tenantId: string, endpointId: string): Promise<void> {
-  if (!(await enableEndpointRow(deps.database, tenantId, endpointId))) throw noEndpoint();
-}
-
-/** Disables an endpoint: events made from now on are not for it, its open deliveries fail. Throws `not_found`. */
-export async function disableEndpoint(deps: Pick<EndpointDeps, 'database'>, tenantId: string, endpointId: string): Promise<void> {
-  if ((await disableEndpointRow(deps.database, tenantId, endpointId, 'owner')) === null) throw noEndpoint();
-}
-
-/** An endpoint's deliveries with their attempts, newest first; at most 100 a page, `before` is a delivery id. */
-export async function listDeliveries(
-  deps: Pick<EndpointDeps, 'database'>,
-  tenantId: string,
-  endpointId: string,
-  page: { readonly limit?: number; readonly before?: string } = {},
-): Promise<LoggedDelivery[]> {
-  const limit = Math.min(page.limit ?? 50, 100);
-  return await listDeliveryRows(deps.database, tenantId, endpointId, { limit, before: page.before ?? null });
 }

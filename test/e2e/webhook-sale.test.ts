@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import { SettlementDelivery } from '../../api/schemas/webhooks.ts';
-import { createEndpoint, listDeliveries } from '../../services/webhooks/endpoints.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { redeliver } from '../../services/webhooks/redeliver.ts';
 import { rotateSecret } from '../../services/webhooks/rotateSecret.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
@@ -12,6 +12,7 @@ import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
+import { listDeliveries } from '../support/webhookLog.ts';
 
 let service: TestService;
 let site: TestSite;

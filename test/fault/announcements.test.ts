@@ -3,13 +3,14 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
-import { createEndpoint, listDeliveries } from '../../services/webhooks/endpoints.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import { checkService } from '../support/invariants.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
+import { listDeliveries } from '../support/webhookLog.ts';
 
 type Answer = Parameters<Receiver['answer']>[0];
 

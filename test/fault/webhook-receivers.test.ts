@@ -11,15 +11,16 @@ import { createOutbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import type { LoggedDelivery } from '../../db/webhooks/log.ts';
 import type { RetryStart } from '../../domain/webhook/retry.ts';
-import { createEndpoint, listDeliveries, listEndpoints } from '../../services/webhooks/endpoints.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../support/certificate.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 import { runPass } from '../support/webhook-pass.ts';
+import type { LoggedDelivery } from '../support/webhookLog.ts';
+import { listDeliveries, listEndpoints } from '../support/webhookLog.ts';
 
 const TIMEOUT_MS = 1_500;
 const secretBox = createSecretBox(Buffer.alloc(32, 4));

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseScopes } from '../../bin/admin/options.ts';
-import { listAuditEntries } from '../../db/auditLog.ts';
 import { authenticateOwner } from '../../services/owners/authenticate.ts';
 import { adminEnvironment, runAdmin } from '../support/admin.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
+import { listAuditEntries } from '../support/auditEntries.ts';
 import { insertCrossing } from '../support/ledger.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
@@ -180,7 +180,7 @@ test("a site's owner is set, and tokens of owners are issued, listed and revoked
   const other = await createSite('other-owner.admin.example');
   await expect(run('owner', 'revoke-token', other, String(tokenId))).rejects.toMatchObject({ code: 'not_found' });
   await run('price', 'set', tenantId, '--price', '0.002');
-  const entries = await listAuditEntries(api.deps.database, tenantId, {}, { limit: 10 });
+  const entries = await listAuditEntries(api.deps.database, tenantId);
   expect(entries.map(({ action }) => action)).toEqual(['price.set', 'owner.revoke_token', 'owner.issue_token', 'owner.set']);
   expect(entries.every(({ actor }) => actor.via === 'operator')).toBe(true);
   expect(JSON.stringify(entries)).not.toContain(String(token).slice(10, 40));

@@ -9,12 +9,13 @@ import type { AnomalyDeps } from '../../services/anomalies/deps.ts';
 import { sendAlertMails } from '../../services/anomalies/mails.ts';
 import { createRule, deleteRule, listRules, setAlertAddress, updateRule } from '../../services/anomalies/rules.ts';
 import { sweepRules } from '../../services/anomalies/sweep.ts';
-import { createEndpoint, listDeliveries } from '../../services/webhooks/endpoints.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { MailSink } from '../support/mail-sink.ts';
 import { startMailSink } from '../support/mail-sink.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
+import { listDeliveries } from '../support/webhookLog.ts';
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 5, 1, 10, 17);

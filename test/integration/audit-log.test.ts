@@ -1,12 +1,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countAuditEntries, insertAuditEntry, listAuditEntries } from '../../db/auditLog.ts';
+import { insertAuditEntry } from '../../db/auditLog.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { SiteCall } from '../../services/site/change.ts';
 import { changeSite } from '../../services/site/change.ts';
 import { createTenant } from '../../services/tenants.ts';
+import { listAuditEntries } from '../support/auditEntries.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 
@@ -24,7 +25,7 @@ afterAll(async () => {
   await urls.drop();
 });
 
-const entries = () => listAuditEntries(database, call.tenantId, {}, { limit: 100 });
+const entries = () => listAuditEntries(database, call.tenantId);
 const note = (action: string, target: string | null = null) =>
   insertAuditEntry(database, { ...call, action, target, before: null, after: { done: true } });
 
@@ -85,30 +86,13 @@ test('changes of one site come one after the other: each entry begins where the 
       },
     });
   await Promise.all(Array.from({ length: 8 }, bump));
-  const bumps = (await listAuditEntries(database, call.tenantId, { action: 'test.bump' }, { limit: 100 })).map(
-    ({ before, after }) => [(before as { version: number }).version, (after as { version: number }).version],
-  );
+  const bumps = (await entries())
+    .filter(({ action }) => action === 'test.bump')
+    .map(({ before, after }) => [(before as { version: number }).version, (after as { version: number }).version]);
   const ordered = bumps.toSorted(([a = 0], [b = 0]) => a - b);
   expect(ordered).toHaveLength(8);
   ordered.forEach(([from, to], index) => {
     expect(to).toBe((from ?? 0) + 1);
     if (index > 0) expect(from).toBe(ordered[index - 1]?.[1]);
   });
-});
-
-test('the list is filtered, and pages through every entry once, the newest first', async () => {
-  for (let turn = 0; turn < 7; turn++) await note('test.paged', `thing-${turn % 2}`);
-  const filter = { action: 'test.paged' };
-  const seen: string[] = [];
-  for (let page = await listAuditEntries(database, call.tenantId, filter, { limit: 3 }); page.length > 0; ) {
-    seen.push(...page.map(({ entryId }) => entryId));
-    const last = page.at(-1) as (typeof page)[number];
-    page = await listAuditEntries(database, call.tenantId, filter, { limit: 3, before: last });
-  }
-  expect(new Set(seen).size).toBe(7);
-  expect(await countAuditEntries(database, call.tenantId, filter)).toBe(7);
-  expect(await countAuditEntries(database, call.tenantId, { ...filter, target: 'thing-1' })).toBe(3);
-  expect(await countAuditEntries(database, call.tenantId, { ...filter, actorId: 'eve' })).toBe(0);
-  expect(await countAuditEntries(database, call.tenantId, { ...filter, to: new Date(0) })).toBe(0);
-  expect(await countAuditEntries(database, '00000000-0000-4000-8000-000000000000', filter)).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { encodeDeployData, encodeFunctionData, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { testTokenAbi, tokenAbi } from '../../chain/abi.ts';
+import { tokenAbi } from '../../chain/abi.ts';
 import { planBatch } from '../../chain/calldata.ts';
 import { findAccountsWithCode } from '../../chain/code-size.ts';
 import { checkSignature } from '../../chain/contract-wallet.ts';
@@ -16,6 +16,7 @@ import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import { testTokenAbi } from '../support/abi.ts';
 import type { TestChain } from '../support/parts.ts';
 import { startTestChain } from '../support/parts.ts';
 import { addressOf, newAccount, newWallet, paymentFor, signPayment, testNetwork } from '../support/payments.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listAuditEntries } from '../../db/auditLog.ts';
 import { setTenantStatus } from '../../services/tenants.ts';
 import { WALLETS } from '../support/api.ts';
+import { listAuditEntries } from '../support/auditEntries.ts';
 import type { OwnedWorld } from '../support/owner-world.ts';
 import { startOwnerWorld } from '../support/owner-world.ts';
 
@@ -385,7 +385,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-const log = (tenantId: string) => listAuditEntries(stage.database, tenantId, {}, { limit: 100 });
+const log = (tenantId: string) => listAuditEntries(stage.database, tenantId);
 const titled = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
 
 test.each(CASES.map((one) => [one.name, one] as const))('%s works and writes one entry, without a secret', async (name, one) => {

@@ -4,10 +4,11 @@ import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { closeDueWindows } from '../../services/webhooks/closeWindows.ts';
-import { createEndpoint, disableEndpoint, enableEndpoint, listDeliveries } from '../../services/webhooks/endpoints.ts';
+import { createEndpoint, updateEndpoint } from '../../services/webhooks/endpoints.ts';
 import { insertCorrection, insertCrossing, insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
+import { listDeliveries } from '../support/webhookLog.ts';
 
 const SPAN_MS = 60_000;
 const URL = 'https://receiver.example/hook';
@@ -57,7 +58,7 @@ test('what settled in one window is one event, with one delivery for each endpoi
   const [first, second] = [await endpoint(tenantId), await endpoint(tenantId)];
   await endpoint(tenantId, { hostFilter: ['other.example'] });
   await endpoint(tenantId, { eventTypes: ['anomaly.detected'] });
-  await disableEndpoint({ database }, tenantId, await endpoint(tenantId));
+  await updateEndpoint({ database }, tenantId, await endpoint(tenantId), { enabled: false });
   const read = await insertCrossing(database, { tenantId, secondsAgo: 70, legs });
   const cited = await insertCrossing(database, { tenantId, secondsAgo: 65, kind: 'citation', legs });
   await closeDueWindows(database, SPAN_MS);
@@ -208,11 +209,11 @@ test('an endpoint needs a URL we may send to, an event type and a site that exis
 test('enabling and disabling say not_found for an endpoint of another site', async () => {
   const [tenantId, other] = [await insertTenant(database), await insertTenant(database)];
   const endpointId = await endpoint(tenantId);
-  await expect(disableEndpoint({ database }, other, endpointId)).rejects.toMatchObject({ code: 'not_found' });
-  await expect(enableEndpoint({ database }, other, endpointId)).rejects.toMatchObject({ code: 'not_found' });
-  await disableEndpoint({ database }, tenantId, endpointId);
-  await disableEndpoint({ database }, tenantId, endpointId);
-  await enableEndpoint({ database }, tenantId, endpointId);
+  await expect(updateEndpoint({ database }, other, endpointId, { enabled: false })).rejects.toMatchObject({ code: 'not_found' });
+  await expect(updateEndpoint({ database }, other, endpointId, { enabled: true })).rejects.toMatchObject({ code: 'not_found' });
+  await updateEndpoint({ database }, tenantId, endpointId, { enabled: false });
+  await updateEndpoint({ database }, tenantId, endpointId, { enabled: false });
+  await updateEndpoint({ database }, tenantId, endpointId, { enabled: true });
   const [row] = await database.query('select enabled, disabled_reason from webhook_endpoint where endpoint_id = $1', [
     endpointId,
   ]);

@@ -10,14 +10,7 @@ import type { RetryStart } from '../../domain/webhook/retry.ts';
 import { setAlertAddress } from '../../services/anomalies/rules.ts';
 import { closeDueWindows } from '../../services/webhooks/closeWindows.ts';
 import type { EndpointRequest } from '../../services/webhooks/endpoints.ts';
-import {
-  createEndpoint,
-  deleteEndpoint,
-  enableEndpoint,
-  listDeliveries,
-  listEndpoints,
-  updateEndpoint,
-} from '../../services/webhooks/endpoints.ts';
+import { createEndpoint, deleteEndpoint, updateEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint, recover, redeliver, replay } from '../../services/webhooks/redeliver.ts';
 import { rotateSecret } from '../../services/webhooks/rotateSecret.ts';
 import { insertCrossing, insertTenant } from '../support/ledger.ts';
@@ -26,6 +19,7 @@ import { createDatabase } from '../support/parts.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { runPass } from '../support/webhook-pass.ts';
+import { listDeliveries, listEndpoints } from '../support/webhookLog.ts';
 
 const SPAN_MS = 1_000;
 const LEGS = [{ toAddress: '0xa', amountMicro: 700, authorId: 'ann' }];
@@ -249,7 +243,7 @@ test.each([
   const [delivery] = await log();
   await expect(redeliver({ database }, tenantId, delivery?.deliveryId ?? '')).rejects.toMatchObject({ code: 'conflict' });
   await expect(pingEndpoint({ database }, tenantId, endpointId)).rejects.toMatchObject({ code: 'conflict' });
-  await enableEndpoint({ database }, tenantId, endpointId);
+  await updateEndpoint({ database }, tenantId, endpointId, { enabled: true });
   receiver.answer((response) => response.end());
   await redeliver({ database }, tenantId, delivery?.deliveryId ?? '');
   await dispatch();
@@ -286,6 +280,8 @@ test('an endpoint is changed member by member, nonsense is refused, and a delete
   await dispatch();
   expect(await log()).toMatchObject([{ state: 'failed', reason: 'endpoint_disabled' }]);
   expect(await listEndpoints({ database }, tenantId)).toEqual([]);
-  await expect(enableEndpoint({ database }, tenantId, endpointId)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(updateEndpoint({ database }, tenantId, endpointId, { enabled: true })).rejects.toMatchObject({
+    code: 'not_found',
+  });
   await expect(deleteEndpoint({ database }, tenantId, endpointId)).rejects.toMatchObject({ code: 'not_found' });
 });

@@ -3,9 +3,12 @@ import { expect, test } from 'vitest';
 import { payToOf } from '../../chain/split.ts';
 import { MAX_PAGES, payeesOfLegs, priceScope } from '../../domain/catalogue.ts';
 import type { WeightedAuthor } from '../../domain/credits.ts';
-import { canonicalPayees, splitAmounts, sumLegs } from '../../domain/legs.ts';
+import { canonicalPayees, splitAmounts } from '../../domain/legs.ts';
 import { legsOf } from '../../domain/quote.ts';
 import { canonicalPath, compilePattern, exactPattern, matches } from '../../domain/scope.ts';
+
+const sumLegs = (legs: readonly { readonly amountMicro: bigint }[]): bigint =>
+  legs.reduce((sum, leg) => sum + leg.amountMicro, 0n);
 
 const author = fc.record({
   authorId: fc.constantFrom('ann', 'bob', 'cyd'),

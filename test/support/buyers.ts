@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
 import type { NewPayment } from '../../db/settlement/intake.ts';
-import { insertPayment } from '../../db/settlement/intake.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Hex } from '../../domain/payload.ts';
 import { openOffer, termsOfOffer } from '../../services/licences/offer.ts';
@@ -10,6 +9,7 @@ import type { LicenceRequest } from '../../services/licences/request.ts';
 import { understandRequest } from '../../services/licences/request.ts';
 import type { startTestApi } from './api.ts';
 import { newWallet } from './payments.ts';
+import { insertPayment } from './storePayment.ts';
 
 /** A test API. */
 export type TestApi = Awaited<ReturnType<typeof startTestApi>>;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PaymentTerms } from '../../domain/authorization.ts';
-import { authorizationKey, checkTerms, checkTimes } from '../../domain/authorization.ts';
+import { checkTerms, checkTimes } from '../../domain/authorization.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
 import { parsePayment } from '../../domain/payload.ts';
@@ -109,9 +109,4 @@ test('an authorization that could be used for more than a day is refused at inta
   expect(until(day)).toBeNull();
   expect(until(day + 1)).toMatchObject({ reason: 'authorization_invalid' });
   expect(checkTimes({ validAfter: 0n, validBefore: BigInt(NOW + 9 * day) }, NOW, LIMITS)).toBeNull();
-});
-
-test('the key of an authorization ignores case and tells its four parts apart', () => {
-  expect(authorizationKey('eip155:1', '0xAB', '0xCD', '0xEF')).toBe('eip155:1|0xab|0xcd|0xef');
-  expect(authorizationKey('eip155:1', '0xab', '0xc', '0xef')).not.toBe(authorizationKey('eip155:1', '0xa', '0xbc', '0xef'));
 });

@@ -1,8 +1,9 @@
 import { encodeErrorResult, parseAbi, toFunctionSelector } from 'viem';
 import { expect, test } from 'vitest';
-import { routerAbi, splitAbi } from '../../chain/abi.ts';
+import { routerAbi } from '../../chain/abi.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
 import { diagnoseRevert, reasonOf } from '../../domain/failure.ts';
+import { splitAbi } from '../support/abi.ts';
 
 test.each([
   ['insufficient_funds', 'invalid_exact_evm_insufficient_balance'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bindRequest, createLog } from '../../adapters/log.ts';
+import { createLog } from '../../adapters/log.ts';
 
 /** A log into memory, and what it wrote. */
 function memoryLog(): { readonly log: ReturnType<typeof createLog>; readonly lines: () => Record<string, unknown>[] } {
@@ -10,7 +10,7 @@ function memoryLog(): { readonly log: ReturnType<typeof createLog>; readonly lin
 
 test('a line is one JSON object with time, level, part, request id and message', () => {
   const { log, lines } = memoryLog();
-  bindRequest(log, 'req-1').info({ amountMicro: 1000n }, 'settled');
+  log.child({ requestId: 'req-1' }).info({ amountMicro: 1000n }, 'settled');
   expect(lines()).toMatchObject([{ level: 'info', name: 'test', requestId: 'req-1', amountMicro: '1000', msg: 'settled' }]);
   expect(lines()[0]?.['time']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
@@ -38,7 +38,8 @@ test.each([
   log.info({ [name]: mark });
   log.info({ request: { [name]: mark } });
   log.info({ request: { headers: { [name]: mark } } });
-  bindRequest(log, 'req-2')
+  log
+    .child({ requestId: 'req-2' })
     .child({ request: { [name]: mark } })
     .info('bound');
   expect(lines()).toHaveLength(4);

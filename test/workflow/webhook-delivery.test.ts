@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { createEndpoint, listDeliveries } from '../../services/webhooks/endpoints.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { saveHistory } from '../support/histories.ts';
 import { insertCrossing, insertTenant } from '../support/ledger.ts';
 import { createNamespace } from '../support/namespace.ts';
@@ -16,6 +16,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { insertWaiting } from '../support/waiting-deliveries.ts';
 import type { WebhookWorker, WebhookWorkerOptions } from '../support/webhook-worker.ts';
 import { startWebhookWorker } from '../support/webhook-worker.ts';
+import { listDeliveries } from '../support/webhookLog.ts';
 
 const WINDOW_MS = 300;
 const LIMITS = { requestTimeoutMs: 1_500, leaseMs: 3_000, passMs: 4_000 };

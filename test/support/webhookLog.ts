@@ -1,5 +1,8 @@
+/** What is stored about webhook endpoints, as tests read it; an owner reads it over GraphQL. */
+import type { Sql } from '../../db/database.ts';
+import type { EndpointRow } from '../../db/webhooks/endpoints.ts';
+import { lockEndpoint } from '../../db/webhooks/endpoints.ts';
 import type { EventType } from '../../domain/webhook/event.ts';
-import type { Sql } from '../database.ts';
 
 /** One try of a delivery, as the endpoint's log shows it. */
 export interface LoggedAttempt {
@@ -41,12 +44,22 @@ interface DeliveryRow {
   readonly attempts: readonly (Omit<LoggedAttempt, 'startedAtMs'> & { readonly startedAtMs: string })[];
 }
 
-/** Deliveries of an endpoint, newest first, older than `before` (a delivery id) when given, with their attempts in order. */
-export async function listDeliveryRows(
-  sql: Sql,
+/** A tenant's endpoints, the oldest first. */
+export async function listEndpoints({ database: sql }: { readonly database: Sql }, tenantId: string): Promise<EndpointRow[]> {
+  const rows = await sql.query<{ endpoint_id: string }>(
+    'select endpoint_id from webhook_endpoint where tenant_id = $1 and deleted_at is null order by created_at, endpoint_id',
+    [tenantId],
+  );
+  const found = await Promise.all(rows.map(({ endpoint_id }) => lockEndpoint(sql, tenantId, endpoint_id)));
+  return found.filter((row) => row !== null);
+}
+
+/** An endpoint's deliveries, newest first, with their attempts in order. */
+export async function listDeliveries(
+  { database: sql }: { readonly database: Sql },
   tenantId: string,
   endpointId: string,
-  page: { readonly limit: number; readonly before: string | null },
+  page: { readonly limit?: number; readonly before?: string } = {},
 ): Promise<LoggedDelivery[]> {
   const rows = await sql.query<DeliveryRow>(
     `select d.delivery_id, d.endpoint_id, d.event_id, ev.type, d.state, d.reason, d.retrying, d.redelivery, d.created_at, d.due_at,
@@ -56,7 +69,7 @@ export async function listDeliveryRows(
      from delivery d join webhook_event ev on ev.tenant_id = d.tenant_id and ev.event_id = d.event_id
      where d.tenant_id = $1 and d.endpoint_id = $2 and ($4::text is null or d.delivery_id < $4)
      order by d.delivery_id desc limit $3`,
-    [tenantId, endpointId, page.limit, page.before],
+    [tenantId, endpointId, page.limit ?? 50, page.before ?? null],
   );
   return rows.map((row) => ({
     deliveryId: row.delivery_id,
