@@ -9,6 +9,7 @@ import { methodAnswer } from './errors.ts';
 import { createFront } from './front.ts';
 import { describeApi, openApiRoute } from './openapi.ts';
 import type { ApiDeps, HandlerDeps, Route } from './route.ts';
+import { accountNoticesRoute } from './routes/accountNotices.ts';
 import { challengeRoute, signInRoute } from './routes/accounts.ts';
 import { auditRoute } from './routes/audit.ts';
 import { earningsRoute } from './routes/earnings.ts';
@@ -48,6 +49,7 @@ export const DESCRIBED: readonly Route[] = [
   licencesLegsRoute,
   challengeRoute,
   signInRoute,
+  accountNoticesRoute,
   oauthTokenRoute,
   oauthMetadataRoute,
   enforceConfigRoute,

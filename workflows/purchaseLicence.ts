@@ -1,27 +1,38 @@
-import { continueAsNew, proxyActivities } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
 import type { LicenceActivities } from '../activities/licences.ts';
 
 /** What a purchase is followed by: ids only (safety 20). The licence has the payment's id. */
 export interface PurchaseLicenceInput {
   readonly tenantId: string;
   readonly paymentId: string;
+  /** How long the next wait is; only by itself. */
+  readonly waitMs?: number;
 }
 
 const { followLicencePurchase } = proxyActivities<LicenceActivities>({
-  startToCloseTimeout: '5m',
-  heartbeatTimeout: '10s',
+  startToCloseTimeout: '10s',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s' },
 });
 
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 60_000;
+const LOOKS = 100;
+/** A worker of the version before does not say whether more may come: it goes by the state. */
 const OPEN_STATES: readonly string[] = ['accepted', 'held', 'broadcast'];
 
 /**
- * Follows one licence purchase, as `licence:<jti>`, until its payment is decided and, when it was settled, its licence stands
- * (safety 16). Settling itself is `settlePayments`; the licence, its crossing and its announcement are written by the
- * transaction that settles, and tokens are minted from rows at each answer. Returns how it ended.
+ * Stays with one licence purchase, as `licence:<jti>`, for as long as anything may come of it, and sees to it that its account is
+ * told once: of the licence, that nothing was paid and nothing can be any more, or that a person looks at it. The caller's request
+ * is long over by then where the chain was slow. What a purchase is stands in its row alone: settling is `settlePayments`, and the
+ * licence is written by the transaction that settles (safety 16). Looks are further and further apart. Returns how it ended.
  */
-export async function purchaseLicence(input: PurchaseLicenceInput): Promise<string> {
-  const { state } = await followLicencePurchase(input);
-  if (OPEN_STATES.includes(state)) await continueAsNew<typeof purchaseLicence>(input);
-  return state;
+export async function purchaseLicence({ tenantId, paymentId, waitMs }: PurchaseLicenceInput): Promise<string> {
+  let nextMs = waitMs ?? FIRST_WAIT_MS;
+  for (let look = 0; look < LOOKS; look++) {
+    const { state, isOpen = OPEN_STATES.includes(state) } = await followLicencePurchase({ tenantId, paymentId });
+    if (!isOpen) return state;
+    await sleep(nextMs);
+    nextMs = Math.min(2 * nextMs, LONGEST_WAIT_MS);
+  }
+  return continueAsNew<typeof purchaseLicence>({ tenantId, paymentId, waitMs: nextMs });
 }

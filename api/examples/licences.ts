@@ -71,6 +71,22 @@ export const licenceExamples: Readonly<Record<string, OperationExamples>> = {
     request: { message: 'api.example wants you to sign in with your Ethereum account:\n…', signature: `0x${'5a'.repeat(65)}` },
     response: { access_token: JWS, token_type: 'Bearer', expires_in: 3600, accountId: LICENCE_ID },
   },
+  listAccountNotices: {
+    response: {
+      notices: [
+        {
+          kind: 'licence_granted',
+          jti: LICENCE_ID,
+          host: HOST,
+          priceMicro: 1000,
+          payer: PAYER,
+          nonce: `0x${'9a'.repeat(32)}`,
+          error: null,
+          at: NOW_MS,
+        },
+      ],
+    },
+  },
   getClientToken: { response: { access_token: JWS, token_type: 'Bearer', expires_in: 3600 } },
   getJwks: {
     response: {

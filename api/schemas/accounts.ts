@@ -37,5 +37,22 @@ export const AccountToken = z
   })
   .meta({ id: 'AccountToken' });
 
+/** What an account is told of a purchase. */
+const AccountNotice = z
+  .object({
+    kind: z.enum(['licence_granted', 'purchase_failed', 'purchase_expired', 'purchase_in_review']),
+    jti: z.string().nullable(),
+    host: z.string(),
+    priceMicro: z.number(),
+    payer: z.string(),
+    nonce: z.string(),
+    error: z.string().nullable(),
+    at: z.number(),
+  })
+  .meta({ id: 'AccountNotice' });
+
+/** Success of GET /_svc/accounts/notices. */
+export const AccountNotices = z.object({ notices: z.array(AccountNotice) }).meta({ id: 'AccountNotices' });
+
 /** An error of the token endpoint (RFC 6749 §5.2). */
 export const OauthError = z.object({ error: z.string(), error_description: z.string() }).meta({ id: 'OauthError' });

@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import type { Change } from '../settlement/outcome.ts';
 
 /**
@@ -65,23 +65,4 @@ async function takeLicenceBack(sql: Sql, { tenantId, paymentId }: Purchase): Pro
     `insert into denied_licence (tenant_id, jti, reason) values ($1, $2, 'payment_reverted') on conflict do nothing`,
     [tenantId, paymentId],
   );
-}
-
-/**
- * Sees to it that the licence of a settled purchase stands, and says whether it does. Where the settling transaction wrote it,
- * as it always does, nothing is changed.
- */
-export async function confirmLicence(database: Database, purchase: Purchase): Promise<boolean> {
-  return database.transaction(async (sql) => {
-    const rows = await sql.query<{ recorded: boolean; held: boolean }>(
-      `select recorded, exists (select from licence where licence.tenant_id = payment.tenant_id
-           and licence.payment_id = payment.payment_id) as held
-       from payment where tenant_id = $1 and payment_id = $2 and purpose = 'licence' for update of payment`,
-      [purchase.tenantId, purchase.paymentId],
-    );
-    const [row] = rows;
-    if (!row?.recorded) return false;
-    if (!row.held) await grantLicence(sql, purchase);
-    return true;
-  });
 }

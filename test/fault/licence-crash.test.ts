@@ -1,4 +1,6 @@
+import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { saveHistory } from '../support/histories.ts';
 import { checkService } from '../support/invariants.ts';
 import { call, signInWith } from '../support/licences.ts';
 import type { TestService, TestSite } from '../support/service.ts';
@@ -14,11 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-test.for([
-  ['before anything is sent', 'after_sign'],
-  ['between settlement on chain and its record', 'after_receipt'],
-  ['between record and answer', 'after_record'],
-] as const)('a worker killed %s: the licence exists afterwards, paid once', { timeout: 300_000 }, async ([, point]) => {
+/** A new account, and everything it sends to buy a licence for a day. */
+async function newPurchase() {
   const wallet = await service.payer(1_000_000n);
   const { token } = await signInWith(service.baseUrl, wallet);
   const url = `${service.baseUrl}/_svc/licenses`;
@@ -26,7 +25,15 @@ test.for([
   const offer = await call(url, { token, body });
   const [accepted] = JSON.parse(Buffer.from(offer.headers.get('payment-required') ?? '', 'base64').toString()).accepts;
   const payload = await payloadFor(service, { ...accepted, price: Number(accepted.amount) }, wallet);
-  const headers = { 'payment-signature': base64Of(payload) };
+  return { wallet, token, url, body, accepted, headers: { 'payment-signature': base64Of(payload) } };
+}
+
+test.for([
+  ['before anything is sent', 'after_sign'],
+  ['between settlement on chain and its record', 'after_receipt'],
+  ['between record and answer', 'after_record'],
+] as const)('a worker killed %s: the licence exists afterwards, paid once', { timeout: 300_000 }, async ([, point]) => {
+  const { wallet, token, url, body, headers, accepted } = await newPurchase();
 
   const doomed = await service.startWorker({ CRASH_AT: point });
   const first = call(url, { token, body, headers });
@@ -47,4 +54,39 @@ test.for([
   expect(crossings).toHaveLength(1);
   await checkService(service);
   await worker.stop();
+});
+
+test('a buyer who gave up waiting finds the licence, and one notice of it, though every worker on the way was killed', {
+  timeout: 300_000,
+}, async () => {
+  const { token, url, body, headers } = await newPurchase();
+  const undecided = await call(url, { token, body, headers });
+  expect(undecided.headers.get('x-svc-error-code')).toBe('settlement_pending');
+  const notices = async () => (await call(`${service.baseUrl}/_svc/accounts/notices`, { token })).body.notices;
+  const stateOf = async () => {
+    const sql = 'select payment_id, state from payment order by accepted_at desc limit 1';
+    return (await service.database.query<{ payment_id: string; state: string }>(sql))[0];
+  };
+  const slow = { timeout: 60_000, interval: 20 };
+
+  const first = await service.startWorker();
+  await expect.poll(async () => (await stateOf())?.state, slow).toMatch(/broadcast|settled|final/);
+  await first.kill(); // the purchase is followed, and nobody was told
+  const second = await service.startWorker();
+  await expect.poll(async () => (await notices()).length, slow).toBe(1);
+  await second.kill(); // told, and whoever told it may not have said so
+  const third = await service.startWorker();
+  const jti = (await stateOf())?.payment_id;
+  const connection = await Connection.connect({ address: service.temporal.address });
+  const client = new Client({ connection, namespace: service.temporal.namespace });
+  expect(await client.workflow.getHandle(`licence:${jti}`).result()).toMatch(/settled|final/);
+  await saveHistory(client, `licence:${jti}`, 'purchaseLicence-undecided');
+  await connection.close();
+
+  expect(await notices()).toMatchObject([{ kind: 'licence_granted', jti }]);
+  const held = await call(`${url}/held`, { token });
+  expect(held.body.licences.map((licence: { jti: string }) => licence.jti)).toEqual([jti]);
+  expect((await call(`${url}/${jti}/access`, { token, body: {} })).status).toBe(200);
+  await checkService(service);
+  await third.stop();
 });

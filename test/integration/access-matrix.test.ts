@@ -34,7 +34,7 @@ const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?:
 /** These read a copy in memory, at most two seconds old (safety 24). */
 const SNAPSHOT = ['getQuote', 'observe'];
 /** Operations of buyer accounts: a publisher key is no credential there. */
-const ACCOUNT = ['listHeldLicences', 'openLicenceAccess', 'buyLicence'];
+const ACCOUNT = ['listHeldLicences', 'openLicenceAccess', 'buyLicence', 'listAccountNotices'];
 
 interface Operation {
   readonly id: string;

@@ -25,6 +25,7 @@ const BUYERS: readonly (readonly [string, string])[] = [
   ['POST', '/_svc/licenses/ffffffff-ffff-4fff-8fff-ffffffffffff/access'],
   ['GET', '/_svc/licenses/offers/ffffffff-ffff-4fff-8fff-ffffffffffff/legs'],
   ['GET', '/_svc/accounts/challenge'],
+  ['GET', '/_svc/accounts/notices'],
   ['POST', '/_svc/accounts/token'],
   ['GET', '/.well-known/jwks.json'],
 ];

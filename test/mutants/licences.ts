@@ -3,6 +3,11 @@ import type { Mutant } from './mutant.ts';
 const owner = 'test/integration/licence-owner.test.ts';
 const changedHands = 'after a host changed hands, nothing that its former owner sold opens';
 const rests = 'a licence rests while its site does not have the host';
+const covering = 'test/integration/licence-covering.test.ts';
+const fitting = 'of several offers a payment is for the one whose price and recipient it meets exactly';
+const guard = 'domain/payment/guard.ts';
+const rules = 'test/unit/licence-rules.test.ts';
+const repeated = 'what a held licence covers is answered under it and moves nothing';
 
 /** Bugs around licences: whose they are, what they cover, and what a path is. */
 export const LICENCE_MUTANTS: readonly Mutant[] = [
@@ -65,5 +70,112 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a path with two slashes is another page, which costs nothing',
     edits: [{ file: 'domain/host.ts', search: "return text.replace(/\\/{2,}/g, '/');", replace: 'return text;' }],
     test: { file: 'test/unit/resource.test.ts', name: 'slugs, prefixes and patterns merge their slashes by the same rule' },
+  },
+  {
+    id: 'hour-answers-for-a-year',
+    rule: 14,
+    bug: 'a held licence answers a purchase of a longer period',
+    edits: [
+      {
+        file: 'db/licences/licences.ts',
+        search: ' and licence.period_until >= offer.period_until',
+        replace: '',
+      },
+    ],
+    test: { file: covering, name: 'an hour’s licence answers no purchase of a year' },
+  },
+  {
+    id: 'licence-before-it-begins',
+    rule: 14,
+    bug: 'a held licence answers a purchase that begins earlier',
+    edits: [
+      {
+        file: 'db/licences/licences.ts',
+        search: 'licence.period_from <= offer.period_from and ',
+        replace: '',
+      },
+    ],
+    test: { file: covering, name: 'an hour’s licence answers no purchase of a year' },
+  },
+  {
+    id: 'offer-of-another-price',
+    rule: 16,
+    bug: 'a payment is taken for an offer that costs more',
+    edits: [{ file: 'db/licences/offers.ts', search: 'and price_micro = $5', replace: 'and price_micro >= $5' }],
+    test: { file: covering, name: fitting },
+  },
+  {
+    id: 'offer-of-another-recipient',
+    rule: 16,
+    bug: 'a payment is taken for an offer that goes to others',
+    edits: [{ file: 'db/licences/offers.ts', search: 'and pay_to = $4', replace: 'and $4::text is not null' }],
+    test: { file: covering, name: fitting },
+  },
+  {
+    id: 'repeat-charged-again',
+    rule: 14,
+    bug: 'what a held licence covers is answered with the first receipt, as if it had been paid again',
+    edits: [
+      {
+        file: guard,
+        search: "{ state: 'superseded', successorId: coveredBy, repeatsLicence: true }",
+        replace: "{ state: 'superseded', successorId: coveredBy, repeatsLicence: false }",
+      },
+    ],
+    test: { file: rules, name: repeated },
+  },
+  {
+    id: 'repeat-waits-for-other-price',
+    rule: 14,
+    bug: 'a purchase waits behind an undecided one of another price',
+    edits: [
+      {
+        file: guard,
+        search: 'sibling.amountMicro === purchase.amountMicro && isLeading(sibling)',
+        replace: 'isLeading(sibling)',
+      },
+    ],
+    test: { file: rules, name: repeated },
+  },
+  {
+    id: 'repeat-waits-for-what-waits',
+    rule: 14,
+    bug: 'a purchase waits behind one that is over or is held itself',
+    edits: [
+      {
+        file: guard,
+        search: 'sibling.amountMicro === purchase.amountMicro && isLeading(sibling)',
+        replace: 'sibling.amountMicro === purchase.amountMicro',
+      },
+    ],
+    test: { file: rules, name: repeated },
+  },
+  {
+    id: 'failure-told-too-early',
+    rule: 3,
+    bug: 'an account is told that a purchase failed while late evidence can still make a licence of it',
+    edits: [
+      { file: 'domain/purchaseNews.ts', search: 'if (watched) return', replace: "if (watched && state !== 'failed') return" },
+    ],
+    test: {
+      file: 'test/integration/purchase-news.test.ts',
+      name: 'a failure is told when no late evidence can make a licence of it',
+    },
+  },
+  {
+    id: 'purchase-left-after-one-look',
+    rule: 20,
+    bug: 'the workflow of a purchase ends while its payment is undecided',
+    edits: [
+      {
+        file: 'workflows/purchaseLicence.ts',
+        search: 'if (!isOpen) return state;',
+        replace: 'if (!isOpen || state) return state;',
+      },
+    ],
+    test: {
+      file: 'test/fault/licence-crash.test.ts',
+      name: 'a buyer who gave up waiting finds the licence, and one notice of it',
+    },
   },
 ];

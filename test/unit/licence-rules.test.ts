@@ -3,6 +3,8 @@ import { accessClaims, accessEndSeconds } from '../../domain/accessToken.ts';
 import { pagePriceMicro, parsePeriod, parseTerms, validatePeriodFactors } from '../../domain/licencePeriod.ts';
 import { parseProof, proofMessage } from '../../domain/licenceProof.ts';
 import { guardLicence } from '../../domain/payment/guard.ts';
+import { PAYMENT_STATES } from '../../domain/payment/state.ts';
+import { newsOf } from '../../domain/purchaseNews.ts';
 import { canonicalPath, compilePattern, matches, parseScope } from '../../domain/scope.ts';
 import { buildSignInMessage, parseSignInMessage, refuseSignIn } from '../../domain/siwx.ts';
 
@@ -122,6 +124,39 @@ test('a purchase waits behind an undecided one, is answered by a covering licenc
   expect(guardLicence({ amountMicro: 5n }, [sibling], 'x')).toEqual({ state: 'held' });
   expect(guardLicence({ amountMicro: 6n }, [sibling], null)).toEqual({ state: 'accepted' });
   expect(guardLicence({ amountMicro: 6n }, [], 'x')).toEqual({ state: 'superseded', successorId: 'x', repeatsLicence: true });
+});
+
+test('what a held licence covers is answered under it and moves nothing, whatever else of the request is undecided or over', () => {
+  const repeated = { state: 'superseded', successorId: 'x', repeatsLicence: true };
+  const sibling = { paymentId: 'p', amountMicro: 5n, settledAtMs: 1, decidedAtMs: 1, licenceExpiresAtSeconds: null };
+  for (const state of ['held', 'settled', 'final', 'failed', 'expired', 'superseded'] as const) {
+    expect(guardLicence({ amountMicro: 5n }, [{ ...sibling, state }], 'x'), state).toEqual(repeated);
+    expect(guardLicence({ amountMicro: 5n }, [{ ...sibling, state }], null), state).toEqual({ state: 'accepted' });
+  }
+  for (const state of ['accepted', 'broadcast', 'review'] as const) {
+    expect(guardLicence({ amountMicro: 6n }, [{ ...sibling, state }], 'x'), state).toEqual(repeated);
+    expect(guardLicence({ amountMicro: 5n }, [{ ...sibling, state }], 'x'), state).toEqual({ state: 'held' });
+  }
+});
+
+test('an account is told of a purchase only what nothing can change', () => {
+  const news = PAYMENT_STATES.map((state) => [state, newsOf({ state, watched: true }), newsOf({ state, watched: false })]);
+  const [open, granted, looked] = [
+    { notice: null, isOpen: true },
+    { notice: 'licence_granted', isOpen: false },
+    { notice: 'purchase_in_review', isOpen: true },
+  ];
+  expect(news).toEqual([
+    ['accepted', open, open],
+    ['held', open, open],
+    ['broadcast', open, open],
+    ['settled', granted, granted],
+    ['final', granted, granted],
+    ['failed', open, { notice: 'purchase_failed', isOpen: false }],
+    ['superseded', open, { notice: null, isOpen: false }],
+    ['expired', open, { notice: 'purchase_expired', isOpen: false }],
+    ['review', looked, looked],
+  ]);
 });
 
 test('a sign-in message is read back only in the form it was issued in', () => {

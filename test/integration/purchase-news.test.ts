@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import { followPurchase } from '../../services/licences/purchase.ts';
+import { createBuyerAccount } from '../../services/tenants.ts';
+import { startTestApi } from '../support/api.ts';
+import type { TestApi } from '../support/buyers.ts';
+import { acceptPurchase, settlePurchase } from '../support/buyers.ts';
+
+let api: TestApi;
+let host: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  ({ host } = await api.site());
+});
+afterAll(() => api.stop());
+
+async function newPurchase() {
+  const buyer = await createBuyerAccount(api.deps);
+  const wanted = { host, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 30, kind: 'read' } as const;
+  const { tenantId, paymentId } = await acceptPurchase(api, buyer.accountId, wanted);
+  const ref = { tenantId, paymentId };
+  const notices = async () => (await api.request('/_svc/accounts/notices', { key: buyer.token })).body.notices;
+  const { database } = api.deps;
+  const set = (changes: string) => database.query(`update payment set ${changes} where payment_id = $1`, [paymentId]);
+  const follow = () => followPurchase(api.deps, ref);
+  return { ...buyer, ref, notices, set, follow };
+}
+
+test('an account is told of its licence when the payment settles, once, however many look at the same time', async () => {
+  const { ref, notices, follow, token } = await newPurchase();
+  expect(await follow()).toEqual({ state: 'accepted', isOpen: true });
+  expect(await notices()).toEqual([]);
+  await settlePurchase(api.deps.database, ref);
+  const seen = await Promise.all(Array.from({ length: 8 }, follow));
+  expect(seen).toEqual(Array(8).fill({ state: 'settled', isOpen: false }));
+  const told = await notices();
+  expect(told).toEqual([
+    {
+      kind: 'licence_granted',
+      jti: ref.paymentId,
+      ...{ host, priceMicro: 3_000, error: null, at: expect.any(Number) },
+      ...{ payer: expect.stringMatching(/^0x[0-9a-f]{40}$/), nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+    },
+  ]);
+  expect((await api.post(`/_svc/licenses/${told[0].jti}/access`, token, {})).status).toBe(200);
+});
+
+test('a failure is told when no late evidence can make a licence of it, and not before', async () => {
+  const { ref, notices, follow } = await newPurchase();
+  const { database } = api.deps;
+  await applyEvents(database, [{ ...ref, event: { type: 'refused', reason: 'insufficient_funds' } }]);
+  expect(await follow()).toEqual({ state: 'failed', isOpen: true });
+  expect(await notices()).toEqual([]);
+  await applyEvents(database, [{ ...ref, event: { type: 'unusable' } }]);
+  expect([await follow(), await follow()]).toEqual(Array(2).fill({ state: 'failed', isOpen: false }));
+  const told = await notices();
+  expect(told).toHaveLength(1);
+  expect(told[0]).toMatchObject({ kind: 'purchase_failed', jti: null, error: expect.stringMatching(/^insufficient_funds: /) });
+});
+
+test('a purchase that failed and was paid after all is told as the licence it became', async () => {
+  const { ref, notices, follow } = await newPurchase();
+  const { database } = api.deps;
+  await applyEvents(database, [{ ...ref, event: { type: 'refused', reason: 'settlement_failed' } }]);
+  await follow();
+  await settlePurchase(database, ref);
+  await follow();
+  expect((await notices()).map(({ kind }: { kind: string }) => kind)).toEqual(['licence_granted']);
+});
+
+test('an account hears that a person looks, then what came of it; one that another purchase answered is no news', async () => {
+  const { ref, notices, follow, set } = await newPurchase();
+  await set("state = 'review'");
+  expect([await follow(), await follow()]).toEqual(Array(2).fill({ state: 'review', isOpen: true }));
+  await applyEvents(api.deps.database, [{ ...ref, event: { type: 'unusable' } }]);
+  expect(await follow()).toEqual({ state: 'failed', isOpen: false });
+  expect((await notices()).map(({ kind }: { kind: string }) => kind)).toEqual(['purchase_failed', 'purchase_in_review']);
+  const answered = await newPurchase();
+  await answered.set("state = 'superseded', watched = false");
+  expect(await answered.follow()).toEqual({ state: 'superseded', isOpen: false });
+  const late = await newPurchase();
+  await late.set("state = 'expired', watched = false");
+  expect(await late.follow()).toEqual({ state: 'expired', isOpen: false });
+  expect([await answered.notices(), (await late.notices())[0].kind]).toEqual([[], 'purchase_expired']);
+});
+
+test('an account reads its own notices only, and nobody those of a purchase there is not', async () => {
+  const { ref, follow } = await newPurchase();
+  await settlePurchase(api.deps.database, ref);
+  await follow();
+  const other = await createBuyerAccount(api.deps);
+  expect((await api.request('/_svc/accounts/notices', { key: other.token })).body).toEqual({ notices: [] });
+  expect((await api.request('/_svc/accounts/notices')).status).toBe(401);
+  const unknown = { tenantId: ref.tenantId, paymentId: crypto.randomUUID() };
+  expect(await followPurchase(api.deps, unknown)).toEqual({ state: 'unknown', isOpen: false });
+});
