@@ -54,7 +54,7 @@ export function createSettlementDeps(
       waitMs: config.settleWaitMs,
       licenceLifeSeconds: config.licenceLifeSeconds,
       inFlightLimit: config.relayerInFlight,
-      gasBudgetWeiPerDay: config.gasBudgetWeiPerDay ?? null,
+      gasBudgetWeiPerDay: config.gasBudgetWeiPerDay,
       stuckAfterMs: STUCK_AFTER_MS,
       dustBelowMicro: config.priceFloorMicro,
       groupByTenant: database.groupByTenant ?? false,

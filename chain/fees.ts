@@ -31,10 +31,23 @@ export function replaceFees(network: FeeSettings, previous: Fees, baseFeeWei = 0
   return enough ? { maxFeePerGasWei, maxPriorityFeePerGasWei } : null;
 }
 
-/** Wei the relayer must hold for a transaction to be taken: the whole limit at the highest price. */
-export function requiredBalance(gasLimit: bigint, fees: Fees): bigint {
-  return gasLimit * fees.maxFeePerGasWei;
+/** Wei the relayer must hold for a transaction to be taken: the whole limit at the highest price, and what its bytes may cost. */
+export function requiredBalance(gasLimit: bigint, fees: Fees, dataFeeWei = 0n): bigint {
+  return gasLimit * fees.maxFeePerGasWei + dataFeeWei;
 }
+
+/** Wei that the bytes of a transaction may cost besides gas, on a chain that writes them to another one (OP stack); 0 elsewhere. */
+export function dataFee(network: Pick<Network, 'dataFeeWeiPerByte'>, data: string): bigint {
+  return (network.dataFeeWeiPerByte ?? 0n) * (BigInt(data.length - 2) / 2n + ENVELOPE_BYTES);
+}
+
+/** Wei that a transaction costs at today's base fee when it uses its whole limit. */
+export function costToday(network: FeeSettings, baseFeeWei: bigint, gasLimit: bigint, dataFeeWei: bigint): bigint {
+  return gasLimit * least(baseFeeWei + network.priorityFeePerGasWei, network.maxFeePerGasWei) + dataFeeWei;
+}
+
+/** Bytes of a signed transaction around its call data. */
+const ENVELOPE_BYTES = 120n;
 
 /** × 1.25, rounded up. */
 function raise(wei: bigint): bigint {

@@ -25,6 +25,10 @@ export interface Network {
   readonly confirmations: readonly { readonly belowMicro: bigint | null; readonly blocks: number }[];
   readonly maxFeePerGasWei: bigint;
   readonly priorityFeePerGasWei: bigint;
+  /** One coin of the native currency in micro-USDC, to compare gas with money; never too low. Unless told, 5,000 USDC (an ether). */
+  readonly nativePriceMicro?: bigint;
+  /** What a byte of a transaction may cost besides gas where blocks are written to another chain (OP stack); 0 unless told. */
+  readonly dataFeeWeiPerByte?: bigint;
   /** Who moves the money: our own relayer (unless told), or an x402 facilitator that is configured besides. */
   readonly settler?: 'relayer' | 'facilitator';
 }
@@ -39,6 +43,9 @@ const CONFIRMATIONS: Network['confirmations'] = [
 ];
 const GWEI = 1_000_000_000n;
 
+/** An ether in micro-USDC when nothing is configured: rather too much, since a flush that waits loses nothing. */
+export const DEFAULT_NATIVE_PRICE_MICRO = 5_000_000_000n;
+
 /** Base mainnet with Circle's USDC. */
 export function baseNetwork(settings: NetworkSettings): Network {
   return {
@@ -52,6 +59,7 @@ export function baseNetwork(settings: NetworkSettings): Network {
     confirmations: CONFIRMATIONS,
     maxFeePerGasWei: 5n * GWEI,
     priorityFeePerGasWei: GWEI / 1_000n,
+    dataFeeWeiPerByte: 5n * GWEI,
     ...settings,
   };
 }

@@ -16,6 +16,8 @@ export interface Receipt {
   readonly blockHash: Hex;
   readonly gasUsed: bigint;
   readonly effectiveGasPriceWei: bigint;
+  /** What its bytes cost besides gas on a chain of the OP stack; 0 elsewhere. */
+  readonly l1FeeWei: bigint;
   readonly logs: readonly ChainLog[];
 }
 
@@ -37,6 +39,7 @@ interface RawReceipt {
   readonly blockHash: Hex | null;
   readonly gasUsed: Hex;
   readonly effectiveGasPrice?: Hex;
+  readonly l1Fee?: Hex;
   readonly logs: readonly RawLog[];
 }
 
@@ -51,6 +54,7 @@ export async function receiptOf(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
     blockHash: raw.blockHash,
     gasUsed: BigInt(raw.gasUsed),
     effectiveGasPriceWei: BigInt(raw.effectiveGasPrice ?? 0),
+    l1FeeWei: BigInt(raw.l1Fee ?? 0),
     logs: raw.logs.map(logOf),
   };
 }

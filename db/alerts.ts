@@ -15,6 +15,7 @@ export const ALERT_KINDS = [
   'payment_unrecorded',
   'relayer_balance',
   'relayer_nonce_adopted',
+  'relayer_nonce_suspect',
   'relayer_stuck',
   'rollup_mismatch',
   'webhook_endpoint_disabled',

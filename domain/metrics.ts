@@ -36,6 +36,11 @@ export const METRICS = {
   'svc.recon.read_age': { kind: 'gauge', unit: 's', about: 'Time since the chain was last read for reconciliation, by network.' },
   'svc.plan_gate.denied': { kind: 'counter', unit: '1', about: 'Calls refused because the plan does not include them.' },
   'svc.relayer.balance': { kind: 'gauge', unit: 'wei', about: 'Gas money of a relayer key, by network and address.' },
+  'svc.relayer.gas': {
+    kind: 'counter',
+    unit: 'wei',
+    about: 'What mined transactions cost: settle, flush, and void (nobody is charged).',
+  },
   'svc.relayer.in_flight': { kind: 'gauge', unit: '1', about: 'Batches of a relayer key on their way.' },
   'svc.relayer.paused': { kind: 'gauge', unit: '1', about: '1 while a relayer key takes no batches.' },
   'svc.rollup.mismatches': { kind: 'gauge', unit: '1', about: 'Sites whose rollups did not equal their rows, of the last day.' },

@@ -9,6 +9,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { TemporalFacts } from '../../services/operations/doctor.ts';
 import { examineSystem } from '../../services/operations/doctor.ts';
 import { recoverNetwork } from '../../services/operations/recover.ts';
+import { reportNonce, setNonce } from '../../services/operations/relayerNonce.ts';
 import { addRelayer, rebroadcastPayment, reportRelayers, retireRelayer, voidNonce } from '../../services/operations/relayers.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
@@ -73,10 +74,12 @@ export function addChainCommands(payment: Command, { open, print }: Surroundings
     });
   payment
     .command('flush <network>')
-    .description('Pays out what lies at splits of a network now; the sweeper does the same by itself.')
+    .description(
+      'Pays out now what lies at splits of a network and is worth its gas, also for sites that have used theirs of the day.',
+    )
     .action(async (network: string) => {
       await withSettlement(await open(), async (settlement) => {
-        print({ network, flushes: await flushSplits(settlement, settlement.networks.get(network).id) });
+        print({ network, flushes: await flushSplits(settlement, settlement.networks.get(network).id, { isOrdered: true }) });
       });
     });
 }
@@ -111,6 +114,19 @@ function relayerCommands(open: Surroundings['open'], show: (value: unknown) => v
         voidNonce(settlement, network, parseWallet(address), nonce),
       );
       show({ network, address, nonce, done });
+    });
+  relayer
+    .command('nonce <network> <address>')
+    .description(
+      'Where a key stands and the nonce its next batch should take; --set makes it so, and lets go of what lies behind it.',
+    )
+    .option('--set <nonce>', 'the freeNonce that the command shows', parseNonce)
+    .action(async (network: string, address: string, { set }: { set?: bigint }) => {
+      const wallet = parseWallet(address);
+      const report = await withSettlement(await open(), (settlement) =>
+        set === undefined ? reportNonce(settlement, network, wallet) : setNonce(settlement, network, wallet, set),
+      );
+      show({ network, address, ...report });
     });
   return relayer;
 }

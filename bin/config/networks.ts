@@ -12,6 +12,10 @@ const wei = z
   .string('must be a string of digits')
   .regex(/^\d{1,30}$/, 'must be a whole number of wei, as a string')
   .transform(BigInt);
+const micro = z
+  .string('must be a string of digits')
+  .regex(/^\d{1,18}$/, 'must be a whole number of micro-USDC, as a string')
+  .transform(BigInt);
 const rpcUrls = z.array(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })).min(1, 'needs at least one URL');
 const confirmations = z
   .array(
@@ -39,6 +43,8 @@ const settings = {
   confirmations: z.exactOptional(confirmations),
   maxFeePerGasWei: z.exactOptional(wei),
   priorityFeePerGasWei: z.exactOptional(wei),
+  nativePriceMicro: z.exactOptional(micro),
+  dataFeeWeiPerByte: z.exactOptional(wei),
   settler: z.exactOptional(z.enum(['relayer', 'facilitator'], 'must be relayer or facilitator')),
 };
 

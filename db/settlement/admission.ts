@@ -90,18 +90,6 @@ export async function blockPayee(sql: Sql, network: string, payTo: string, detai
   return (rows[0] as { fresh?: boolean } | undefined)?.fresh ?? false;
 }
 
-/** Adds gas to the tenants' day, in key order. */
-export async function addGasUsage(sql: Sql, usage: ReadonlyMap<string, bigint>): Promise<void> {
-  const entries = [...usage].sort(([a], [b]) => (a < b ? -1 : 1));
-  if (entries.length === 0) return;
-  await sql.query(
-    `insert into gas_usage (tenant_id, day, gas_wei)
-     select tenant_id, current_date, wei from unnest($1::uuid[], $2::numeric[]) as used (tenant_id, wei)
-     on conflict (tenant_id, day) do update set gas_wei = gas_usage.gas_wei + excluded.gas_wei`,
-    [entries.map(([tenantId]) => tenantId), entries.map(([, wei]) => wei.toString())],
-  );
-}
-
 /** Which of these recipients are marked as unpayable. */
 export async function listBlockedPayees(sql: Sql, network: string, payTos: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ pay_to: string }>(

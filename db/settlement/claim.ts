@@ -5,6 +5,7 @@ import type { Payment, PaymentRef } from './payment.ts';
 import { listPayments } from './payment.ts';
 import type { Lane, RelayerRef, SignedBatch } from './relayer.ts';
 import { insertBatch, lockLane } from './relayer.ts';
+import { rememberSellers } from './splits.ts';
 
 /** What a claim did with the proposals it was given. */
 export type ClaimResult =
@@ -55,6 +56,7 @@ export async function markClaimed(
     [moved.map((p) => p.tenantId), moved.map((p) => p.paymentId), batchId, settler],
   );
   if (rows.length !== payments.length) throw new Error('a claimed payment was not open any more');
+  await rememberSellers(sql, payments);
 }
 
 /** Notes at which block our own check saw each nonce unused, once (safety 2), and the lane the payer turned out to need. */

@@ -10,6 +10,7 @@ import { listPurchaseKeys, lockPurchases } from './intake.ts';
 import { recordLedger } from './ledger.ts';
 import type { Payment, PaymentRef } from './payment.ts';
 import { listPayments } from './payment.ts';
+import { rememberSellers } from './splits.ts';
 import { writeStates } from './states.ts';
 
 /** What happened to one payment, and what is worth keeping about it besides. */
@@ -127,6 +128,11 @@ async function claimTransfers(sql: Sql, changes: readonly Change[]): Promise<Set
     change.effects.flatMap((effect) => (effect.type === 'claimTransfer' ? [{ change, transfer: effect.transfer }] : [])),
   );
   if (claims.length === 0) return new Set();
+  // Money that came without a claim of ours lies in the split; who sells through it is known now.
+  await rememberSellers(
+    sql,
+    claims.map((c) => c.change.payment),
+  );
   const held = await sql.query<{ payment_id: string }>(
     `insert into transfer_claim (network, tx_hash, log_position, tenant_id, payment_id)
      select * from unnest($1::text[], $2::text[], $3::int[], $4::uuid[], $5::uuid[])

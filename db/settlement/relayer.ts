@@ -38,46 +38,99 @@ export interface Batch extends RelayerRef {
 /** What a lane lock found: the nonce to take, or that the lane is full or paused. */
 export type Lane = { readonly kind: 'free'; readonly nonce: bigint } | { readonly kind: 'busy' } | { readonly kind: 'paused' };
 
-/**
- * Makes sure a relayer has its row, starting at the chain's transaction count. When the chain is ahead (the key was used
- * elsewhere) its count is adopted and an alert raised; when it is behind, nothing changes: our own bytes are on their way.
- */
-export async function ensureRelayer(
-  database: Database,
-  ref: RelayerRef,
-  chainNonce: bigint,
-  inFlightLimit: number,
-): Promise<void> {
+/** Makes sure a relayer has its row; a new one starts at `firstNonce`. One that is there keeps its nonce, whatever the chain says. */
+export async function ensureRelayer(database: Sql, ref: RelayerRef, firstNonce: bigint, inFlightLimit: number): Promise<void> {
+  await database.query(
+    `insert into relayer (network, address, next_nonce, in_flight_limit) values ($1, $2, $3, $4)
+     on conflict (network, address) do update set in_flight_limit = excluded.in_flight_limit`,
+    [ref.network, ref.address, firstNonce.toString(), inFlightLimit],
+  );
+}
+
+/** What a round knows of a relayer's nonce before it asks the chain. */
+export interface RelayerNonce {
+  readonly nextNonce: bigint;
+  readonly inFlight: number;
+  /** The count ahead of ours that the round before saw; null when it saw none. */
+  readonly seenNonce: bigint | null;
+}
+
+/** Where a relayer stands; null when it has no row. */
+export async function findRelayerNonce(sql: Sql, ref: RelayerRef): Promise<RelayerNonce | null> {
+  const [row] = await sql.query<{ next_nonce: string; seen_nonce: string | null; open: string }>(
+    `select next_nonce, seen_nonce, (select count(*) from settlement_batch
+        where settlement_batch.network = $1 and relayer = $2 and state = 'open') as open
+       from relayer where network = $1 and address = $2`,
+    [ref.network, ref.address],
+  );
+  if (!row) return null;
+  const { next_nonce: next, seen_nonce: seen, open } = row;
+  return { nextNonce: BigInt(next), inFlight: Number(open), seenNonce: seen === null ? null : BigInt(seen) };
+}
+
+/** Notes a count of the chain that is ahead of ours, or that there is none; the lane takes no batch while one is noted. */
+export async function noteSeenNonce(sql: Sql, ref: RelayerRef, count: bigint | null): Promise<void> {
+  await sql.query(
+    `update relayer set seen_nonce = $3::bigint, seen_at = case when $3::bigint is null then null else now() end
+      where network = $1 and address = $2 and (seen_nonce is not null or $3::bigint is not null)`,
+    [ref.network, ref.address, count?.toString() ?? null],
+  );
+}
+
+/** Moves a relayer on to a count of the chain, never back, and tells the operator once. */
+export async function adoptCount(database: Database, ref: RelayerRef, count: bigint): Promise<void> {
   await database.transaction(async (sql) => {
-    const rows = await sql.query<{ next_nonce: string }>(
-      `insert into relayer (network, address, next_nonce, in_flight_limit) values ($1, $2, $3, $4)
-       on conflict (network, address) do update set in_flight_limit = excluded.in_flight_limit returning next_nonce`,
-      [ref.network, ref.address, chainNonce.toString(), inFlightLimit],
+    const moved = await sql.query(
+      `update relayer set next_nonce = $3, seen_nonce = null, seen_at = null
+        where network = $1 and address = $2 and next_nonce < $3 returning 1`,
+      [ref.network, ref.address, count.toString()],
     );
-    if (BigInt(rows[0]?.next_nonce ?? 0) >= chainNonce) return;
-    await sql.query('update relayer set next_nonce = $3 where network = $1 and address = $2', [
-      ref.network,
-      ref.address,
-      chainNonce.toString(),
-    ]);
-    await raiseAlert(sql, 'relayer_nonce_adopted', `${ref.network} ${ref.address} now at ${chainNonce}`);
+    if (moved.length > 0) await raiseAlert(sql, 'relayer_nonce_adopted', `${ref.network} ${ref.address}`);
   });
 }
 
-/** Locks a relayer's lane and tells whether a batch may take its next nonce (the limit is the key's, safety 10). */
+/** A person's nonce for a lane, which is locked by the caller's transaction; any way. */
+export async function setNextNonce(sql: Sql, ref: RelayerRef, nonce: bigint): Promise<void> {
+  await sql.query('update relayer set next_nonce = $3, seen_nonce = null, seen_at = null where network = $1 and address = $2', [
+    ref.network,
+    ref.address,
+    nonce.toString(),
+  ]);
+}
+
+/**
+ * Locks a relayer's lane and tells whether a batch may take its next nonce (the limit is the key's, safety 10). A lane whose count the
+ * chain has put in doubt within the last minute takes none until the next round has looked again. A nonce that a batch held before the
+ * lane was set back stays that batch's for good, and is passed over; the batch is opened again, so that its own bytes fill the place.
+ */
 export async function lockLane(sql: Sql, ref: RelayerRef): Promise<Lane> {
-  const rows = await sql.query<{ next_nonce: string; in_flight_limit: number; paused_reason: string | null }>(
-    'select next_nonce, in_flight_limit, paused_reason from relayer where network = $1 and address = $2 for update',
+  const rows = await sql.query<{ next_nonce: string; in_flight_limit: number; paused_reason: string | null; doubted: boolean }>(
+    `select next_nonce, in_flight_limit, paused_reason,
+            coalesce(seen_nonce > next_nonce and seen_at > now() - interval '1 minute', false) as doubted
+       from relayer where network = $1 and address = $2 for update`,
     [ref.network, ref.address],
   );
   const row = rows[0];
   if (!row || row.paused_reason !== null) return { kind: 'paused' };
+  const nonce = await passHeld(sql, ref, BigInt(row.next_nonce));
   const open = await sql.query<{ count: string }>(
     "select count(*) from settlement_batch where network = $1 and relayer = $2 and state = 'open'",
     [ref.network, ref.address],
   );
-  if (Number(open[0]?.count ?? 0) >= row.in_flight_limit) return { kind: 'busy' };
-  return { kind: 'free', nonce: BigInt(row.next_nonce) };
+  if (row.doubted || Number(open[0]?.count ?? 0) >= row.in_flight_limit) return { kind: 'busy' };
+  return { kind: 'free', nonce };
+}
+
+/** The first nonce from this one on that no batch holds; those passed over are opened again. */
+async function passHeld(sql: Sql, ref: RelayerRef, from: bigint): Promise<bigint> {
+  const held = await sql.query<{ nonce: string; batch_id: string }>(
+    'select nonce, batch_id from relayer_nonce where network = $1 and relayer = $2 and nonce >= $3 order by nonce limit 100',
+    [ref.network, ref.address, from.toString()],
+  );
+  const passed = held.filter((one, at) => BigInt(one.nonce) === from + BigInt(at));
+  for (const { batch_id: batchId } of passed) await setBatchState(sql, batchId, 'open');
+  if (passed.length > 0) await setNextNonce(sql, ref, from + BigInt(passed.length));
+  return from + BigInt(passed.length);
 }
 
 /** Flushes of a network in flight. */
@@ -102,6 +155,8 @@ export interface SignedBatch {
   readonly gasLimit: bigint;
   readonly maxFeeWei: bigint;
   readonly priorityFeeWei: bigint;
+  /** Who bears its gas, by weight: tenant ids. */
+  readonly gasShares: ReadonlyMap<string, bigint>;
 }
 
 /** Takes the nonce and stores the signed bytes; the lane is locked by the caller's transaction (safety 7). */
@@ -112,8 +167,12 @@ export async function insertBatch(sql: Sql, batch: SignedBatch): Promise<void> {
      ), held as (
        insert into relayer_nonce (network, relayer, nonce, batch_id) values ($2, $3, $5, $1)
      )
-     insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce) values ($1, $2, $3, $4, $6, $5)`,
-    [batch.batchId, batch.network, batch.relayer, batch.kind, batch.nonce.toString(), batch.workflowId],
+     insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce, gas_shares)
+     values ($1, $2, $3, $4, $6, $5, $7::jsonb)`,
+    [
+      ...[batch.batchId, batch.network, batch.relayer, batch.kind, batch.nonce.toString(), batch.workflowId],
+      JSON.stringify(Object.fromEntries([...batch.gasShares].map(([tenantId, weight]) => [tenantId, weight.toString()]))),
+    ],
   );
   await insertAttempt(sql, { ...batch, attempt: 1, kind: batch.kind });
 }
@@ -121,7 +180,10 @@ export async function insertBatch(sql: Sql, batch: SignedBatch): Promise<void> {
 /** Stores further bytes of a batch under its nonce; inserting an attempt that exists changes nothing and returns false. */
 export async function insertAttempt(
   sql: Sql,
-  tx: Omit<SignedBatch, 'kind' | 'workflowId'> & { readonly attempt: number; readonly kind: RelayerTransaction['kind'] },
+  tx: Omit<SignedBatch, 'kind' | 'workflowId' | 'gasShares'> & {
+    readonly attempt: number;
+    readonly kind: RelayerTransaction['kind'];
+  },
 ): Promise<boolean> {
   const rows = await sql.query(
     `insert into relayer_transaction (batch_id, attempt, network, relayer, nonce, kind, tx_hash, raw, gas_limit, max_fee_wei,
@@ -158,6 +220,17 @@ export async function listLane(sql: Sql, ref: RelayerRef, fromNonce: bigint, bel
       where relayer_nonce.network = $1 and relayer_nonce.relayer = $2 and relayer_nonce.nonce >= $3 and relayer_nonce.nonce < $4
       order by relayer_nonce.nonce limit 200`,
     [ref.network, ref.address, fromNonce.toString(), belowNonce.toString()],
+  );
+  return rows.map(batchFromRow);
+}
+
+/** Every batch that holds a nonce of a lane from this one on, lowest first; 1,000 at most. */
+export async function listHeldFrom(sql: Sql, ref: RelayerRef, fromNonce: bigint): Promise<Batch[]> {
+  const rows = await sql.query<BatchRow>(
+    `select settlement_batch.* from relayer_nonce join settlement_batch using (batch_id)
+      where relayer_nonce.network = $1 and relayer_nonce.relayer = $2 and relayer_nonce.nonce >= $3
+      order by relayer_nonce.nonce limit 1000`,
+    [ref.network, ref.address, fromNonce.toString()],
   );
   return rows.map(batchFromRow);
 }

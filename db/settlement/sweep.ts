@@ -65,35 +65,6 @@ export async function touchChecked(sql: Sql, refs: readonly PaymentRef[]): Promi
   );
 }
 
-/** A split that payments were addressed to. */
-export interface KnownSplit {
-  readonly router: `0x${string}`;
-  readonly payTo: `0x${string}`;
-  readonly legWords: readonly `0x${string}`[];
-}
-
-/**
- * Splits that nothing of our relayer is on its way to, those looked at longest ago first; marks them as looked at. A facilitator never
- * pays a split out, so that its payments, which may stay undecided for long, hold none back (safety 4).
- */
-export async function takeSplitsToCheck(sql: Sql, network: string, limit: number): Promise<KnownSplit[]> {
-  const rows = await sql.query<{ router: string; pay_to: string; leg_words: string[] }>(
-    `update split set checked_at = now() from (
-       select router, pay_to from split s where network = $1 and not exists (
-         select 1 from payment where payment.network = $1 and payment.pay_to = s.pay_to and payment.state = 'broadcast'
-           and payment.settler <> 'facilitator')
-       order by checked_at nulls first limit $2) as chosen
-      where split.network = $1 and split.router = chosen.router and split.pay_to = chosen.pay_to
-      returning split.router, split.pay_to, split.leg_words`,
-    [network, limit],
-  );
-  return rows.map((row) => ({
-    router: row.router as `0x${string}`,
-    payTo: row.pay_to as `0x${string}`,
-    legWords: row.leg_words as `0x${string}`[],
-  }));
-}
-
 /** Recipients marked as unpayable, those checked longest ago first, with the legs of a split. */
 export async function listBlocked(
   sql: Sql,

@@ -1,10 +1,10 @@
-import { transactionCount } from '../../chain/transaction.ts';
 import type { UnexplainedTransfer } from '../../db/operations.ts';
 import { listRelayers, listUnexplained } from '../../db/operations.ts';
-import { ensureRelayer } from '../../db/settlement/relayer.ts';
+import { adoptCount } from '../../db/settlement/relayer.ts';
 import type { ReconcileDeps } from '../reconcile/deps.ts';
 import { readChain } from '../reconcile/readChain.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
+import { agreedCount } from '../settlement/nonce.ts';
 
 /** What recovering a network found. */
 export interface Recovery {
@@ -28,13 +28,13 @@ const MOST_ROUNDS = 10_000;
  * chain_unavailable.
  */
 export async function recoverNetwork(deps: SettlementDeps & ReconcileDeps, networkId: string): Promise<Recovery> {
-  const rpc = deps.rpcOf(networkId);
   const relayers = [];
   for (const { network, address, nextNonce } of await listRelayers(deps.database)) {
     if (network !== networkId) continue;
-    const count = BigInt(await transactionCount(rpc, address as `0x${string}`, 'latest'));
-    await ensureRelayer(deps.database, { network, address }, count, deps.settings.inFlightLimit);
-    relayers.push({ address, before: nextNonce, after: count > nextNonce ? count : nextNonce });
+    const count = await agreedCount(deps, { network, address });
+    await adoptCount(deps.database, { network, address }, count);
+    const isAhead = count > nextNonce;
+    relayers.push({ address, before: nextNonce, after: isAhead ? count : nextNonce });
   }
   for (let round = 0; round < MOST_ROUNDS && (await readChain(deps, networkId)).behind; round++);
   return { network: networkId, relayers, unexplained: await listUnexplained(deps.database, networkId) };

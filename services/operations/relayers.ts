@@ -2,11 +2,12 @@ import { chooseFees } from '../../chain/fees.ts';
 import { baseFeeOf, gasBalance, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
 import type { RelayerFacts } from '../../db/operations.ts';
 import { findBatchAt, findBatchOfPayment, listRelayers, pauseRelayer } from '../../db/operations.ts';
-import { ensureRelayer, findBatch } from '../../db/settlement/relayer.ts';
+import { findBatch } from '../../db/settlement/relayer.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
 import { sendBatch, voidHeldBatch } from '../settlement/lane.ts';
+import { startRelayer } from '../settlement/nonce.ts';
 
 /** A relayer key with what the chain says of it. */
 export interface RelayerReport extends RelayerFacts {
@@ -35,11 +36,10 @@ export async function reportRelayers(deps: SettlementDeps): Promise<RelayerRepor
   );
 }
 
-/** Gives a key its row, at the chain's nonce, and lets it take batches. Throws invalid_parameter without its private key. */
+/** Gives a new key its row, at the chain's nonce, and lets it take batches. Throws invalid_parameter without its private key. */
 export async function addRelayer(deps: SettlementDeps, network: string, address: string): Promise<void> {
   const key = keyOf(deps, network, address);
-  const count = await transactionCount(deps.rpcOf(network), key.address, 'latest');
-  await ensureRelayer(deps.database, { network, address: key.address }, BigInt(count), deps.settings.inFlightLimit);
+  await startRelayer(deps, { network, address: key.address });
   await pauseRelayer(deps.database, network, key.address, null);
 }
 
@@ -99,7 +99,8 @@ export async function rebroadcastPayment(deps: SettlementDeps, paymentId: string
   return isSent ? `the bytes of batch ${found.batchId} went out again` : `batch ${found.batchId} is mined: nothing was sent`;
 }
 
-function keyOf(deps: SettlementDeps, network: string, address: string): RelayerKey {
+/** A relayer key whose private half this process holds. Throws invalid_parameter. */
+export function keyOf(deps: SettlementDeps, network: string, address: string): RelayerKey {
   const key = deps.relayersOf(network).find((one) => one.address.toLowerCase() === address.toLowerCase());
   if (key) return key;
   throw new ServiceError('invalid_parameter', 'RELAYER_PRIVATE_KEYS holds no key of this address for this network', {

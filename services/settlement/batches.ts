@@ -1,22 +1,22 @@
 import type { Receipt } from '../../chain/receipts.ts';
 import { blockNumbers, listReceipts } from '../../chain/receipts.ts';
 import { chainUnavailable } from '../../chain/rpc.ts';
-import { safeTransactionCount } from '../../chain/states.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
 import { countBroadcast, listBatchPayments } from '../../db/settlement/payment.ts';
-import type { Batch, RelayerRef, RelayerTransaction } from '../../db/settlement/relayer.ts';
-import { ensureRelayer, listAttemptsOf, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
+import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
+import { listAttemptsOf, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
 import type { Budget } from './budget.ts';
 import type { ConfirmResult } from './confirm.ts';
 import { confirmBatch, decideBatch } from './confirm.ts';
 import type { Chain, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { sendBatch } from './lane.ts';
+import { adoptNonce } from './nonce.ts';
 import { runRound } from './round.ts';
 
 /** What the chain shows of a relayer key now. */
 interface Seen {
-  /** Transactions of the key at the safe block. */
+  /** Transactions of the key at the safe block, as far as they are believed. */
   readonly safeCount: bigint;
   readonly safeBlock: bigint;
   /** Receipts of its unfinished batches, by transaction. */
@@ -32,7 +32,7 @@ export async function sweepBatches(deps: SettlementDeps, networkId: string, budg
   const rest: PaymentRef[] = [];
   for (const { address } of deps.relayersOf(networkId)) {
     const ref = { network: networkId, address };
-    const safeCount = await adoptNonce(call, ref);
+    const safeCount = await adoptNonce(deps, ref);
     const batches = await listUnfinishedBatches(deps.database, ref);
     const ids = batches.map(({ batchId }) => batchId);
     const attempts = await listAttemptsOf(deps.database, ids);
@@ -50,13 +50,6 @@ export async function sweepBatches(deps: SettlementDeps, networkId: string, budg
     }
   }
   return rest;
-}
-
-/** The key was used elsewhere: its count at the safe block is adopted, so that no batch is signed for a nonce that is gone. */
-async function adoptNonce({ deps, rpc }: Chain<SettlementDeps>, ref: RelayerRef): Promise<bigint> {
-  const count = await safeTransactionCount(rpc, ref.address as `0x${string}`);
-  await ensureRelayer(deps.database, ref, count, deps.settings.inFlightLimit);
-  return count;
 }
 
 const NOTHING_LEFT: ConfirmResult = { undecided: 0, rest: [] };
@@ -89,7 +82,7 @@ async function sweepBatch(
  * The relayer's nonce was used elsewhere: at the safe block its count is past the batch's nonce and none of our bytes is
  * mined, so they never will be. Its payments go out again, after a look for evidence, and its place in flight is free (safety 8).
  */
-async function releaseOvertaken(call: Chain<SettlementDeps>, batch: Batch): Promise<readonly PaymentRef[]> {
+export async function releaseOvertaken(call: Chain<SettlementDeps>, batch: Batch): Promise<readonly PaymentRef[]> {
   const payments = await listBatchPayments(call.deps.database, batch.batchId);
   const carrier = { batchId: batch.batchId, size: payments.length, fate: 'overtaken' } as const;
   const open = payments.filter(({ facts }) => facts.state === 'broadcast');

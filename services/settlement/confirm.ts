@@ -1,7 +1,6 @@
 import type { Receipt } from '../../chain/receipts.ts';
 import { waitForReceipt } from '../../chain/receipts.ts';
 import { readReceipt } from '../../chain/sight.ts';
-import { addGasUsage } from '../../db/settlement/admission.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { listBatchPayments } from '../../db/settlement/payment.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
@@ -9,6 +8,7 @@ import { findBatch, listAttempts, markMined } from '../../db/settlement/relayer.
 import type { Carrier } from '../../domain/payment/sight.ts';
 import type { Chain, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
+import { noteGas } from './gasUsage.ts';
 import { raiseFees, sendBatch } from './lane.ts';
 import { runRound, storeEvidence } from './round.ts';
 
@@ -62,7 +62,8 @@ export async function decideBatch(
   const carrier: Carrier = { batchId: batch.batchId, size: payments.length, fate: fateOf(mined, receipt) };
   const lookups = open.map((payment) => ({ payment, carrier, hashes: [receipt.hash] }));
   const round = await runRound(call, lookups, { atSafe: false, receipts: [receipt] });
-  if (await markMined(deps.database, batch.batchId)) await noteGas(deps, receipt, open);
+  await noteGas(deps, batch, receipt, payments.length);
+  await markMined(deps.database, batch.batchId);
   deps.crashAt('after_record');
   const decided = new Set(round.changed.map(({ paymentId }) => paymentId));
   const undecided = open.filter(({ paymentId }) => !decided.has(paymentId)).length;
@@ -76,14 +77,4 @@ function isOpen({ facts }: Payment): boolean {
 function fateOf(mined: RelayerTransaction | undefined, receipt: Receipt): Carrier['fate'] {
   if (mined?.kind === 'void') return 'voided';
   return receipt.status === 'success' ? 'executed' : 'reverted';
-}
-
-/** Spreads the transaction's gas over the tenants of its payments (safety 19). */
-async function noteGas(deps: SettlementDeps, receipt: Receipt, payments: readonly Payment[]): Promise<void> {
-  if (payments.length === 0) return;
-  deps.metrics?.record('svc.settle.gas_per_payment', Number(receipt.gasUsed) / payments.length);
-  const each = (receipt.gasUsed * receipt.effectiveGasPriceWei) / BigInt(payments.length);
-  const usage = new Map<string, bigint>();
-  for (const { tenantId } of payments) usage.set(tenantId, (usage.get(tenantId) ?? 0n) + each);
-  await addGasUsage(deps.database, usage);
 }

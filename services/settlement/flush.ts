@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { chooseFees, requiredBalance } from '../../chain/fees.ts';
+import { chooseFees, costToday, dataFee, requiredBalance } from '../../chain/fees.ts';
 import { encodeFlush } from '../../chain/flush.ts';
 import { readCall } from '../../chain/multicall.ts';
+import type { Network } from '../../chain/network.ts';
+import { DEFAULT_NATIVE_PRICE_MICRO } from '../../chain/network.ts';
 import { isEvmRefusal } from '../../chain/rpc.ts';
 import { listBalances } from '../../chain/states.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
 import { listBlockedPayees } from '../../db/settlement/admission.ts';
+import { listGasToday } from '../../db/settlement/gasUsage.ts';
 import { countOpenFlushes, insertBatch, lockLane } from '../../db/settlement/relayer.ts';
-import type { KnownSplit } from '../../db/settlement/sweep.ts';
-import { takeSplitsToCheck } from '../../db/settlement/sweep.ts';
-import type { RelayerKey, SettlementDeps } from './deps.ts';
+import type { KnownSplit } from '../../db/settlement/splits.ts';
+import { takeSplitsToCheck } from '../../db/settlement/splits.ts';
+import { flushPayers, isFlushWorth } from '../../domain/payment/flush.ts';
+import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { sendBatch } from './lane.ts';
 import { markPayee } from './simulate.ts';
@@ -17,15 +21,21 @@ import { markPayee } from './simulate.ts';
 const LIMIT = 200;
 
 /**
- * Pays out whatever lies at a split, however it came there: a front-run authorization, a donation, an old router's split
- * (safety 4). One transaction a split; returns how many were sent. Splits on their way in a batch are left alone, and so are those
- * that cannot be paid out now: a flush that reverts would cost gas in every round. Flushes leave room for payments in the lane.
- * A split that holds less than the lowest price is left alone, too, or whoever sends a micro a round to each would spend our gas; what
- * a payment leaves there is never less. Dust waits until it adds up.
+ * Pays out what lies at a split, however it came there: a front-run authorization, a donation, an old router's split (safety 4). One
+ * transaction a split; returns how many were sent. Splits on their way in a batch are left alone, and so are those that cannot be paid
+ * out now: a flush that reverts would cost gas in every round. Flushes leave room for payments in the lane. What is not worth its gas
+ * waits until more has come, and what no site has room for in its day's gas until the next day; `isOrdered`, an operator's word, passes
+ * over the budgets (safety 19).
  */
-export async function flushSplits(deps: SettlementDeps, networkId: string): Promise<number> {
+export async function flushSplits(
+  deps: SettlementDeps,
+  networkId: string,
+  { isOrdered = false }: { readonly isOrdered?: boolean } = {},
+): Promise<number> {
   const { network, rpc } = chainOf(deps, networkId);
   const splits = await takeSplitsToCheck(deps.database, networkId, LIMIT);
+  if (splits.length === 0) return 0;
+  const baseFeeWei = await baseFeeOf(rpc);
   const balances = await listBalances(
     rpc,
     network,
@@ -33,17 +43,37 @@ export async function flushSplits(deps: SettlementDeps, networkId: string): Prom
   );
   let sent = 0;
   for (const [index, split] of splits.entries()) {
-    if ((balances[index] ?? 0n) < deps.settings.dustBelowMicro) continue;
+    if (!isWorth(deps, network, split, { balanceMicro: balances[index] ?? 0n, baseFeeWei })) continue;
     try {
-      if (!(await canBePaidOut(deps, networkId, split))) continue;
+      const payers = await payersOf(deps, split, isOrdered);
+      if (payers.length === 0 || !(await canBePaidOut(deps, networkId, split))) continue;
       if ((await countOpenFlushes(deps.database, networkId)) * 2 >= deps.settings.inFlightLimit) return sent;
-      if (!(await flushSplit(deps, networkId, split))) return sent;
+      if (!(await flushSplit(deps, network, split, { payers, baseFeeWei }))) return sent;
       sent += 1;
     } catch (error) {
       deps.log.warn({ networkId, payTo: split.payTo, error: String(error) }, 'a split could not be paid out; it is tried again');
     }
   }
   return sent;
+}
+
+function isWorth(
+  deps: SettlementDeps,
+  network: Network,
+  split: KnownSplit,
+  { balanceMicro, baseFeeWei }: { readonly balanceMicro: bigint; readonly baseFeeWei: bigint },
+): boolean {
+  if (balanceMicro === 0n) return false;
+  const { data, gasLimit } = encodeFlush(network, split);
+  const nativePriceMicro = network.nativePriceMicro ?? DEFAULT_NATIVE_PRICE_MICRO;
+  const costWei = costToday(network, baseFeeWei, gasLimit, dataFee(network, data));
+  return isFlushWorth({ balanceMicro, costWei, nativePriceMicro, floorMicro: deps.settings.dustBelowMicro });
+}
+
+async function payersOf(deps: SettlementDeps, { tenantIds }: KnownSplit, isOrdered: boolean): Promise<readonly string[]> {
+  const used = await listGasToday(deps.database, tenantIds);
+  const sellers = tenantIds.map((tenantId) => ({ tenantId, gasWeiToday: used.get(tenantId) ?? 0n }));
+  return flushPayers(sellers, isOrdered ? null : deps.settings.gasBudgetWeiPerDay);
 }
 
 /** False, and marked, when a transfer to one of its authors reverts; the check of blocked recipients lifts it (safety 18). */
@@ -62,22 +92,29 @@ async function canBePaidOut(deps: SettlementDeps, networkId: string, split: Know
 }
 
 /** Sends one flush through a lane with room; false when there is none now. */
-async function flushSplit(deps: SettlementDeps, networkId: string, split: KnownSplit): Promise<boolean> {
-  const { network, rpc } = chainOf(deps, networkId);
-  const fees = chooseFees(network, await baseFeeOf(rpc));
+async function flushSplit(
+  deps: SettlementDeps,
+  network: Network,
+  split: KnownSplit,
+  { payers, baseFeeWei }: { readonly payers: readonly string[]; readonly baseFeeWei: bigint },
+): Promise<boolean> {
+  const rpc = deps.rpcOf(network.id);
+  const fees = chooseFees(network, baseFeeWei);
   const { to, data, gasLimit } = encodeFlush(network, split);
-  for (const relayer of deps.relayersOf(networkId)) {
-    if ((await gasBalance(rpc, relayer.address)) < requiredBalance(gasLimit, fees)) continue;
+  const needed = requiredBalance(gasLimit, fees, dataFee(network, data));
+  for (const relayer of deps.relayersOf(network.id)) {
+    if ((await gasBalance(rpc, relayer.address)) < needed) continue;
     const batchId = randomUUID();
     const claimed = await deps.database.transaction(async (sql) => {
-      const lane = await lockLane(sql, { network: networkId, address: relayer.address });
+      const lane = await lockLane(sql, { network: network.id, address: relayer.address });
       if (lane.kind !== 'free') return false;
-      const signed = await sign(relayer, { chainId: network.chainId, nonce: Number(lane.nonce), to, data, gasLimit, fees });
+      const request = { chainId: network.chainId, nonce: Number(lane.nonce), to, data, gasLimit, fees };
+      const signed = await signTransaction(relayer.privateKey, request);
       await insertBatch(sql, {
         batchId,
         workflowId: null,
         kind: 'flush',
-        network: networkId,
+        network: network.id,
         relayer: relayer.address,
         nonce: lane.nonce,
         txHash: signed.hash,
@@ -85,17 +122,14 @@ async function flushSplit(deps: SettlementDeps, networkId: string, split: KnownS
         gasLimit,
         maxFeeWei: fees.maxFeePerGasWei,
         priorityFeeWei: fees.maxPriorityFeePerGasWei,
+        gasShares: new Map(payers.map((tenantId) => [tenantId, 1n])),
       });
       return true;
     });
     if (!claimed) continue;
     await sendBatch(deps, network, rpc, batchId);
-    deps.log.info({ networkId, payTo: split.payTo, batchId }, 'a split that held money is being paid out');
+    deps.log.info({ networkId: network.id, payTo: split.payTo, batchId }, 'a split that held money is being paid out');
     return true;
   }
   return false;
-}
-
-function sign(relayer: RelayerKey, transaction: Parameters<typeof signTransaction>[1]): ReturnType<typeof signTransaction> {
-  return signTransaction(relayer.privateKey, transaction);
 }

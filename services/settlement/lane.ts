@@ -54,6 +54,12 @@ export async function voidHeldBatch(deps: SettlementDeps, network: Network, rpc:
   return (await listAttempts(deps.database, batchId)).at(-1)?.kind === 'void';
 }
 
+/** Gives a batch a self-transfer as its last bytes, whatever its state; one that has it stays as it is. */
+export async function voidStored(deps: SettlementDeps, network: Network, rpc: Rpc, batch: Batch): Promise<void> {
+  const last = (await listAttempts(deps.database, batch.batchId)).at(-1);
+  if (last && last.kind !== 'void') await voidBatch(deps, network, rpc, batch, last);
+}
+
 /** Puts a self-transfer at the nonce of bytes that can never be mined; payments return when it is mined (safety 8). */
 async function voidBatch(
   deps: SettlementDeps,

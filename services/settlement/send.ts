@@ -1,5 +1,5 @@
 import { planBatch } from '../../chain/calldata.ts';
-import { chooseFees, requiredBalance } from '../../chain/fees.ts';
+import { chooseFees, dataFee, requiredBalance } from '../../chain/fees.ts';
 import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
@@ -14,6 +14,7 @@ import { isClaimable } from '../../domain/payment/state.ts';
 import type { RelayerKey, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { examine } from './examine.ts';
+import { sharesOf } from './gasUsage.ts';
 import { batchItem } from './items.ts';
 import { sendBatch } from './lane.ts';
 import type { BatchProposal } from './starter.ts';
@@ -84,7 +85,7 @@ async function claim(
   const fees = chooseFees(network, await baseFeeOf(rpc));
   for (const relayer of deps.relayersOf(network.id)) {
     const plan = planBatch(payments.map(batchItem), network);
-    if ((await gasBalance(rpc, relayer.address)) < requiredBalance(plan.gasLimit, fees)) {
+    if ((await gasBalance(rpc, relayer.address)) < requiredBalance(plan.gasLimit, fees, dataFee(network, plan.data))) {
       await raiseAlert(deps.database, 'relayer_balance', `${network.id} ${relayer.address}`);
       continue;
     }
@@ -134,6 +135,7 @@ async function signBatch(
     gasLimit: plan.gasLimit,
     maxFeeWei: under.fees.maxFeePerGasWei,
     priorityFeeWei: under.fees.maxPriorityFeePerGasWei,
+    gasShares: sharesOf(plan, payments),
   };
   return { batch, taken: new Set(plan.items.map((item) => item.paymentId)) };
 }

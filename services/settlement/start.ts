@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { transactionCount } from '../../chain/transaction.ts';
-import { ensureRelayer } from '../../db/settlement/relayer.ts';
 import type { SettlementDeps } from './deps.ts';
+import { startRelayer } from './nonce.ts';
 import type { BatchProposal, StartBatch } from './starter.ts';
 
 /** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
@@ -49,12 +48,9 @@ export async function checkFacilitators(deps: SettlementDeps): Promise<void> {
   }
 }
 
-/** Gives every relayer key its row; the chain's count is adopted when it is ahead of ours (safety 8). */
+/** Gives every relayer key its row. A count of the chain that is ahead of ours is left to the sweeper's rounds (safety 8). */
 export async function prepareRelayers(deps: SettlementDeps): Promise<void> {
   for (const network of deps.networks.list) {
-    for (const { address } of deps.relayersOf(network.id)) {
-      const count = await transactionCount(deps.rpcOf(network.id), address, 'latest');
-      await ensureRelayer(deps.database, { network: network.id, address }, BigInt(count), deps.settings.inFlightLimit);
-    }
+    for (const { address } of deps.relayersOf(network.id)) await startRelayer(deps, { network: network.id, address });
   }
 }

@@ -94,7 +94,7 @@ export class SqlStore implements Store {
         );
         const signed = { batchId, attempt: 1, kind: 'settle', raw } as const;
         return {
-          batch: { ...this.bytes(signed), workflowId: null, kind: 'settle' },
+          batch: { ...this.bytes(signed), workflowId: null, kind: 'settle', gasShares: new Map() },
           taken: new Set(taken.map((row) => row.paymentId)),
         };
       }),

@@ -56,7 +56,7 @@ describe('defaults', () => {
       reconcileIntervalMs: 60_000,
       sweepIntervalMs: 5_000,
       relayerInFlight: 4,
-      gasBudgetWeiPerDay: undefined,
+      gasBudgetWeiPerDay: 50_000_000_000_000_000n,
       outboundAllowLoopback: false,
       testKeysEnabled: false,
       crashAt: undefined,

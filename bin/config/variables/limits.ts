@@ -1,5 +1,5 @@
 import { priceFloor, wei, wholeNumber } from '../parsers.ts';
-import { optional, withDefault } from '../variable.ts';
+import { withDefault } from '../variable.ts';
 
 /** Money, time and load. */
 export const limits = {
@@ -59,10 +59,12 @@ export const limits = {
     fallback: '4',
     schema: wholeNumber(1, 64),
   }),
-  gasBudgetWeiPerDay: optional({
+  gasBudgetWeiPerDay: withDefault({
     name: 'GAS_BUDGET_WEI_PER_DAY',
-    about: 'Gas one tenant may cost a day, in wei. Not set: no limit.',
+    about:
+      'Gas one tenant may cost a day, in wei; half of it at most for paying out splits. The default, 0.05 of the native currency, buys on Base 50,000 sales to one author at a base fee of 0.01 gwei, and 120 at the fee cap of 5 gwei: it bounds what a site can make you spend, at any fee.',
     example: '50000000000000000',
+    fallback: '50000000000000000',
     schema: wei,
   }),
 };

@@ -1,0 +1,49 @@
+import type { Database, Sql } from '../database.ts';
+
+/** Who bears the gas of a batch, by weight, as written with its bytes; null when it is noted already, or nothing is known of it. */
+async function takeShares(sql: Sql, batchId: string, gasWei: bigint): Promise<ReadonlyMap<string, bigint> | null> {
+  const rows = await sql.query<{ gas_shares: Record<string, string> | null }>(
+    'update settlement_batch set gas_wei = $2 where batch_id = $1 and gas_wei is null returning gas_shares',
+    [batchId, gasWei.toString()],
+  );
+  const [row] = rows;
+  return row ? new Map(Object.entries(row.gas_shares ?? {}).map(([tenantId, weight]) => [tenantId, BigInt(weight)])) : null;
+}
+
+/**
+ * Notes what a mined batch cost, once for good however often it is called, and charges it as `share` says, in one database transaction.
+ * False when it was noted before: a reorg that mines it again costs the chain's fee once, too.
+ */
+export async function recordBatchGas(
+  database: Database,
+  batchId: string,
+  gasWei: bigint,
+  share: (weights: ReadonlyMap<string, bigint>) => ReadonlyMap<string, bigint>,
+): Promise<boolean> {
+  return database.transaction(async (sql) => {
+    const weights = await takeShares(sql, batchId, gasWei);
+    if (weights) await addGasUsage(sql, share(weights));
+    return weights !== null;
+  });
+}
+
+/** Adds gas to the tenants' day, in key order. */
+async function addGasUsage(sql: Sql, usage: ReadonlyMap<string, bigint>): Promise<void> {
+  const entries = [...usage].sort(([a], [b]) => (a < b ? -1 : 1));
+  if (entries.length === 0) return;
+  await sql.query(
+    `insert into gas_usage (tenant_id, day, gas_wei)
+     select tenant_id, current_date, wei from unnest($1::uuid[], $2::numeric[]) as used (tenant_id, wei)
+     on conflict (tenant_id, day) do update set gas_wei = gas_usage.gas_wei + excluded.gas_wei`,
+    [entries.map(([tenantId]) => tenantId), entries.map(([, wei]) => wei.toString())],
+  );
+}
+
+/** What some tenants have used of their gas today, wei. */
+export async function listGasToday(sql: Sql, tenantIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await sql.query<{ tenant_id: string; gas_wei: string }>(
+    'select tenant_id, gas_wei from gas_usage where tenant_id = any ($1::uuid[]) and day = current_date',
+    [tenantIds],
+  );
+  return new Map(rows.map((row) => [row.tenant_id, BigInt(row.gas_wei)]));
+}

@@ -1,0 +1,57 @@
+import type { BatchPlan } from '../../chain/calldata.ts';
+import { plannedGas } from '../../chain/gasShare.ts';
+import type { Receipt } from '../../chain/receipts.ts';
+import { recordBatchGas } from '../../db/settlement/gasUsage.ts';
+import type { Payment } from '../../db/settlement/payment.ts';
+import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
+import { listAttempts } from '../../db/settlement/relayer.ts';
+import { shareGas } from '../../domain/payment/gasShare.ts';
+import type { SettlementDeps } from './deps.ts';
+
+/** Who will bear the gas of a planned batch: its payments' planned costs, added up by site. */
+export function sharesOf(plan: Pick<BatchPlan, 'groups'>, payments: readonly Payment[]): ReadonlyMap<string, bigint> {
+  const planned = plannedGas(plan.groups);
+  const shares = new Map<string, bigint>();
+  for (const { tenantId, paymentId } of payments) {
+    const gas = planned.get(paymentId);
+    if (gas !== undefined) shares.set(tenantId, (shares.get(tenantId) ?? 0n) + gas);
+  }
+  return shares;
+}
+
+/** What a mined transaction cost in all, wei: its gas, and what its bytes cost on the chain below. */
+export function costOf(receipt: Pick<Receipt, 'gasUsed' | 'effectiveGasPriceWei' | 'l1FeeWei'>): bigint {
+  return receipt.gasUsed * receipt.effectiveGasPriceWei + receipt.l1FeeWei;
+}
+
+/**
+ * Notes the gas of a batch when its transaction is mined, reverted ones and flushes included, to the sites it was signed for (safety 19).
+ * Once a batch: a second call changes nothing. What voided a batch served nobody and is charged to nobody; it is seen in the metric
+ * `svc.relayer.gas` under its kind, as all gas is.
+ */
+export async function noteGas(
+  deps: Pick<SettlementDeps, 'database' | 'metrics'>,
+  batch: Batch,
+  receipt: Receipt,
+  paymentCount: number,
+): Promise<void> {
+  const kind = await kindOf(deps, batch, receipt);
+  const cost = costOf(receipt);
+  const isFirst = await recordBatchGas(deps.database, batch.batchId, cost, (weights) =>
+    kind === 'void' ? new Map() : shareGas(cost, weights),
+  );
+  if (!isFirst) return;
+  deps.metrics?.count('svc.relayer.gas', Number(cost), { kind, network: batch.network });
+  if (kind === 'settle' && paymentCount > 0) {
+    deps.metrics?.record('svc.settle.gas_per_payment', Number(receipt.gasUsed) / paymentCount);
+  }
+}
+
+async function kindOf(
+  deps: Pick<SettlementDeps, 'database'>,
+  batch: Batch,
+  receipt: Receipt,
+): Promise<RelayerTransaction['kind']> {
+  const mined = (await listAttempts(deps.database, batch.batchId)).find((attempt) => attempt.txHash === receipt.hash);
+  return mined?.kind ?? 'void';
+}
