@@ -114,6 +114,17 @@ test('a split that was only shown to us is not ours to pay out; one that a stran
   ).toEqual(front.legs.map((leg) => leg.amountMicro));
 });
 
+test('a claim remembers who sells through a split, before anything is proven', async () => {
+  await start();
+  const terms = termsFor(world, equal(2), { slug: 'claimed' });
+  await taken(terms);
+  const sellers = () => world.database.query('select tenant_id, pay_to from split_seller');
+  expect(await sellers()).toEqual([]);
+  const batchId = await sendAll(world);
+  expect(await sellers()).toEqual([{ tenant_id: world.tenantId, pay_to: terms.payTo }]);
+  await look(world, batchId);
+});
+
 test('sites that sell through one split bear its flush in equal parts; one past half of its day bears none, and alone it waits', async () => {
   await start({ settings: { gasBudgetWeiPerDay: 10n ** 18n } });
   const terms = termsFor(world, equal(2), { slug: 'shared' });

@@ -90,7 +90,8 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/send.ts',
-        search: 'if ((await gasBalance(rpc, relayer.address)) < requiredBalance(plan.gasLimit, fees)) {',
+        search:
+          'if ((await gasBalance(rpc, relayer.address)) < requiredBalance(plan.gasLimit, fees, dataFee(network, plan.data))) {',
         replace: 'if (plan.gasLimit < 0n) {',
       },
     ],

@@ -1,4 +1,5 @@
 import { JUDGING_MUTANTS } from './judging.ts';
+import { GAS_MUTANTS } from './gas.ts';
 import { LANE_MUTANTS } from './lane.ts';
 import { LEDGER_MUTANTS } from './ledger.ts';
 import { LICENCE_MUTANTS } from './licences.ts';
@@ -12,6 +13,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RULE_MUTANTS,
   ...JUDGING_MUTANTS,
   ...LANE_MUTANTS,
+  ...GAS_MUTANTS,
   ...LIVE_MUTANTS,
   ...LEDGER_MUTANTS,
   ...RELIABILITY_MUTANTS,

@@ -277,9 +277,9 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'every split that holds anything is paid out by schedule, at our gas',
     edits: [
       {
-        file: 'services/settlement/flush.ts',
-        search: '(balances[index] ?? 0n) < deps.settings.dustBelowMicro',
-        replace: '(balances[index] ?? 0n) === 0n',
+        file: 'domain/payment/flush.ts',
+        search: 'balanceMicro >= floorMicro &&',
+        replace: 'floorMicro >= 0n &&',
       },
     ],
     test: { file: limits, name: 'dust at a split costs no flush its gas' },

@@ -144,8 +144,8 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/settlement/relayer.ts',
-        search: 'if (BigInt(rows[0]?.next_nonce ?? 0) >= chainNonce) return;',
-        replace: 'if (BigInt(rows[0]?.next_nonce ?? 0) === chainNonce) return;',
+        search: 'where network = $1 and address = $2 and next_nonce < $3 returning 1`',
+        replace: 'where network = $1 and address = $2 and next_nonce <> $3 returning 1`',
       },
     ],
     test: { file: operator, name: 'adopting the count of a chain that lags behind takes no nonce a second time' },

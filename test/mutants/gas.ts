@@ -1,0 +1,234 @@
+import type { Mutant } from './mutant.ts';
+
+const gas = 'test/fault/gas.test.ts';
+const nonce = 'test/fault/relayer-nonce.test.ts';
+const unit = 'test/unit/gas-share.test.ts';
+const beside = 'in one batch with four sales of fifty authors each a lone sale is charged what it costs alone';
+const worth = 'a thousandth of a dollar at each of six splits of fifty authors costs no gas';
+
+/** Bugs in what the relayer pays for, whom it is charged to, and what moves its nonce. */
+export const GAS_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'flush-whatever-it-costs',
+    rule: 19,
+    bug: 'a split is paid out from the lowest price on, however much more its gas is worth',
+    edits: [
+      {
+        file: 'domain/payment/flush.ts',
+        search: 'balanceMicro * COIN_WEI > costWei * nativePriceMicro',
+        replace: 'balanceMicro * COIN_WEI > 0n * costWei * nativePriceMicro',
+      },
+    ],
+    test: { file: gas, name: worth },
+  },
+  {
+    id: 'shown-is-remembered',
+    rule: 19,
+    bug: 'a split is paid out though nobody sells through it: to show a payment of it is enough',
+    edits: [
+      {
+        file: 'db/settlement/splits.ts',
+        search: 'and exists (select 1 from split_seller seller where seller.network = $1 and seller.pay_to = s.pay_to)',
+        replace: '',
+      },
+      {
+        file: 'services/settlement/flush.ts',
+        search: 'if (payers.length === 0 || !(await',
+        replace: 'if (!(await',
+      },
+    ],
+    test: { file: gas, name: 'a split that was only shown to us is not ours to pay out' },
+  },
+  {
+    id: 'front-run-split-forgotten',
+    rule: 4,
+    bug: 'the split of a payment that a stranger settled before we claimed it is never paid out',
+    edits: [
+      {
+        file: 'db/settlement/outcome.ts',
+        search: '  await rememberSellers(\n    sql,\n    claims.map((c) => c.change.payment),\n  );\n',
+        replace: '  rememberSellers.toString();\n',
+      },
+    ],
+    test: { file: gas, name: 'a split that was only shown to us is not ours to pay out' },
+  },
+  {
+    id: 'claimed-split-forgotten',
+    rule: 4,
+    bug: 'a claim does not remember who sells through the split',
+    edits: [
+      {
+        file: 'db/settlement/claim.ts',
+        search: '  await rememberSellers(sql, payments);\n',
+        replace: '  rememberSellers.toString();\n',
+      },
+    ],
+    test: { file: gas, name: 'a claim remembers who sells through a split, before anything is proven' },
+  },
+  {
+    id: 'flush-without-budget',
+    rule: 19,
+    bug: 'a site that has used its half of the day goes on paying for flushes',
+    edits: [{ file: 'domain/payment/flush.ts', search: '2n * gasWeiToday < budgetWeiPerDay', replace: 'gasWeiToday >= 0n' }],
+    test: { file: unit, name: 'sites that have used half of their day bear no flush' },
+  },
+  {
+    id: 'flush-charged-to-nobody',
+    rule: 19,
+    bug: 'a flush is signed without the sites that bear it',
+    edits: [
+      {
+        file: 'services/settlement/flush.ts',
+        search: 'gasShares: new Map(payers.map((tenantId) => [tenantId, 1n])),',
+        replace: 'gasShares: new Map(payers.slice(payers.length).map((tenantId) => [tenantId, 1n])),',
+      },
+    ],
+    test: { file: gas, name: worth },
+  },
+  {
+    id: 'gas-by-headcount',
+    rule: 19,
+    bug: 'every payment of a batch bears the same gas, whatever it costs',
+    edits: [
+      {
+        file: 'chain/gasShare.ts',
+        search: 'together / count + BYTE_GAS * bytesOf(item)',
+        replace: '(together > 0n && count > 0n && bytesOf(item) > 0n ? 1n : 0n)',
+      },
+    ],
+    test: { file: gas, name: beside },
+  },
+  {
+    id: 'shares-lose-wei',
+    rule: 19,
+    bug: 'each share is rounded down by itself, so that they do not add up to what was paid',
+    edits: [
+      {
+        file: 'domain/payment/gasShare.ts',
+        search: 'shares.set(key, upTo - given);',
+        replace: 'shares.set(key, given < 0n ? upTo : (totalWei * weight) / sum);',
+      },
+    ],
+    test: { file: unit, name: 'shares of gas follow the weights and add up to the total' },
+  },
+  {
+    id: 'gas-noted-at-every-look',
+    rule: 19,
+    bug: 'a batch that is looked at again is charged again',
+    edits: [{ file: 'db/settlement/gasUsage.ts', search: 'and gas_wei is null returning', replace: 'returning' }],
+    test: { file: gas, name: 'gas is noted once a batch' },
+  },
+  {
+    id: 'data-fee-forgotten',
+    rule: 19,
+    bug: 'what the bytes cost on the chain below is charged to nobody',
+    edits: [
+      {
+        file: 'services/settlement/gasUsage.ts',
+        search: 'receipt.effectiveGasPriceWei + receipt.l1FeeWei',
+        replace: 'receipt.effectiveGasPriceWei + 0n * receipt.l1FeeWei',
+      },
+    ],
+    test: { file: gas, name: 'the fee of the chain below counts in what is charged' },
+  },
+  {
+    id: 'void-is-charged',
+    rule: 19,
+    bug: 'a transfer of nothing that voids a batch is charged to its sites, and the sale once more',
+    edits: [
+      {
+        file: 'services/settlement/gasUsage.ts',
+        search: "kind === 'void' ? new Map() : shareGas(cost, weights)",
+        replace: 'shareGas(cost, weights)',
+      },
+    ],
+    test: { file: gas, name: 'a void is charged to nobody' },
+  },
+  {
+    id: 'adopts-any-count',
+    rule: 8,
+    bug: 'a count is adopted however far it is ahead',
+    edits: [
+      {
+        file: 'domain/payment/relayerNonce.ts',
+        search: 'if (safeCount > farthest) return',
+        replace: 'if (safeCount < 0n) return',
+      },
+    ],
+    test: { file: nonce, name: 'a count that is wrong in every round moves nothing either' },
+  },
+  {
+    id: 'adopts-at-first-sight',
+    rule: 8,
+    bug: 'one answer of a node is enough to move the nonce, when it is near',
+    edits: [
+      {
+        file: 'domain/payment/relayerNonce.ts',
+        search: 'if (seenBefore === null || seenBefore <= nextNonce || seenBefore > farthest) return',
+        replace: 'if (seenBefore !== null && seenBefore > farthest) return',
+      },
+      {
+        file: 'domain/payment/relayerNonce.ts',
+        search: 'count: seenBefore < safeCount ?',
+        replace: 'count: seenBefore !== null && seenBefore < safeCount ?',
+      },
+    ],
+    test: { file: nonce, name: 'one wrong count moves no nonce' },
+  },
+  {
+    id: 'newest-count-not-asked',
+    rule: 8,
+    bug: 'a count at the safe block counts, though the newest block says less',
+    edits: [{ file: 'domain/payment/relayerNonce.ts', search: ' || latestCount < safeCount)', replace: ' || latestCount < 0n)' }],
+    test: { file: unit, name: 'a count that is ahead is believed when two rounds see it near' },
+  },
+  {
+    id: 'doubted-lane-goes-on',
+    rule: 8,
+    bug: 'a lane whose count is in doubt signs on, and payments use up their attempts at nonces that are gone',
+    edits: [{ file: 'db/settlement/relayer.ts', search: 'if (row.doubted || Number', replace: 'if (Number' }],
+    test: { file: nonce, name: 'a count that is wrong in every round moves nothing either' },
+  },
+  {
+    id: 'new-key-believes-one-count',
+    rule: 8,
+    bug: 'a new key starts at the first count that a node gives',
+    edits: [{ file: 'services/settlement/nonce.ts', search: 'Math.min(await ask(), await ask())', replace: 'await ask()' }],
+    test: { file: nonce, name: 'a new key starts at the lower of two counts' },
+  },
+  {
+    id: 'nonce-set-into-a-gap',
+    rule: 8,
+    bug: 'a person may set any nonce, also one that leaves a gap or is taken',
+    edits: [
+      { file: 'services/operations/relayerNonce.ts', search: 'if (nonce !== before.freeNonce) {', replace: 'if (nonce < 0n) {' },
+    ],
+    test: { file: nonce, name: 'a person sets a nonce back' },
+  },
+  {
+    id: 'stranded-bytes-left',
+    rule: 8,
+    bug: 'the bytes behind a nonce that was set back stay as they are, to be mined once the lane comes there',
+    edits: [
+      {
+        file: 'services/operations/relayerNonce.ts',
+        search: '  await voidStored(deps, network, rpc, batch);\n',
+        replace: '  await voidStored(deps, network, rpc, { ...batch, batchId: "00000000-0000-7000-8000-000000000000" });\n',
+      },
+    ],
+    test: { file: nonce, name: 'a person sets a nonce back' },
+  },
+  {
+    id: 'held-nonce-taken-again',
+    rule: 7,
+    bug: 'a lane that was set back does not pass over the nonces that batches hold',
+    edits: [
+      {
+        file: 'db/settlement/relayer.ts',
+        search: 'BigInt(one.nonce) === from + BigInt(at)',
+        replace: 'BigInt(one.nonce) < from + BigInt(at)',
+      },
+    ],
+    test: { file: nonce, name: 'a person sets a nonce back' },
+  },
+];
