@@ -1,5 +1,5 @@
-import { JUDGING_MUTANTS } from './judging.ts';
 import { GAS_MUTANTS } from './gas.ts';
+import { JUDGING_MUTANTS } from './judging.ts';
 import { LANE_MUTANTS } from './lane.ts';
 import { LEDGER_MUTANTS } from './ledger.ts';
 import { LICENCE_MUTANTS } from './licences.ts';
