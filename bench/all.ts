@@ -1,4 +1,5 @@
 import { accessBench } from './access.ts';
+import { fairnessBench } from './fairness.ts';
 import { gasBench } from './gas.ts';
 import { graphqlBench } from './graphql.ts';
 import type { Bench } from './harness/bench.ts';
@@ -19,6 +20,7 @@ import { webhooksBench } from './webhooks.ts';
 export const BENCHES: readonly Bench[] = [
   settleBench,
   paymentsBench,
+  fairnessBench,
   signatureBench,
   gasBench,
   quoteBench,

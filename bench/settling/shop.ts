@@ -36,12 +36,13 @@ function networkOf(service: BenchService): Network {
   return baseSepoliaNetwork({ rpcUrls: [service.chain.rpcUrl], router: service.chain.router });
 }
 
-/** Opens a site with `pages` pages at 0.001 USDC, each of an author of its own. */
-export async function openShop(service: BenchService, pages: number): Promise<Shop> {
+/** Opens a site with `pages` pages at 0.001 USDC, each of `authorsEach` authors of its own; `authors` are the first of each. */
+export async function openShop(service: BenchService, pages: number, authorsEach = 1): Promise<Shop> {
   const slugs = Array.from({ length: pages }, (_, page) => `page-${page}`);
-  const authors = slugs.map((): Address => `0x${randomBytes(20).toString('hex')}`);
+  const walletsOf = slugs.map(() => Array.from({ length: authorsEach }, (): Address => `0x${randomBytes(20).toString('hex')}`));
+  const authors = walletsOf.flatMap(([first]) => first ?? []);
   const credits = slugs.map((slug, page) => {
-    const contributors = [{ authorId: `author-${page}`, wallet: authors[page] as string }];
+    const contributors = walletsOf[page]?.map((wallet, at) => ({ authorId: `author-${page}-${at}`, wallet })) ?? [];
     return [slug, { title: slug, contributors }] as const;
   });
   const site = await service.site({
@@ -52,9 +53,13 @@ export async function openShop(service: BenchService, pages: number): Promise<Sh
 }
 
 /** Bodies of POST /_svc/verify, ready to be sent: every buyer buys every page once, the pages taking turns. */
-export async function prepareCalls(shop: Shop, buyers: readonly Buyer[]): Promise<readonly Buffer[]> {
+export async function prepareCalls(
+  shop: Shop,
+  buyers: readonly Buyer[],
+  sign: typeof signTransfer = signTransfer,
+): Promise<readonly Buffer[]> {
   const quotes = await Promise.all(shop.slugs.map((slug) => quoteOf(shop, slug)));
-  return buyers.flatMap((buyer) => quotes.map((quote) => callOf(shop, buyer, quote)));
+  return buyers.flatMap((buyer) => quotes.map((quote) => callOf(shop, sign, buyer, quote)));
 }
 
 async function quoteOf(shop: Shop, slug: string): Promise<Quote> {
@@ -64,8 +69,8 @@ async function quoteOf(shop: Shop, slug: string): Promise<Quote> {
   return (await response.json()) as Quote;
 }
 
-function callOf(shop: Shop, buyer: Buyer, quote: Quote): Buffer {
-  const signed = signTransfer(shop.network, buyer, quote.payTo.toLowerCase() as Address, BigInt(quote.price));
+function callOf(shop: Shop, sign: typeof signTransfer, buyer: Buyer, quote: Quote): Buffer {
+  const signed = sign(shop.network, buyer, quote.payTo.toLowerCase() as Address, BigInt(quote.price));
   const { network, asset, payTo, maxTimeoutSeconds, extra } = quote;
   const accepted = { scheme: 'exact', network, amount: String(quote.price), asset, payTo, maxTimeoutSeconds, extra };
   const payment = Buffer.from(JSON.stringify({ x402Version: 2, accepted, payload: payloadOf(signed) })).toString('base64');
@@ -74,27 +79,46 @@ function callOf(shop: Shop, buyer: Buyer, quote: Quote): Buffer {
 
 /** Sends calls to POST /_svc/verify over kept connections, `parallel` at a time; every answer must be 200. Resolves with ms of each. */
 export async function buyAll(shop: Shop, calls: readonly Buffer[], parallel: number): Promise<readonly number[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: parallel });
   const times: number[] = [];
-  let next = 0;
-  const buyOn = async (): Promise<void> => {
-    for (;;) {
-      const call = calls[next++];
-      if (!call) return;
-      const startedAt = performance.now();
-      await buy(shop, agent, call);
-      times.push(performance.now() - startedAt);
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: parallel }, buyOn));
-  } finally {
-    agent.destroy();
-  }
+  await callAll(shop, calls, parallel, (answer) => {
+    if (answer.status !== 200) throw new Error(`verify answers ${answer.status}: ${answer.text.slice(0, 300)}`);
+    times.push(answer.ms);
+  });
   return times;
 }
 
-function buy(shop: Shop, agent: Agent, body: Buffer): Promise<void> {
+/** What verify answered, and after how many milliseconds. */
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+  readonly ms: number;
+}
+
+/** The same, whatever is answered, until the calls are used up or `signal` is aborted. */
+export async function callAll(
+  shop: Shop,
+  calls: readonly Buffer[],
+  parallel: number,
+  each: (answer: Answered) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: parallel });
+  let next = 0;
+  const goOn = async (): Promise<void> => {
+    for (let call = calls[next++]; call && !signal?.aborted; call = calls[next++]) {
+      const startedAt = performance.now();
+      const { status, text } = await verify(shop, agent, call);
+      each({ status, text, ms: performance.now() - startedAt });
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: parallel }, goOn));
+  } finally {
+    agent.destroy();
+  }
+}
+
+function verify(shop: Shop, agent: Agent, body: Buffer): Promise<Omit<Answered, 'ms'>> {
   return new Promise((resolve, reject) => {
     const headers = {
       authorization: `Bearer ${shop.key}`,
@@ -105,10 +129,7 @@ function buy(shop: Shop, agent: Agent, body: Buffer): Promise<void> {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.once('error', reject);
-      response.once('end', () => {
-        if (response.statusCode === 200) resolve();
-        else reject(new Error(`verify answers ${response.statusCode}: ${Buffer.concat(chunks).toString('utf8').slice(0, 300)}`));
-      });
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }));
     });
     call.once('error', reject);
     call.end(body);
