@@ -171,6 +171,11 @@ export function openRoom(lane: Lane): Room {
   };
 }
 
+/** Gas that a payment needs at most in a batch of its own, its call data included: what admission counts with. */
+export function plannedGas(lane: Lane, part: BatchPart): bigint {
+  return openRoom(lane).costOf(part) ?? MAX_BATCH_GAS;
+}
+
 function partOf({ payTo, words, signature }: BatchItem): BatchPart {
   return { payTo, legs: words?.length ?? 1, signatureBytes: (signature.length - 2) / 2 };
 }

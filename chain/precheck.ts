@@ -1,7 +1,7 @@
 /**
  * Would these payments go through now? One `eth_call` for a whole batch: block number and all reads first, then every
  * transfer simulated on the state the ones before it left, so that two payments of one payer with money for one are told
- * apart as they would be on chain. Payers with code run alone, under their gas cap.
+ * apart as they would be on chain. Payers with code run alone, under their gas cap, and their money is counted as it goes.
  */
 import type { FailureReason } from '../domain/errors.ts';
 import { diagnoseRevert } from '../domain/failure.ts';
@@ -64,20 +64,30 @@ export async function precheck(rpc: Rpc, network: Network, items: readonly Prech
     Promise.all(items.map((item) => (plain.has(item) ? null : simulateAlone(rpc, network, item)))),
   ]);
   if (batch === null) throw chainUnavailable(rpc.networkId);
+  const spent = new Map<string, bigint>();
   return items.map((item, at) => {
     const { nonceUsed, balance, simulation } = batch.of(item);
     const lane: Lane = plain.has(item) ? 'plain' : 'contract';
-    const outcome = judge(item, lane, nonceUsed, balance, alone[at] ?? simulation);
+    const { from, value } = item.authorization;
+    const before = spent.get(from) ?? 0n;
+    const judged = judge(item, lane, nonceUsed, balance, alone[at] ?? simulation);
+    // Simulated alone, each payment of a wallet with code finds the money that the one before it takes.
+    const outcome = judged.kind === 'passed' && before + value > balance ? SHORT : judged;
+    if (outcome.kind === 'passed') spent.set(from, before + value);
     return { paymentId: item.paymentId, lane, blockNumber: batch.blockNumber, nonceUsed, balance, outcome };
   });
 }
 
+const SHORT: PrecheckOutcome = {
+  kind: 'refused',
+  reason: 'insufficient_funds',
+  raw: 'invalid_exact_evm_insufficient_balance',
+};
+
 function judge(item: PrecheckItem, lane: Lane, nonceUsed: boolean, balance: bigint, simulation: Simulation): PrecheckOutcome {
   if (nonceUsed) return { kind: 'nonce_used' };
   if (simulation.revert === null) return { kind: 'passed' };
-  if (balance < item.authorization.value) {
-    return { kind: 'refused', reason: 'insufficient_funds', raw: 'invalid_exact_evm_insufficient_balance' };
-  }
+  if (balance < item.authorization.value) return SHORT;
   const { reason, raw } = diagnoseRevert(simulation.revert);
   // Nothing but a wallet's own code, or its appetite for gas, reverts without data here.
   if (lane === 'contract' && simulation.revert === '0x') return { kind: 'refused', reason: 'authorization_invalid', raw };

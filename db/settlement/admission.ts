@@ -1,15 +1,16 @@
+import type { Backlog } from '../../domain/payment/expectedWait.ts';
 import type { Sql } from '../database.ts';
 
 /** What speaks against taking a payment before it has a row. */
-export interface AdmissionFacts {
+export interface AdmissionFacts extends Backlog {
   readonly strikes: number;
+  /** Undecided payments of the payer in the lane of wallets with code. */
+  readonly undecided: number;
   readonly blockedPayee: boolean;
   readonly gasWeiToday: bigint;
-  /** Payments of the network that wait for a batch; stops counting at 20,000. */
-  readonly waiting: number;
-  /** Batches of the network in flight. A facilitator's is for a minute: left open after that it keeps no other waiting. */
+  /** Batches of the network on their way. A facilitator's is for a minute: left open after that it keeps no other waiting. */
   readonly openBatches: number;
-  /** How many may be in flight at once, over all its relayer keys that are not paused; 0 where there is none. */
+  /** How many may be on their way at once, over all its relayer keys that are not paused; 0 where there is none. */
   readonly inFlightLimit: number;
   /** True when the network has relayer keys and every one of them is paused: nothing can be sent. */
   readonly isPaused: boolean;
@@ -21,52 +22,96 @@ export interface AdmissionAsk {
   readonly network: string;
   readonly payer: string;
   readonly payTo: string;
+  /** Gas it needs at most in a batch of its own. */
+  readonly plannedGas: bigint;
 }
 
-/** Reads all of it for several payments in one round trip, in the order asked; what waits is counted once a network. */
+/** Most waiting payments of a network that are counted: what bounds the cost of an answer. */
+const MOST_COUNTED = 20_000;
+
+/**
+ * Reads all of it for several payments in one round trip, in the order asked; what waits is read once a network. Payments to one
+ * recipient share a group of their batch: all but the dearest of them count as one more transfer (`MORE_GAS`).
+ */
 export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): Promise<readonly AdmissionFacts[]> {
   const column = (read: (ask: AdmissionAsk) => string): string[] => asks.map(read);
-  const rows = await sql.query<{
-    strikes: string;
-    blocked: boolean;
-    gas: string;
-    waiting: string;
-    open: string;
-    lanes: string;
-    paused: boolean;
-  }>(
+  const rows = await sql.query<AdmissionRow>(
     `with asked as (
-       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
-         as one (tenant_id, network, payer, pay_to, position)
+       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::numeric[]) with ordinality
+         as one (tenant_id, network, payer, pay_to, planned_gas, position)
+     ), at_work as (
+       select distinct network from asked
      ), load as materialized (
        select network,
-              (select count(*) from (select 1 from payment where payment.network = at_work.network and state = 'accepted'
-                 and mode = 'live' order by accepted_at limit 20000) few) as waiting,
               (select count(*) from settlement_batch batch where batch.network = at_work.network and batch.state = 'open'
                  and (batch.kind <> 'facilitator' or batch.created_at > now() - interval '1 minute')) as open,
               (select coalesce(sum(in_flight_limit), 0) from relayer where relayer.network = at_work.network
                  and paused_reason is null) as lanes,
+              (select count(*) from relayer where relayer.network = at_work.network and paused_reason is null) as keys,
               (select coalesce(bool_and(paused_reason is not null), false) from relayer
                 where relayer.network = at_work.network) as paused
-         from (select distinct network from asked) at_work
+         from at_work
+     ), work as materialized (
+       select network, tenant_id, sum(gas) as gas from (
+         select at_work.network, tenant_id,
+                max(planned_gas) + (count(*) - 1) * case lane when 'plain' then ${MORE_GAS.plain} else ${MORE_GAS.contract} end as gas
+           from at_work cross join lateral (
+             select tenant_id, pay_to, lane, planned_gas from payment
+              where payment.network = at_work.network and state = 'accepted' and mode = 'live'
+              order by accepted_at limit ${MOST_COUNTED}) waits
+          group by at_work.network, tenant_id, pay_to, lane) page
+        group by network, tenant_id
      )
      select coalesce((select strikes from payer_strike strike where strike.network = asked.network and strike.payer = asked.payer
                and last_at > now() - interval '1 hour'), 0) as strikes,
+            (select count(*) from payment where payment.network = asked.network and payment.payer = asked.payer
+               and lane = 'contract' and state in ('accepted', 'broadcast', 'held')) as undecided,
             exists (select 1 from blocked_payee block where block.network = asked.network and block.pay_to = asked.pay_to) as blocked,
             coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,
-            load.waiting, load.open, load.lanes, load.paused
-       from asked join load using (network) order by position`,
-    [column((ask) => ask.tenantId), column((ask) => ask.network), column((ask) => ask.payer), column((ask) => ask.payTo)],
+            own.gas as own, coalesce((select sum(least(work.gas, own.gas)) from work
+               where work.network = asked.network and work.tenant_id <> asked.tenant_id), 0) as others,
+            load.open, load.lanes, load.keys, load.paused
+       from asked join load using (network) cross join lateral (
+         select asked.planned_gas + coalesce((select gas from work
+           where work.network = asked.network and work.tenant_id = asked.tenant_id), 0) as gas) own
+      order by position`,
+    [
+      ...[column((ask) => ask.tenantId), column((ask) => ask.network), column((ask) => ask.payer), column((ask) => ask.payTo)],
+      column((ask) => ask.plannedGas.toString()),
+    ],
   );
-  return rows.map((row) => ({
+  return rows.map(factsFromRow);
+}
+
+/** Gas of one payment more to a recipient that a batch pays anyway, by lane. */
+const MORE_GAS = { plain: 120_000, contract: 300_000 } as const;
+
+interface AdmissionRow extends Record<string, unknown> {
+  strikes: string;
+  undecided: string;
+  blocked: boolean;
+  gas: string;
+  own: string;
+  others: string;
+  open: string;
+  lanes: string;
+  keys: string;
+  paused: boolean;
+}
+
+function factsFromRow(row: AdmissionRow): AdmissionFacts {
+  return {
     strikes: Number(row.strikes),
+    undecided: Number(row.undecided),
     blockedPayee: row.blocked,
     gasWeiToday: BigInt(row.gas),
-    waiting: Number(row.waiting),
+    ownGas: BigInt(row.own),
+    othersGas: BigInt(row.others),
     openBatches: Number(row.open),
     inFlightLimit: Number(row.lanes),
+    keys: Number(row.keys),
     isPaused: row.paused,
-  }));
+  };
 }
 
 /** Counts an item that failed on chain against its payer (safety 19). */

@@ -1,8 +1,10 @@
 import { decide } from '../../domain/payment/machine.ts';
+import { NEW_PAYER, payerRoom } from '../../domain/payment/payerLimits.ts';
 import { isClaimable } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import type { Payment, PaymentRef } from './payment.ts';
 import { listPayments } from './payment.ts';
+import { lockPayers, readPayers } from './queue.ts';
 import type { Lane, RelayerRef, SignedBatch } from './relayer.ts';
 import { insertBatch, lockLane } from './relayer.ts';
 import { rememberSellers } from './splits.ts';
@@ -15,7 +17,8 @@ export type ClaimResult =
 /**
  * Claims what is still `accepted` of the proposals, takes the relayer's nonce and stores the signed bytes, all in one
  * database transaction (safety 7). `sign` is local and gets exactly the locked rows; null means nothing of them can be
- * sent. Called again, or by two processes at once, each payment ends in one batch.
+ * sent. A payer's payments beyond what it may have on its way stay. Called again, or by two processes at once, each payment ends in
+ * one batch.
  */
 export async function claimBatch(
   database: Database,
@@ -27,14 +30,32 @@ export async function claimBatch(
     const found: Lane = await lockLane(sql, lane);
     if (found.kind !== 'free') return { kind: found.kind };
     const rows = await listPayments(sql, proposals, true);
-    const open = rows.filter(isClaimable);
-    if (open.length === 0) return { kind: 'nothing' };
-    const signed = await sign(open, found.nonce);
+    const allowed = await withinPayerRoom(sql, lane.network, rows.filter(isClaimable));
+    if (allowed.length === 0) return { kind: 'nothing' };
+    const signed = await sign(allowed, found.nonce);
     if (!signed) return { kind: 'nothing' };
     await insertBatch(sql, signed.batch);
-    const payments = open.filter((payment) => signed.taken.has(payment.paymentId));
+    const payments = allowed.filter((payment) => signed.taken.has(payment.paymentId));
     await markClaimed(sql, payments, signed.batch.batchId);
     return { kind: 'claimed', batch: signed.batch, payments };
+  });
+}
+
+/** The payments whose payers have room for them, judged under the payers' locks: other relayer keys claim at the same time (safety 19). */
+async function withinPayerRoom(sql: Sql, network: string, payments: readonly Payment[]): Promise<readonly Payment[]> {
+  const ofCode = payments.filter(({ lane }) => lane === 'contract').map(({ payer }) => payer);
+  if (ofCode.length > 0) await lockPayers(sql, network, ofCode);
+  const records = await readPayers(
+    sql,
+    network,
+    payments.map(({ payer }) => payer),
+  );
+  const taken = new Map<string, number>();
+  return payments.filter(({ payer, lane }) => {
+    const before = taken.get(payer) ?? 0;
+    if (before >= payerRoom(lane, records.get(payer) ?? NEW_PAYER)) return false;
+    taken.set(payer, before + 1);
+    return true;
   });
 }
 
@@ -48,12 +69,12 @@ export async function markClaimed(
   const moved = payments.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
   // coalesce hides the state from the planner: it would read every open payment for each one claimed, by the index of open ones.
   const rows = await sql.query(
-    `update payment set state = 'broadcast', batch_id = $3, settler = $4
+    `update payment set state = 'broadcast', batch_id = $3, settler = $4, batch_size = $5
        from unnest($1::uuid[], $2::uuid[]) as taken (tenant_id, payment_id)
       where payment.tenant_id = taken.tenant_id and payment.payment_id = taken.payment_id
         and coalesce(payment.state, '') = 'accepted' and coalesce(payment.batch_id) is null
       returning payment.payment_id`,
-    [moved.map((p) => p.tenantId), moved.map((p) => p.paymentId), batchId, settler],
+    [moved.map((p) => p.tenantId), moved.map((p) => p.paymentId), batchId, settler, moved.length],
   );
   if (rows.length !== payments.length) throw new Error('a claimed payment was not open any more');
   await rememberSellers(sql, payments);

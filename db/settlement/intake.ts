@@ -10,7 +10,12 @@ import { sqlStates } from './states.ts';
 export type NewPayment = Omit<
   Payment,
   'facts' | 'rawReason' | 'sentence' | 'successorId' | 'repeatsLicence' | 'acceptedAt' | 'at' | 'decidedAt' | 'licence'
-> & { readonly keyId: string | null; readonly quoteId: string };
+> & {
+  readonly keyId: string | null;
+  readonly quoteId: string;
+  /** Gas it needs at most in a batch of its own. */
+  readonly plannedGas: bigint;
+};
 
 /** Columns of a first row that come from the payment and its decision; all others have their defaults. */
 const COLUMNS = [
@@ -28,7 +33,7 @@ const COLUMNS = [
   ] as const),
   ...(['signature', 'lane', 'x402_version', 'host', 'slug', 'resource', 'resource_key', 'kind', 'amount_micro', 'legs'] as const),
   ...(['leg_words', 'router', 'binding', 'agent', 'key_id', 'state', 'successor_id', 'repeats_licence'] as const),
-  ...(['unused_at_block', 'purpose', 'account_id', 'licence_offer_id'] as const),
+  ...(['unused_at_block', 'purpose', 'account_id', 'licence_offer_id', 'planned_gas'] as const),
 ] as const;
 
 /** What intake found: a first row, or an earlier one of the same authorization (whoever's it is). */
@@ -258,6 +263,7 @@ function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof COL
     purpose: payment.purpose,
     account_id: payment.accountId,
     licence_offer_id: payment.licenceOfferId,
+    planned_gas: payment.plannedGas.toString(),
   };
 }
 

@@ -1,25 +1,31 @@
+import { MAX_BATCH_GAS } from '../../chain/gas.ts';
 import type { Network } from '../../chain/network.ts';
 import { raiseAlert } from '../../db/alerts.ts';
 import { hasFlusher } from '../../db/settlement/facilitator.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { expectedWaitMs } from '../../domain/payment/expectedWait.ts';
+import { isStruck, UNDECIDED_LIMIT } from '../../domain/payment/payerLimits.ts';
 import { findAdmission } from './intake.ts';
 import type { SettleDeps, SettleRequest } from './settle.ts';
-import { BATCH_LIMIT } from './starter.ts';
 
-/** Items that fail on chain cost gas; a payer with this many within an hour is refused (safety 19). */
-export const STRIKE_LIMIT = 5;
 const LONGEST_EXPECTED_WAIT_MS = 10_000;
 
 /**
  * Lets a payment in, or refuses before its row exists: too long a queue, no key that may send, a blocked recipient, the tenant's gas
- * budget spent (the operator is told, safety 19), a payer whose items keep failing. Each is a 503 that counts nothing (safety 10, 18, 19).
+ * budget spent (the operator is told, safety 19), a payer whose items keep failing or, with code, has several on their way. Each is a 503 that counts nothing (safety 10, 18, 19).
  */
-export async function admit(deps: SettleDeps, request: SettleRequest, network: Network): Promise<void> {
+export async function admit(
+  deps: SettleDeps,
+  request: SettleRequest,
+  network: Network,
+  planned: { readonly lane: 'plain' | 'contract'; readonly plannedGas: bigint },
+): Promise<void> {
   const facts = await findAdmission(deps.database, {
     tenantId: request.tenantId,
     network: network.id,
     payer: request.payment.authorization.from,
     payTo: request.terms.payTo,
+    plannedGas: planned.plannedGas,
   });
   if (facts.blockedPayee) {
     throw new ServiceError('payee_blocked', 'an author of this page cannot receive payments at present', {
@@ -36,14 +42,24 @@ export async function admit(deps: SettleDeps, request: SettleRequest, network: N
     await raiseAlert(deps.database, 'gas_budget_spent', `the daily gas budget of ${budget} wei`, request.tenantId);
     throw new ServiceError('gas_budget_spent', "the site's gas budget of today is spent", { retryAfterSeconds: 3600 });
   }
-  if (facts.strikes >= STRIKE_LIMIT) {
+  if (isStruck(facts)) {
     throw new ServiceError('overloaded', 'too many payments of this payer failed on chain; wait', { retryAfterSeconds: 3600 });
   }
   if (facts.isPaused && network.settler !== 'facilitator' && request.mode === 'live') {
     throw new ServiceError('overloaded', 'payments of this network are paused; nothing was charged', { retryAfterSeconds: 30 });
   }
-  const batchesAhead = facts.openBatches + facts.waiting / BATCH_LIMIT;
-  const waitMs = (batchesAhead / (facts.inFlightLimit || deps.settings.inFlightLimit)) * network.blockTimeMs;
+  if (planned.lane === 'contract' && facts.undecided >= UNDECIDED_LIMIT) {
+    throw new ServiceError('overloaded', 'payments of this wallet are on their way; wait for one of them', {
+      retryAfterSeconds: 5,
+    });
+  }
+  // A network without keys of ours is a facilitator's: it takes what it takes, a batch of the limit at a time.
+  const inFlightLimit = facts.inFlightLimit || deps.settings.inFlightLimit;
+  const waitMs = expectedWaitMs(
+    { ...facts, inFlightLimit, keys: facts.keys || inFlightLimit },
+    MAX_BATCH_GAS,
+    network.blockTimeMs,
+  );
   if (waitMs > LONGEST_EXPECTED_WAIT_MS) {
     throw new ServiceError('overloaded', 'more payments wait than can be settled soon; nothing was charged', {
       retryAfterSeconds: 10,

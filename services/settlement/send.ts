@@ -5,15 +5,12 @@ import type { Rpc } from '../../chain/rpc.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
 import { raiseAlert } from '../../db/alerts.ts';
 import { claimBatch } from '../../db/settlement/claim.ts';
-import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
-import { listPayments } from '../../db/settlement/payment.ts';
 import type { SignedBatch } from '../../db/settlement/relayer.ts';
 import { findBatch } from '../../db/settlement/relayer.ts';
-import { isClaimable } from '../../domain/payment/state.ts';
+import { choose } from './choose.ts';
 import type { RelayerKey, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
-import { examine } from './examine.ts';
 import { sharesOf } from './gasUsage.ts';
 import { batchItem } from './items.ts';
 import { sendBatch } from './lane.ts';
@@ -23,13 +20,17 @@ import type { BatchProposal } from './starter.ts';
 export interface SendResult {
   /** `sent`: the batch exists and its bytes went out. `busy`: every lane is full, try again. `idle`: nothing to send. */
   readonly kind: 'sent' | 'busy' | 'idle';
-  /** Payments that need another batch: left out, of another lane, or released from being held. */
+  /**
+   * Payments that need another batch. Empty unless this call moved something, so that batches which start one another end as soon as
+   * nothing can be sent; the sweeper wakes them again.
+   */
   readonly rest: readonly PaymentRef[];
 }
 
 /**
- * The first activity of a batch (safety 7): examines the proposals, claims what is still accepted, stores the signed bytes
- * and sends them. Called again for the same batch it only sends the stored bytes once more; nothing is signed twice.
+ * The first activity of a batch (safety 7): chooses from what waits, claims what is still accepted, stores the signed bytes and sends
+ * them. A proposal only wakes it: what goes out is decided from rows, so that no site's proposals come before another's. Called again
+ * for the same batch it only sends the stored bytes once more; nothing is signed twice.
  */
 export async function claimAndSend(
   deps: SettlementDeps,
@@ -42,35 +43,17 @@ export async function claimAndSend(
     await sendBatch(deps, network, rpc, earlier.batchId);
     return { kind: 'sent', rest: [] };
   }
-  const rows = await listPayments(deps.database, proposal.payments);
-  const open = rows.filter((row) => isClaimable(row) && row.network === network.id);
   deps.crashAt('after_insert');
-  const { sendable, occurrences } = await examine(deps, network, rpc, open);
-  const applied = await applyEvents(deps.database, occurrences);
-  const first = sendable[0];
-  const together = (payment: Payment): boolean => payment.lane === first?.lane && payment.router === first.router;
-  const chosen = sendable.filter(together);
-  const rest = [...applied.released, ...sendable.filter((payment) => !together(payment))].map(refOf);
-  if (chosen.length === 0) return { kind: 'idle', rest };
-  const claimed = await claim(
-    deps,
-    { ...network, router: chosen[0]?.router ?? network.router },
-    rpc,
-    chosen,
-    proposal.batchId,
-    workflowId,
-  );
-  if (claimed === 'busy' || claimed === 'nothing') return { kind: claimed === 'busy' ? 'busy' : 'idle', rest };
+  const { chosen, left, hasMoved } = await choose(deps, network, rpc, proposal.batchId);
+  if (chosen.length === 0) return { kind: 'idle', rest: hasMoved ? left : [] };
+  const routed = { ...network, router: chosen[0]?.router ?? network.router };
+  const claimed = await claim(deps, routed, rpc, chosen, proposal.batchId, workflowId);
+  if (claimed === 'busy' || claimed === 'nothing') return { kind: claimed === 'busy' ? 'busy' : 'idle', rest: [] };
   deps.metrics?.record('svc.settle.items_per_batch', claimed.length);
   deps.crashAt('after_sign');
   await sendBatch(deps, network, rpc, proposal.batchId);
   deps.crashAt('after_broadcast');
-  const taken = new Set(claimed.map((payment) => payment.paymentId));
-  return { kind: 'sent', rest: [...rest, ...chosen.filter((payment) => !taken.has(payment.paymentId)).map(refOf)] };
-}
-
-function refOf(payment: PaymentRef): PaymentRef {
-  return { tenantId: payment.tenantId, paymentId: payment.paymentId };
+  return { kind: 'sent', rest: left };
 }
 
 /** Claims on the first relayer key with room and gas (safety 8: the balance is checked before a nonce is taken). */

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { BatchPart } from '../../chain/calldata.ts';
+import { plannedGas } from '../../chain/calldata.ts';
 import { checkSignature } from '../../chain/contract-wallet.ts';
 import type { Network } from '../../chain/network.ts';
 import { findCoveringPurchase } from '../../db/licences/licences.ts';
@@ -80,7 +82,8 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   await checkRequestKeys(deps, request, network, key);
   const known = held === undefined ? await find() : held;
   if (known) return answerKnown(deps, request, network, known);
-  await atLedger(() => admit(deps, request, network));
+  const planned = { lane: signature.lane, plannedGas: plannedGas(signature.lane, partOf(request)) };
+  await atLedger(() => admit(deps, request, network, planned));
   const look = mode === 'mock' ? null : await lookAtNonce(rpc, { network, ...payment.authorization });
   if (look?.used) {
     const since = await find(); // another call may have stored it in the meantime, and sent it
@@ -88,7 +91,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
     const sentence = 'this authorization was used or cancelled before it was shown to us';
     throw await no(deps, request, network, { ...USED, sentence });
   }
-  const seen = { lane: signature.lane, unusedAtBlock: look?.blockNumber ?? null };
+  const seen = { ...planned, unusedAtBlock: look?.blockNumber ?? null };
   const intake = await atLedger(() => insert(deps, newPayment(deps, request, network, seen)));
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
   if (request.purchase) deps.onPurchase?.(intake.payment);
@@ -152,6 +155,11 @@ function bindingOf(terms: Terms): string {
   return sha256([terms.tenantId, terms.host, terms.resourceKey, terms.kind, terms.priceMicro.toString(), ...legs]);
 }
 
+/** What the payment takes of a batch. */
+function partOf({ terms, payment }: SettleRequest): BatchPart {
+  return { payTo: terms.payTo, legs: terms.legWords?.length ?? 1, signatureBytes: (payment.signature.length - 2) / 2 };
+}
+
 function insert(deps: SettleDeps, payment: NewPayment): Promise<Intake> {
   const { licenceOfferId } = payment;
   const now = { ms: deps.now(), licenceLifeSeconds: deps.licenceLifeSeconds };
@@ -169,7 +177,7 @@ function newPayment(
   deps: SettleDeps,
   request: SettleRequest,
   network: Network,
-  seen: Pick<NewPayment, 'lane' | 'unusedAtBlock'>,
+  seen: Pick<NewPayment, 'lane' | 'unusedAtBlock' | 'plannedGas'>,
 ): NewPayment {
   const { terms, payment, purchase } = request;
   const { authorization } = payment;
@@ -243,7 +251,7 @@ async function awaitDecision(deps: SettleDeps, payment: Payment): Promise<Settle
     if (!mayChange) return await answerPayment(deps, payment);
     if (state === 'accepted') deps.starter.enqueue(payment);
     const decided = await deps.waiter.wait(payment, deps.settings.waitMs);
-    if (decided) deps.starter.decided(payment.paymentId);
+    if (decided) deps.starter.decided(payment);
     return await answerPayment(deps, decided ?? (await findKnown(deps.database, payment).catch(() => null)) ?? payment);
   } catch (error) {
     throw isAway(error) ? pendingError(deps, payment) : error;

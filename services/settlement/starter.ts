@@ -17,8 +17,8 @@ export type StartBatch = (proposal: BatchProposal) => Promise<void>;
 export interface BatchStarter {
   /** Puts a payment into the next batch of its network and lane; a payment already queued is not queued twice. */
   enqueue(payment: PaymentRef & { readonly network: string; readonly lane: string }): void;
-  /** A payment of a started batch is decided: its batch makes room for the next one. */
-  decided(paymentId: string): void;
+  /** A payment is decided: a batch started for it makes room for the next one, and none needs to be started for it any more. */
+  decided(payment: PaymentRef): void;
   close(): void;
 }
 
@@ -30,25 +30,44 @@ const RETRY_MS = 500;
 
 interface Queue {
   readonly network: string;
-  readonly waiting: Map<string, PaymentRef>;
+  /** Site by site, the one that waits longest for its turn first. */
+  readonly waiting: Map<string, Map<string, PaymentRef>>;
   started: number;
   /** The call that waits longest: its trace is the batch's. */
   within: <T>(work: () => T) => T;
 }
 
+/** Takes the next of each site in turns; a site whose turn was comes last. Costs as much as it takes, however many wait. */
+function takeFairly(waiting: Queue['waiting'], most: number): PaymentRef[] {
+  const taken: PaymentRef[] = [];
+  for (const [site, payments] of waiting) {
+    if (taken.length === most) break;
+    waiting.delete(site);
+    const [next] = payments;
+    if (!next) continue;
+    payments.delete(next[0]);
+    taken.push(next[1]);
+    if (payments.size > 0) waiting.set(site, payments);
+  }
+  return taken;
+}
+
 /**
  * Group commit (DESIGN §4): a payment that arrives while batches are on their way joins the next one; an idle queue
- * starts at once. `groupByTenant` keeps every batch within one tenant (safety 25).
+ * starts at once. `groupByTenant` keeps every proposal within one tenant (safety 25).
  */
 export function createBatchStarter(deps: { start: StartBatch; log: Log; groupByTenant: boolean }): BatchStarter {
   const queues = new Map<string, Queue>();
   const roomOf = new Map<string, () => void>();
   let closed = false;
 
+  const put = (queue: Queue, { tenantId, paymentId }: PaymentRef): void => {
+    const site = queue.waiting.get(tenantId) ?? new Map<string, PaymentRef>();
+    queue.waiting.set(tenantId, site.set(paymentId, { tenantId, paymentId }));
+  };
   const pump = (queue: Queue): void => {
     while (!closed && queue.started < STARTED_AT_ONCE && queue.waiting.size > 0) {
-      const payments = [...queue.waiting.values()].slice(0, BATCH_LIMIT);
-      for (const payment of payments) queue.waiting.delete(payment.paymentId);
+      const payments = takeFairly(queue.waiting, BATCH_LIMIT);
       void queue.within(() => launch(queue, payments));
     }
   };
@@ -70,7 +89,7 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log; groupByT
     } catch (error) {
       deps.log.warn({ error: String(error), payments: payments.length }, 'a batch could not be started; trying again');
       setTimeout(() => {
-        for (const payment of payments) queue.waiting.set(payment.paymentId, payment);
+        for (const payment of payments) put(queue, payment);
         free();
       }, RETRY_MS);
     }
@@ -83,12 +102,16 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log; groupByT
       const queue = queues.get(key) ?? { network: payment.network, waiting: new Map(), started: 0, within };
       if (queue.waiting.size === 0) queue.within = within;
       queues.set(key, queue);
-      if (!roomOf.has(payment.paymentId)) {
-        queue.waiting.set(payment.paymentId, { tenantId: payment.tenantId, paymentId: payment.paymentId });
-      }
+      if (!roomOf.has(payment.paymentId)) put(queue, payment);
       pump(queue);
     },
-    decided: (paymentId) => roomOf.get(paymentId)?.(),
+    decided: ({ tenantId, paymentId }) => {
+      for (const { waiting } of queues.values()) {
+        const site = waiting.get(tenantId);
+        if (site?.delete(paymentId) && site.size === 0) waiting.delete(tenantId);
+      }
+      roomOf.get(paymentId)?.();
+    },
     close: () => {
       closed = true;
     },

@@ -140,7 +140,7 @@ test('a node that shows a receipt and then none makes nothing flip: one crossing
   expect(await signed()).toHaveLength(1);
 });
 
-test('a batch that reverts for want of gas fails no payment that the chain would take: they go out again, counted as one attempt', async () => {
+test('a batch that reverts for want of gas fails no payment that the chain would take: they go out again in halves, counted as one attempt', async () => {
   const jobs = [await newPayment('gasless-1', 2n, 1n), await newPayment('gasless-2'), await newPayment('gasless-3')];
   const poor = await newPayment('gasless-and-poor');
   await chainCall(world, 'evm_setAutomine', false);
@@ -157,7 +157,12 @@ test('a batch that reverts for want of gas fails no payment that the chain would
   await chainCall(world, 'anvil_setCode', router, code);
   for (const { payment } of jobs) expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted', attempts: 1 });
   expect(await stateOf(world, poor.payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
-  await look(world, await sendAll(world));
+  // Two of the four at first, then the third.
+  for (let round = 0; round < 2; round += 1) await look(world, await sendAll(world));
+  const sizes = await world.database.query<{ size: number }>(
+    "select count(*)::int as size from payment where state = 'settled' group by batch_id order by 1",
+  );
+  expect(sizes.map(({ size }) => size)).toEqual([1, 2]);
   for (const { payment } of jobs) expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
   expect(await world.database.query('select payer, strikes::int from payer_strike')).toEqual([
     { payer: poor.payment.authorization.from, strikes: 1 },

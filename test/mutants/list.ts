@@ -1,3 +1,4 @@
+import { FAIR_MUTANTS } from './fair.ts';
 import { GAS_MUTANTS } from './gas.ts';
 import { JUDGING_MUTANTS } from './judging.ts';
 import { LANE_MUTANTS } from './lane.ts';
@@ -12,6 +13,7 @@ import { RULE_MUTANTS } from './rules.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...RULE_MUTANTS,
   ...JUDGING_MUTANTS,
+  ...FAIR_MUTANTS,
   ...LANE_MUTANTS,
   ...GAS_MUTANTS,
   ...LIVE_MUTANTS,

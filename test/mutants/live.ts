@@ -265,8 +265,8 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/send.ts',
-        search: '{ ...network, router: chosen[0]?.router ?? network.router },',
-        replace: 'network,',
+        search: 'const routed = { ...network, router: chosen[0]?.router ?? network.router };',
+        replace: 'const routed = network;',
       },
     ],
     test: { file: limits, name: 'a payment to a split of an older router goes through that router' },

@@ -43,5 +43,6 @@ export function newPaymentRow(place: Place, paymentId: string, payment: NewPayme
     unusedAtBlock: BigInt(payment.seenBlock),
     keyId: null,
     quoteId: payment.id,
+    plannedGas: 120_000n,
   };
 }

@@ -50,6 +50,7 @@ export async function acceptPurchase(api: TestApi, accountId: string, request: L
     agent: { label: 'other' },
     keyId: null,
     quoteId: offer.offerId,
+    plannedGas: 120_000n,
     unusedAtBlock: 1n,
   };
   await insertPayment(api.deps.database, payment, () => ({ state: 'accepted' }));

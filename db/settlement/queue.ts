@@ -1,0 +1,112 @@
+import type { PayerRecord } from '../../domain/payment/payerLimits.ts';
+import type { BatchKind, WaitingPayment } from '../../domain/payment/pickBatch.ts';
+import type { Sql } from '../database.ts';
+
+/** Sites and payments that one choice looks at: what bounds its cost, however much waits. */
+const SITES = 240;
+const ROWS = 480;
+const LEAST_A_SITE = 2;
+
+/** What waits for a batch; never what is held, or a test key's. */
+const WAITS = "network = $1 and state = 'accepted' and mode = 'live'";
+
+/**
+ * Payments of a network that wait for a batch, of every site its oldest, all sites alike: at most 480 rows of 240 sites, read by index
+ * and without what only sending needs. With more sites than that, `from` (any uuid) says where in their order to begin, so that each
+ * has its turn.
+ */
+export async function listWaiting(sql: Sql, network: string, from: string): Promise<readonly WaitingPayment[]> {
+  const rows = await sql.query<WaitingRow>(
+    `with recursive ahead as (
+       (select tenant_id from payment where ${WAITS} and tenant_id > $2 order by tenant_id limit 1)
+       union all
+       select (select tenant_id from payment where ${WAITS} and tenant_id > ahead.tenant_id order by tenant_id limit 1)
+         from ahead where tenant_id is not null
+     ), behind as (
+       (select tenant_id from payment where ${WAITS} and tenant_id <= $2 order by tenant_id limit 1)
+       union all
+       select (select tenant_id from payment where ${WAITS} and tenant_id > behind.tenant_id and tenant_id <= $2
+                order by tenant_id limit 1)
+         from behind where tenant_id is not null
+     ), site as materialized (
+       select tenant_id from (select tenant_id from ahead union all select tenant_id from behind) found
+        where tenant_id is not null limit ${SITES}
+     )
+     select oldest.* from site cross join lateral (
+       select tenant_id, payment_id, payer, pay_to, lane, router, attempts, batch_size, accepted_at,
+              coalesce(cardinality(leg_words), 1) as legs, (octet_length(signature) - 2) / 2 as signature_bytes
+         from payment where ${WAITS} and batch_id is null and tenant_id = site.tenant_id
+        order by accepted_at, payment_id limit (select greatest(${ROWS} / count(*), ${LEAST_A_SITE}) from site)) oldest`,
+    [network, from],
+  );
+  return rows.map(waitingFromRow);
+}
+
+interface WaitingRow extends Record<string, unknown> {
+  tenant_id: string;
+  payment_id: string;
+  payer: string;
+  pay_to: string;
+  lane: 'plain' | 'contract';
+  router: string;
+  attempts: number;
+  batch_size: number | null;
+  accepted_at: Date;
+  legs: number;
+  signature_bytes: number;
+}
+
+function waitingFromRow(row: WaitingRow): WaitingPayment {
+  return {
+    tenantId: row.tenant_id,
+    paymentId: row.payment_id,
+    payer: row.payer,
+    payTo: row.pay_to,
+    lane: row.lane,
+    router: row.router,
+    legs: row.legs,
+    signatureBytes: row.signature_bytes,
+    attempts: row.attempts,
+    batchSize: row.batch_size,
+    acceptedAtMs: row.accepted_at.getTime(),
+  };
+}
+
+/**
+ * Keeps other transactions from counting the same payers until this one ends, so that two claims cannot both find room for them. In
+ * the order of their names; call it before `readPayers`.
+ */
+export async function lockPayers(sql: Sql, network: string, payers: readonly string[]): Promise<void> {
+  await sql.query(
+    `select pg_advisory_xact_lock(hashtextextended($1 || ' ' || payer, 15))
+       from (select distinct payer from unnest($2::text[]) as asked (payer) order by payer) sorted`,
+    [network, [...payers]],
+  );
+}
+
+/** Strikes of the hour and payments on their way, by payer. */
+export async function readPayers(
+  sql: Sql,
+  network: string,
+  payers: readonly string[],
+): Promise<ReadonlyMap<string, PayerRecord>> {
+  const rows = await sql.query<{ payer: string; strikes: number; sent: number }>(
+    `select asked.payer, coalesce(strikes, 0) as strikes,
+            (select count(*)::int from payment where payment.network = $1 and payment.payer = asked.payer
+                and lane = 'contract' and state = 'broadcast') as sent
+       from unnest($2::text[]) as asked (payer)
+       left join payer_strike strike on strike.network = $1 and strike.payer = asked.payer and last_at > now() - interval '1 hour'`,
+    [network, [...new Set(payers)]],
+  );
+  return new Map(rows.map(({ payer, strikes, sent }) => [payer, { strikes, sent }]));
+}
+
+/** The kind of the batch that went out last; null when none did, or nothing is left of it. */
+export async function findLastKind(sql: Sql, network: string): Promise<BatchKind | null> {
+  const rows = await sql.query<{ lane: 'plain' | 'contract'; router: string }>(
+    `select lane, router from payment where batch_id = (
+       select batch_id from settlement_batch where network = $1 and kind = 'settle' order by created_at desc limit 1) limit 1`,
+    [network],
+  );
+  return rows[0] ?? null;
+}

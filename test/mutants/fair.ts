@@ -1,0 +1,140 @@
+import type { Mutant } from './mutant.ts';
+
+const fair = 'test/fault/fair.test.ts';
+const pick = 'test/unit/pick-batch.test.ts';
+const picking = 'domain/payment/pickBatch.ts';
+
+/** Bugs in choosing what a batch carries, and in what one payer or one site may cost the others. */
+export const FAIR_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'first-come-first-served',
+    rule: 9,
+    bug: 'a site takes as much of a batch as fits before the next site has its turn',
+    edits: [
+      {
+        file: picking,
+        search: 'if (cost !== null && cost > turn.credit) return;',
+        replace: 'if (cost !== null && cost < 0n) return;',
+      },
+    ],
+    test: { file: pick, name: 'two sites with work share a batch by gas, whoever came first' },
+  },
+  {
+    id: 'what-does-not-fit-closes',
+    rule: 9,
+    bug: 'a payment that does not fit keeps everything of its site behind it waiting',
+    edits: [
+      {
+        file: picking,
+        search: 'if (cost !== null && cost > turn.credit) return;\n    turn.at += 1;',
+        replace:
+          'if (cost !== null && cost > turn.credit) return;\n    turn.at = cost === null ? turn.queue.length : turn.at + 1;',
+      },
+    ],
+    test: { file: pick, name: 'what does not fit is skipped, and keeps nothing behind it waiting' },
+  },
+  {
+    id: 'one-kind-first',
+    rule: 9,
+    bug: 'a flood of older payments of one lane keeps the other lane waiting until it is gone',
+    edits: [{ file: picking, search: 'last === null || !isOfKind(payment, last)', replace: 'last === null || payment !== last' }],
+    test: { file: pick, name: 'a batch is of one lane and router, and kinds take turns' },
+  },
+  {
+    id: 'sent-again-unchanged',
+    rule: 8,
+    bug: 'a batch that was mined in vain goes out again as it was',
+    edits: [
+      {
+        file: picking,
+        search: '  if (attempts === 0) return Number.POSITIVE_INFINITY;',
+        replace: '  if (attempts < 5) return Number.POSITIVE_INFINITY;',
+      },
+    ],
+    test: { file: pick, name: 'a batch in vain is halved, and then each payment of it goes alone' },
+  },
+  {
+    id: 'batch-size-not-kept',
+    rule: 8,
+    bug: 'how many shared a batch is not written with its claim, so that a reverted one is taken for a lone payment',
+    edits: [{ file: 'db/settlement/claim.ts', search: 'batchId, settler, moved.length]', replace: 'batchId, settler, 1]' }],
+    test: {
+      file: 'test/fault/node.test.ts',
+      name: 'a batch that reverts for want of gas fails no payment that the chain would take',
+    },
+  },
+  {
+    id: 'strikes-at-the-door-only',
+    rule: 19,
+    bug: 'what a payer was let in with before its strikes is sent after them',
+    edits: [
+      {
+        file: 'services/settlement/choose.ts',
+        search: 'waiting.filter((payment) => isStruck(recordOf(payment)))',
+        replace: 'waiting.filter((payment) => isStruck(recordOf(payment)) && payment.legs < 0)',
+      },
+      { file: 'domain/payment/payerLimits.ts', search: '  if (isStruck(payer)) return 0;\n', replace: '' },
+      {
+        file: 'domain/payment/payerLimits.ts',
+        search: 'Math.min(UNDECIDED_LIMIT, STRIKE_LIMIT - payer.strikes)',
+        replace: 'UNDECIDED_LIMIT',
+      },
+    ],
+    test: { file: fair, name: 'rows of a wallet of code that were taken in before its strikes' },
+  },
+  {
+    id: 'any-number-of-a-wallet',
+    rule: 19,
+    bug: 'a wallet of code may have any number of payments on its way',
+    edits: [
+      {
+        file: 'domain/payment/payerLimits.ts',
+        search: "  if (lane === 'plain') return Number.POSITIVE_INFINITY;",
+        replace: "  if (lane !== 'plain' || lane === 'plain') return Number.POSITIVE_INFINITY;",
+      },
+    ],
+    test: { file: fair, name: 'rows of a wallet of code that were taken in before its strikes' },
+  },
+  {
+    id: 'any-number-of-a-wallet-at-the-door',
+    rule: 19,
+    bug: 'a wallet of code may have any number of payments taken in',
+    edits: [
+      { file: 'services/settlement/admission.ts', search: 'facts.undecided >= UNDECIDED_LIMIT', replace: 'facts.undecided < 0' },
+    ],
+    test: { file: fair, name: 'a wallet of code with money for one of ninety payments' },
+  },
+  {
+    id: 'money-spent-twice-in-a-batch',
+    rule: 19,
+    bug: 'each payment of a wallet of code is looked at as if it were the only one',
+    edits: [
+      {
+        file: 'chain/precheck.ts',
+        search: "judged.kind === 'passed' && before + value > balance",
+        replace: "judged.kind === 'passed' && value > balance",
+      },
+    ],
+    test: { file: fair, name: 'a wallet of code is sent no more payments than its money pays' },
+  },
+  {
+    id: 'waiting-counted-in-payments',
+    rule: 10,
+    bug: 'a payment of fifty authors counts as little as one of a single author',
+    edits: [
+      {
+        file: 'services/settlement/settle.ts',
+        search: 'plannedGas: plannedGas(signature.lane, partOf(request))',
+        replace: 'plannedGas: plannedGas(signature.lane, { ...partOf(request), legs: 1 })',
+      },
+    ],
+    test: { file: fair, name: 'a site with 420 payments of fifty authors keeps another waiting for no batch' },
+  },
+  {
+    id: 'wait-of-all-sites',
+    rule: 10,
+    bug: 'a site that has nothing waiting is refused for what another has',
+    edits: [{ file: 'db/settlement/admission.ts', search: 'sum(least(work.gas, own.gas))', replace: 'sum(work.gas)' }],
+    test: { file: fair, name: 'a site with 420 payments of fifty authors keeps another waiting for no batch' },
+  },
+];
