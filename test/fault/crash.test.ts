@@ -147,7 +147,7 @@ test('an API killed while its caller waits loses nothing: the same payment sent 
   expect(await lost).toBeNull();
   const worker = await service.startWorker();
   const answer = await sellUntilDecided(service.baseUrl, site.key, quote, payment, 60_000);
-  await saveWorkflow('sweepPayments:eip155:84532', 'sweepPayments');
+  await saveWorkflow('sweepPayments:eip155:84532', 'sweepPayments-accepted-first');
   expect(answer.body).toMatchObject({ ok: true, payer: expect.stringMatching(new RegExp(payer.address, 'i')) });
   expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
   await checkService(service);
