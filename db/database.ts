@@ -166,7 +166,7 @@ const CONNECTION_GONE = /Connection terminated|is not queryable|timeout exceeded
 
 /**
  * True when the database could not be reached, gave up the connection, or takes no writes now: an outage, never a decision
- * (safety 15). Whoever wrote read-only by mistake meets it, too: no statement of a service for its caller does.
+ * (safety 15). A write in a read-only transaction of our own has the same code: it is a mistake that tests meet as an outage.
  */
 export function isDatabaseOutage(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };

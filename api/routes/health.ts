@@ -11,7 +11,7 @@ export const healthRoute: PublicRoute = {
   handle: async () => ({ status: 200, headers: { 'cache-control': 'no-store' }, body: { ok: true } }),
 };
 
-/** GET /readyz: database, Temporal and chain answer this process; 503 names those that do not. */
+/** GET /readyz: database, Temporal and chain answer this process, and the database takes writes; 503 names those that do not. */
 export const readyRoute: PublicRoute = {
   method: 'get',
   path: '/readyz',

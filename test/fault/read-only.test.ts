@@ -7,12 +7,13 @@ import { checkService } from '../support/invariants.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
+import { readMetrics, sumOf } from '../support/telemetry.ts';
 
 let service: TestService;
 let site: TestSite;
 let operator: pg.Client;
 beforeAll(async () => {
-  service = await startTestService({ environment: { SETTLE_WAIT_MS: '3000' } });
+  service = await startTestService({ environment: { SETTLE_WAIT_MS: '3000', METRICS_PORT: '0' } });
   site = await service.site();
   operator = new pg.Client({ connectionString: service.urls.superUrl });
   await operator.connect();
@@ -76,6 +77,9 @@ test('a Postgres that turns read-only under load is an outage, never a defect: 5
     [503, '2'],
     [503, '2'],
   ]);
+
+  // The three answers to presented payments, each counted once, where it was made.
+  expect(sumOf(await readMetrics(service.apis[0]!), 'svc.settle.outcome')).toBe(3);
 
   await failOver('writable');
   await service.startWorker();
