@@ -62,11 +62,22 @@ export function hasControlCharacter(text: string): boolean {
 }
 
 /**
- * A path as prices, licences and the catalogue compare it: repeated slashes are one, as most servers merge them, and closing
- * ones none; `/` for the root. Without this a spelling that a server takes for a page would be priced as none, which is free.
+ * A decoded path as prices, licences and the catalogue compare it: repeated slashes are one, as most servers merge them, and closing
+ * ones none, `.` and `..` that were encoded slashes away from being resolved are resolved; `/` for the root. Without this a spelling
+ * that a server takes for a page would be priced as none, which is free.
  */
 export function plainPath(path: string): string {
-  return mergeSlashes(path).replace(/\/$/, '') || '/';
+  const merged = mergeSlashes(path);
+  return (merged.includes('/.') ? resolveDots(merged) : merged).replace(/\/$/, '') || '/';
+}
+
+function resolveDots(path: string): string {
+  const kept: string[] = [];
+  for (const part of path.split('/').slice(1)) {
+    if (part === '..') kept.pop();
+    else if (part !== '.') kept.push(part);
+  }
+  return `/${kept.join('/')}`;
 }
 
 /** The same text with one slash for each run of them. */

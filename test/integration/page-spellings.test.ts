@@ -37,6 +37,7 @@ const SPELLINGS = [
   '/articles/%2Fsolo',
   '/articles/.//solo',
   '/x/..//articles/%73olo',
+  '/articles/x%2f..%2fsolo',
 ];
 const urlOf = (path: string): string => `https://${site.host}${path}`;
 const quote = (path: string) => api.request(`/_svc/quote?resource=${encodeURIComponent(urlOf(path))}`, { key: site.key });
@@ -51,9 +52,16 @@ test.each(SPELLINGS)('%s is quoted and settled as /articles/solo', async (path) 
   const text = Object.fromEntries(Object.entries(authorization).map(([name, part]) => [name, String(part)]));
   const accepted = { scheme: 'exact', network: network.id, amount: '1000', asset: network.asset, payTo: body.payTo };
   const payment = base64Of({ x402Version: 2, accepted, payload: { signature, authorization: text } });
-  const paid = { payment, quote: body, legs: body.legs, resource: urlOf('/articles/solo') };
-  expect((await api.post('/_svc/verify', site.key, paid)).body).toMatchObject({ ok: true });
-  expect(asked.at(-1)?.terms).toMatchObject({ slug: 'solo', resourceKey: `${site.host}/articles/solo` });
+  const plain = (await quote('/articles/solo')).body;
+  for (const [shown, resource] of [
+    [body, '/articles/solo'],
+    [plain, path],
+    [{ price: 1_000 }, path],
+  ] as const) {
+    const paid = { payment, quote: shown, legs: body.legs, resource: urlOf(resource) };
+    expect((await api.post('/_svc/verify', site.key, paid)).body).toMatchObject({ ok: true });
+    expect(asked.at(-1)?.terms).toMatchObject({ slug: 'solo', resourceKey: `${site.host}/articles/solo` });
+  }
 });
 
 test.each(SPELLINGS)('a licence for /articles/solo entitles to %s, one for another page does not', async (path) => {
@@ -92,7 +100,14 @@ test('a gate on a server that takes repeated slashes for one gives no page away'
   const gate = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(gate.address() as AddressInfo).port}`;
-  for (const path of ['/articles/solo', '/articles//solo', '//articles/solo', '/articles/%2fsolo', '//articles//solo//']) {
+  for (const path of [
+    '/articles/solo',
+    '/articles//solo',
+    '//articles/solo',
+    '/articles/%2fsolo',
+    '//articles//solo//',
+    '/articles/x%2f..%2fsolo',
+  ]) {
     const answered = await fetch(`${base}${path}`);
     expect([answered.status, await answered.text()], path).toEqual([402, '']);
   }

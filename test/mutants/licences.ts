@@ -72,6 +72,13 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/unit/resource.test.ts', name: 'slugs, prefixes and patterns merge their slashes by the same rule' },
   },
   {
+    id: 'dots-behind-encoded-slashes',
+    rule: 17,
+    bug: 'dots that an encoded slash hid from the URL are not resolved: another page, which costs nothing',
+    edits: [{ file: 'domain/host.ts', search: "merged.includes('/.') ? resolveDots(merged) : merged", replace: 'merged' }],
+    test: { file: 'test/integration/page-spellings.test.ts', name: 'a gate on a server that takes repeated slashes for one' },
+  },
+  {
     id: 'hour-answers-for-a-year',
     rule: 14,
     bug: 'a held licence answers a purchase of a longer period',

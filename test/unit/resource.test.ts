@@ -46,7 +46,12 @@ test.each([
   ['//a///b/', '/a/b'],
   ['/a%2f%2Fb', '/a/b'],
   ['/%ff//b/', '/%ff/b'],
-])('%s is the page %s: repeated slashes are one', (given, path) => {
+  ['/a/x%2f..%2fb', '/a/b'],
+  ['/a/.%2Fb', '/a/b'],
+  ['/a%2f..%2f..%2f..%2fb', '/b'],
+  ['/a/..%2f', '/'],
+  ['/a/.b/..c', '/a/.b/..c'],
+])('%s is the page %s: slashes are merged and dots resolved after decoding', (given, path) => {
   expect(parseResource(`https://a.example${given}`)?.path).toBe(path);
 });
 
