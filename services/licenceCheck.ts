@@ -3,7 +3,7 @@ import type { Rpc } from '../chain/rpc.ts';
 import type { Database } from '../db/database.ts';
 import { isTransientError } from '../db/database.ts';
 import type { TokenQuestion } from '../db/licences/check.ts';
-import { areTokensAlive, useProof } from '../db/licences/check.ts';
+import { areTokensAlive, isSoldBySite, useProof } from '../db/licences/check.ts';
 import { isServiceError } from '../domain/errors.ts';
 import type { Entitlement } from '../domain/licence.ts';
 import { audienceOf, findEntitlement } from '../domain/licence.ts';
@@ -32,8 +32,7 @@ export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'd
 /** Calls at one time share a query, which begins after all of them. */
 const isAlive: (database: Database, question: TokenQuestion) => Promise<boolean> = gathered(areTokensAlive, {
   ...{ limit: 100, lanes: 2, isOutage: isTransientError },
-  same: ({ tenantId, jti, licenceJti, path, host, unnamedSinceSeconds }) =>
-    `${tenantId} ${jti} ${licenceJti ?? ''} ${host} ${unnamedSinceSeconds ?? ''} ${path ?? ''}`,
+  same: ({ tenantId, jti, licenceJti, path }) => `${tenantId} ${jti} ${licenceJti ?? ''} ${path ?? ''}`,
 });
 
 /**
@@ -65,10 +64,8 @@ export async function checkLicence(deps: CheckDeps, { tenant, key }: Caller, que
   const { tenantId } = tenant;
   const { host } = resource;
   const path = granted.isByHash ? canonicalPath(resource.path) : null;
-  const unnamedSinceSeconds = granted.namesSite ? null : granted.issuedAtSeconds;
-  const { jti, licenceJti } = granted;
-  const token: TokenQuestion = { tenantId, jti, licenceJti, path, host, unnamedSinceSeconds };
-  if (!(await atDatabase(() => isAlive(deps.database, token)))) return false;
+  if (!(await atDatabase(() => isAlive(deps.database, { tenantId, ...granted, path })))) return false;
+  if (!granted.namesSite && !(await atDatabase(() => isSoldBySite(deps.database, { tenantId, host, ...granted })))) return false;
   return granted.holder === null || isShownByHolder(deps, tenantId, host, { ...question, slug }, granted, nowSeconds);
 }
 

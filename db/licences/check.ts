@@ -7,15 +7,11 @@ export interface TokenQuestion {
   readonly licenceJti: string | null;
   /** Canonical path to look for where the token names its pages by a hash; null: its pages are in it. */
   readonly path: string | null;
-  readonly host: string;
-  /** When a token was made that does not name the site that sold it; null: it names the one that asks. */
-  readonly unnamedSinceSeconds: number | null;
 }
 
 /**
- * For each token: false when it, or the licence it was minted under, is on the site's deny-list, when its stored scope does not
- * cover the path, or when it names no site and this one did not sell it: the site sold no such licence, or, for a re-read licence,
- * has the host only since later. Reads Postgres in the call, so that a revocation holds from the next one.
+ * For each token: false when it, or the licence it was minted under, is on the site's deny-list, or when its stored scope does
+ * not cover the path. Reads Postgres in the call, so that a revocation holds from the next one.
  */
 export async function areTokensAlive(sql: Sql, questions: readonly TokenQuestion[]): Promise<boolean[]> {
   const rows = await sql.query<{ alive: boolean }>(
@@ -26,25 +22,43 @@ export async function areTokensAlive(sql: Sql, questions: readonly TokenQuestion
            join licence_page as page on page.tenant_id = scope.tenant_id and page.jti = scope.licence_jti
              and page.path = asked.path
           where scope.tenant_id = asked.tenant_id and scope.jti = asked.jti and scope.licence_jti::text = asked.licence_jti
-            and (scope.paths is null or page.path = any(scope.paths))))
-       and (asked.unnamed_since is null
-         or exists (select from licence where licence.tenant_id = asked.tenant_id and licence.jti = asked.licence_jti::uuid)
-         or asked.licence_jti is null and exists (select from tenant_host as own where own.tenant_id = asked.tenant_id
-           and own.host = asked.host and own.verified_at <= to_timestamp(asked.unnamed_since))) as alive
-     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) with ordinality
-       as asked (tenant_id, jti, licence_jti, path, host, unnamed_since, place)
+            and (scope.paths is null or page.path = any(scope.paths)))) as alive
+     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
+       as asked (tenant_id, jti, licence_jti, path, place)
      order by place`,
     [
       questions.map(({ tenantId }) => tenantId),
       questions.map(({ jti }) => jti),
       questions.map(({ licenceJti }) => licenceJti),
       questions.map(({ path }) => path),
-      questions.map(({ host }) => host),
-      questions.map(({ unnamedSinceSeconds }) => unnamedSinceSeconds),
     ],
     'tokens-alive',
   );
   return rows.map(({ alive }) => alive);
+}
+
+/** A token that does not name the site that sold it. */
+export interface UnnamedToken {
+  readonly tenantId: string;
+  readonly host: string;
+  readonly licenceJti: string | null;
+  readonly issuedAtSeconds: number;
+}
+
+/**
+ * Whether a site sold a token that does not say who did: an access token when the site sold its licence, a re-read licence when
+ * the site has the host since before it was made. Such tokens were made before tokens named their site, and end within the hour.
+ */
+export async function isSoldBySite(sql: Sql, token: UnnamedToken): Promise<boolean> {
+  const { tenantId, host, licenceJti, issuedAtSeconds } = token;
+  const rows =
+    licenceJti === null
+      ? await sql.query(
+          'select 1 from tenant_host where tenant_id = $1 and host = $2 and verified_at <= to_timestamp($3::bigint)',
+          [tenantId, host, issuedAtSeconds],
+        )
+      : await sql.query('select 1 from licence where tenant_id = $1 and jti = $2', [tenantId, licenceJti]);
+  return rows.length > 0;
 }
 
 /** Uses a holder proof: true the first time of (token, nonce), false ever after. */

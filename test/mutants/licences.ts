@@ -28,7 +28,13 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'unnamed-token-of-anybody',
     rule: 25,
     bug: 'a token made before tokens named their site is believed without a look at who sold it',
-    edits: [{ file: 'services/licenceCheck.ts', search: 'granted.namesSite ? null : granted.issuedAtSeconds', replace: 'null' }],
+    edits: [
+      {
+        file: 'services/licenceCheck.ts',
+        search: '!granted.namesSite && !(await',
+        replace: '!granted.namesSite && tenantId === host && !(await',
+      },
+    ],
     test: { file: owner, name: changedHands },
   },
   {
