@@ -20,7 +20,14 @@ beforeAll(async () => {
   server = await startFacilitator();
   service = await startTestService({ apis: 0, worker: false });
   const { rpcUrl, router } = service.chain;
-  const network = { id: 'eip155:84532', rpcUrls: [rpcUrl], router, blockTimeMs: 1_000, settler: 'facilitator' };
+  const network = {
+    id: 'eip155:84532',
+    rpcUrls: [rpcUrl],
+    router,
+    blockTimeMs: 1_000,
+    nativePriceMicro: '0',
+    settler: 'facilitator',
+  };
   settings = { NETWORKS: JSON.stringify([network]), FACILITATOR_URL: server.url, FACILITATOR_TOKEN: 'of-the-test' };
   await service.startApi(settings);
   site = await service.site();

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Rpc } from '../../chain/rpc.ts';
 import { listWatched } from '../../db/settlement/sweep.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
+import { watchAuthorizations } from '../../services/settlement/watch.ts';
 import { attempt, mine, sendAll, stateOf, submitAlone } from '../support/faults.ts';
 import { newAccount } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -91,4 +92,20 @@ test('among a flood of unused authorizations, the one that a stranger submitted 
   await submitAlone(world, late);
   await sweepNetwork(world.deps, world.network.id);
   expect(await stateOf(world, late)).toMatchObject({ state: 'settled' });
+});
+
+test('a step whose time is spent stops between two rounds, and goes on with the others in the next sweep', async () => {
+  await start();
+  await flood(450);
+  const lookedAt = async () => {
+    const rows = await world.database.query<{ n: number }>(
+      'select count(*)::int as n from payment where checked_at is not null and valid_before < extract(epoch from now())',
+    );
+    return rows[0]?.n;
+  };
+  let rounds = 0;
+  await watchAuthorizations(world.deps, world.network.id, { isSpent: () => rounds++ > 0 });
+  expect(await lookedAt()).toBe(200);
+  await watchAuthorizations(world.deps, world.network.id);
+  expect(await lookedAt()).toBe(450);
 });

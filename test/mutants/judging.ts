@@ -116,4 +116,17 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
       name: 'five payments that the node gives no answer for keep the sixth from no round',
     },
   },
+  {
+    id: 'steps-without-an-end',
+    rule: 3,
+    bug: 'a step of the sweeper goes through all it finds, however long that takes',
+    edits: [
+      {
+        file: 'services/settlement/watch.ts',
+        search: 'if (budget.isSpent() || failures >= MOST_FAILURES) break;',
+        replace: 'if (failures >= MOST_FAILURES) break;',
+      },
+    ],
+    test: { file: flood, name: 'a step whose time is spent stops between two rounds' },
+  },
 ];
