@@ -64,10 +64,11 @@ test('refusals that cost nobody anything keep no sent payment from its turn, and
   await attempt(world, terms, payment);
   const batchId = await sendAll(world);
   await world.database.query(
-    "update payment set state = 'failed', reason = 'settlement_failed', batch_id = $2, checked_at = now(), tx_hash = null where nonce = $1",
+    "update payment set state = 'failed', reason = 'settlement_failed', batch_id = $2, tx_hash = null where nonce = $1",
     [payment.authorization.nonce, batchId],
   );
   await flood(50);
+  await world.database.query('update payment set checked_at = now() where nonce = $1', [payment.authorization.nonce]);
   const watched = await listWatched(world.database, world.network.id, 10, 0);
   expect(watched.map(({ nonce }) => nonce)).toContain(payment.authorization.nonce);
   const old = await paymentFor(world, await newPayer(world), terms);
