@@ -1,8 +1,9 @@
 /** Rows about flushes whose rounding the ledger does not show yet (safety 4). */
+import type { PaymentState } from '../domain/payment/state.ts';
 import type { Database, Sql } from './database.ts';
 import { rollUpCrossings } from './rollups.ts';
 
-/** A transaction that paid more or less out of a split than its own authorizations brought in. */
+/** A transaction of anybody but our own batches that paid out of a split: it may hold a flush, at any place among its logs. */
 export interface Flush {
   readonly network: string;
   readonly payTo: string;
@@ -11,25 +12,24 @@ export interface Flush {
   readonly legWords: readonly string[];
 }
 
-/** Flushes at or below the safe block that were not looked at yet, in the chain's order, and how far that is. */
-export async function listNewFlushes(sql: Sql, network: string): Promise<{ flushes: Flush[]; safeBlock: bigint }> {
-  const cursor = await sql.query<{ safe_block: string | null; corrected_block: string }>(
-    'select safe_block, corrected_block from chain_cursor where network = $1',
+/**
+ * Flushes that were not looked at yet, in the chain's order, and the block up to which that is all: the safe one, or the last one
+ * read while the reconciler is behind.
+ */
+export async function listNewFlushes(sql: Sql, network: string): Promise<{ flushes: Flush[]; upTo: bigint }> {
+  const cursor = await sql.query<{ up_to: string | null; corrected_block: string }>(
+    'select least(safe_block, next_block - 1) as up_to, corrected_block from chain_cursor where network = $1',
     [network],
   );
-  const safeBlock = BigInt(cursor[0]?.safe_block ?? 0);
+  const upTo = BigInt(cursor[0]?.up_to ?? 0);
   const rows = await sql.query<{ pay_to: string; tx_hash: string; block_number: string; leg_words: string[] }>(
-    `select split.pay_to, moved.tx_hash, moved.block_number, split.leg_words
-     from (
-       select network, from_address, tx_hash, block_number, sum(amount_micro) as micro from chain_transfer
-        where network = $1 and block_number > $2 and block_number <= $3 group by network, from_address, tx_hash, block_number
-     ) as moved
-     join split on split.network = moved.network and split.pay_to = moved.from_address
-     where moved.micro <> (select coalesce(sum(own.amount_micro), 0) from chain_transfer as own
-       where own.network = moved.network and own.tx_hash = moved.tx_hash and own.to_address = split.pay_to
-         and own.nonce is not null)
-     order by moved.block_number, moved.tx_hash, split.pay_to`,
-    [network, cursor[0]?.corrected_block ?? '0', safeBlock.toString()],
+    `select distinct split.pay_to, moved.tx_hash, moved.block_number, split.leg_words from chain_transfer as moved
+       join split on split.network = moved.network and split.pay_to = moved.from_address
+      where moved.network = $1 and moved.block_number > $2 and moved.block_number <= $3 and not exists (
+        select from relayer_transaction as sent
+         where sent.network = moved.network and sent.tx_hash = moved.tx_hash and sent.kind = 'settle')
+      order by moved.block_number, moved.tx_hash, split.pay_to`,
+    [network, cursor[0]?.corrected_block ?? '0', upTo.toString()],
   );
   const flushes = rows.map((row) => ({
     network,
@@ -38,7 +38,7 @@ export async function listNewFlushes(sql: Sql, network: string): Promise<{ flush
     blockNumber: BigInt(row.block_number),
     legWords: row.leg_words,
   }));
-  return { flushes, safeBlock };
+  return { flushes, upTo };
 }
 
 /** Notes that flushes up to this block are in the ledger. */
@@ -53,19 +53,21 @@ export async function markCorrected(sql: Sql, network: string, block: bigint): P
 export interface FlushedPayment {
   readonly tenantId: string;
   readonly paymentId: string;
-  readonly state: string;
+  readonly state: PaymentState;
+  /** True while it may still be recorded, or undone. */
+  readonly watched: boolean;
 }
 
 /** The live page payment of an authorization (`payer || nonce`); null when we hold none. */
 export async function findPagePayment(sql: Sql, network: string, authorization: string): Promise<FlushedPayment | null> {
-  const rows = await sql.query<{ tenant_id: string; payment_id: string; state: string }>(
-    `select payment.tenant_id, payment.payment_id, payment.state from authorization_claim as claim
+  const rows = await sql.query<{ tenant_id: string; payment_id: string; state: PaymentState; watched: boolean }>(
+    `select payment.tenant_id, payment.payment_id, payment.state, payment.watched from authorization_claim as claim
      join payment using (tenant_id, payment_id)
      where claim.network = $1 and claim.payer = $2 and claim.nonce = $3 and payment.purpose = 'page' and payment.mode = 'live'`,
     [network, authorization.slice(0, 42), authorization.slice(42)],
   );
   const [row] = rows;
-  return row ? { tenantId: row.tenant_id, paymentId: row.payment_id, state: row.state } : null;
+  return row ? { tenantId: row.tenant_id, paymentId: row.payment_id, state: row.state, watched: row.watched } : null;
 }
 
 /**

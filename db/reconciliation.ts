@@ -1,5 +1,6 @@
 /** The SQL of the reconciliation report: recorded legs of one tenant beside what `chain_transfer` shows (invariant 10). */
 import type { ExceptionReason, SplitTransfer } from '../domain/reconcile.ts';
+import { REASON_UNSHOWN } from '../domain/reconcile.ts';
 import type { Sql } from './database.ts';
 
 /** Half open; null: without that end. */
@@ -31,10 +32,16 @@ export interface OpenLeg {
 
 const WINDOW = '($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)';
 
+/** Why a leg is open of whose payment the chain shows nothing, by the payment's state. */
+const UNSHOWN = Object.entries(REASON_UNSHOWN)
+  .map(([state, reason]) => `when '${state}' then '${reason}'`)
+  .join(' ');
+
 /**
  * Judges every payment and payee with a positive net amount in the window ($1 tenant, $2 from, $3 to). `judged` has a row each:
  * reason null is settled. The payer's own transfer is found by (payer, nonce), never by a reference of ours; a split's payout must
- * be, of each author, the sum of the legs of all authorizations of that transaction (safety 4). Rows meet by sorting and by indexes
+ * be, of each author, the sum of the legs of all authorizations of that transaction, and come after all of them (safety 4): then it
+ * paid these and nothing else. Whatever is not so plain is traced payout by payout (`judgeLegs`). Rows meet by sorting and by indexes
  * (`offset 0` keeps it so), never each with each: Postgres cannot guess how many these are.
  */
 const JUDGED = `
@@ -54,15 +61,15 @@ const JUDGED = `
     select payout.network, payout.tx_hash, t.* from (
       select distinct network, tx_hash from seen where moved and leg_words is not null
     ) as payout cross join lateral (
-      select from_address, to_address, amount_micro, nonce from chain_transfer
+      select from_address, to_address, amount_micro, nonce, log_position from chain_transfer
        where chain_transfer.network = payout.network and chain_transfer.tx_hash = payout.tx_hash offset 0
     ) as t
   ), owed as (
-    select network, tx_hash, pay_to, to_address, case when ordinal > 0 then floored else
+    select network, tx_hash, pay_to, to_address, last_in, case when ordinal > 0 then floored else
       total - coalesce(sum(floored) filter (where ordinal > 0) over (partition by network, tx_hash, pay_to), 0) end as micro
     from (
       select network, tx_hash, transfer.to_address as pay_to, author.to_address, author.ordinal, sum(amount_micro) as total,
-        sum(div(amount_micro * author.weight, author.total_weight)) as floored
+        sum(div(amount_micro * author.weight, author.total_weight)) as floored, max(log_position) as last_in
       from transfer cross join lateral (
         select to_address, ordinal, weight, total_weight from split_leg
          where split_leg.network = transfer.network and split_leg.pay_to = transfer.to_address offset 0
@@ -70,32 +77,28 @@ const JUDGED = `
       where nonce is not null group by network, tx_hash, transfer.to_address, author.to_address, author.ordinal
     ) as due
   ), paid as (
-    select network, tx_hash, from_address as pay_to, to_address, sum(amount_micro) as micro from transfer
+    select network, tx_hash, from_address as pay_to, to_address, sum(amount_micro) as micro, min(log_position) as first_out
+      from transfer
      group by network, tx_hash, from_address, to_address
   ), beside as (
     select line.*, max(owed_part) over of_author as owed_micro, coalesce(max(paid_part) over of_author, 0) as paid_micro,
-      count(paid_part) over of_payout > 0 as is_paid_out
+      count(paid_part) over of_payout > 0 as is_paid_out, max(last_in) over of_payout < min(first_out) over of_payout as is_plain
     from (
       select payment_id, to_address, micro, network, payer, nonce, pay_to, amount_micro, leg_words, state, known_hash, tx_hash, moved,
-        null::numeric as owed_part, null::numeric as paid_part from seen
+        null::numeric as owed_part, null::numeric as paid_part, null::int as last_in, null::int as first_out from seen
       union all
-      select null, to_address, null, network, null, null, pay_to, null, null, null, null, tx_hash, null, micro, null from owed
+      select null, to_address, null, network, null, null, pay_to, null, null, null, null, tx_hash, null, micro, null, last_in, null from owed
       union all
-      select null, to_address, null, network, null, null, pay_to, null, null, null, null, tx_hash, null, null, micro from paid
+      select null, to_address, null, network, null, null, pay_to, null, null, null, null, tx_hash, null, null, micro, null, first_out from paid
     ) as line
     window of_author as (partition by network, tx_hash, pay_to, to_address), of_payout as (partition by network, tx_hash, pay_to)
   ), judged as (
     select beside.*, case
-      when tx_hash is null then case
-        when state in ('accepted', 'broadcast', 'held') then 'settlement_pending'
-        when state = 'failed' then 'reverted'
-        when state in ('superseded', 'expired') then 'forgone'
-        when state in ('settled', 'final') and known_hash is not null then 'missing_receipt'
-        else 'unsettled' end
+      when tx_hash is null then case state ${UNSHOWN} end
       when not moved then 'amount_mismatch'
       when leg_words is null then
         case when to_address = pay_to and micro = amount_micro then null else 'amount_mismatch' end
-      when paid_micro = owed_micro and micro = (
+      when is_plain and paid_micro = owed_micro and micro = (
         select case when author.ordinal > 0 then div(beside.amount_micro * author.weight, author.total_weight)
           else beside.amount_micro - (select coalesce(sum(div(beside.amount_micro * other.weight, other.total_weight)), 0)
             from split_leg as other where other.network = beside.network and other.pay_to = beside.pay_to and other.ordinal > 0)

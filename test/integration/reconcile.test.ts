@@ -124,7 +124,7 @@ test('evidence that is taken away or altered shows as an exception with its reas
   ]);
   expect(altered.settled.micro + altered.outstanding.micro).toBe(altered.recorded.grossMicro);
 
-  await query('update chain_transfer set amount_micro = 999 where nonce = $1', [nonceOf(1)]);
+  await query('update chain_transfer set amount_micro = 3999 where nonce = $1', [nonceOf(1)]);
   expect((await report()).exceptions.filter(({ reason }) => reason === 'amount_mismatch')).toHaveLength(4);
 
   await read();

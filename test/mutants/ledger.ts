@@ -1,6 +1,11 @@
 import type { Mutant } from './mutant.ts';
 
 const guard = 'test/fault/guard.test.ts';
+const payouts = 'test/fault/payouts.test.ts';
+const traced = {
+  file: 'test/property/reconcile.test.ts',
+  name: 'whatever strangers do in one transaction or several, each authorization is traced to the payout that paid it',
+};
 
 /** Bugs in what is decided once, what waits for it, and what the legs of it are. */
 export const LEDGER_MUTANTS: readonly Mutant[] = [
@@ -102,5 +107,65 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
       file: 'test/integration/settlement.test.ts',
       name: 'a reorg takes back what a flush had corrected the legs to, to the micro',
     },
+  },
+  {
+    id: 'two-payouts-are-one',
+    rule: 4,
+    bug: 'a flush right behind a group of the same transaction is taken for a part of it',
+    edits: [{ file: 'domain/reconcile.ts', search: 'last.txHash === txHash && place !== 0', replace: 'last.txHash === txHash' }],
+    test: traced,
+  },
+  {
+    id: 'a-flush-loses-micros',
+    rule: 4,
+    bug: 'what rounding leaves of a flush is nobody’s',
+    edits: [{ file: 'domain/reconcile.ts', search: 'return floor + 1n;', replace: 'return floor;' }],
+    test: traced,
+  },
+  {
+    id: 'unread-gifts-keep-payments-open',
+    rule: 4,
+    bug: 'a flush that also pays what lay at the split before we knew it is no flush',
+    edits: [
+      {
+        file: 'domain/reconcile.ts',
+        search: 'unseen < 0n || (unseen > 0n && !isFirst)',
+        replace: 'unseen !== 0n || !isFirst',
+      },
+    ],
+    test: { file: payouts, name: 'what lay at a split before we ever heard of it' },
+  },
+  {
+    id: 'judged-by-the-sums-of-a-transaction',
+    rule: 4,
+    bug: 'a payment counts as paid out when its transaction paid as much before it came in',
+    edits: [{ file: 'db/reconciliation.ts', search: 'when is_plain and paid_micro', replace: 'when paid_micro' }],
+    test: { file: payouts, name: 'a payment that came in behind a flush of the same amount' },
+  },
+  {
+    id: 'a-flush-of-what-is-watched-is-forgotten',
+    rule: 4,
+    bug: 'a flush is done with although a payment it paid may still be recorded',
+    edits: [
+      {
+        file: 'services/reconcile/corrections.ts',
+        search: 'if (payment?.watched && block <= doneUpTo)',
+        replace: "if (payment?.state === 'settled' && block <= doneUpTo)",
+      },
+    ],
+    test: { file: payouts, name: 'a flush is looked at again while its payment may still be recorded' },
+  },
+  {
+    id: 'flushes-of-unread-blocks-are-done',
+    rule: 4,
+    bug: 'while the reconciler is behind, flushes in blocks it has not read count as taken over',
+    edits: [
+      {
+        file: 'db/corrections.ts',
+        search: 'least(safe_block, next_block - 1) as up_to',
+        replace: 'safe_block as up_to',
+      },
+    ],
+    test: { file: payouts, name: 'a flush is looked at again while its payment may still be recorded' },
   },
 ];

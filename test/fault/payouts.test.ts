@@ -1,0 +1,171 @@
+import { encodeFunctionData } from 'viem';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { routerAbi, testTokenAbi } from '../../chain/abi.ts';
+import { listBalances } from '../../chain/states.ts';
+import { transferCall } from '../../chain/tokenCalls.ts';
+import type { ParsedPayment } from '../../domain/payload.ts';
+import type { Terms } from '../../domain/terms.ts';
+import { correctFlushed } from '../../services/reconcile/corrections.ts';
+import { readChain } from '../../services/reconcile/readChain.ts';
+import { reconcileLegs } from '../../services/reconcile/report.ts';
+import { age, attempt, mine, stateOf, strangerCalls, sweep } from '../support/faults.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import type { SettlementWorld } from '../support/settlement.ts';
+import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+
+let world: SettlementWorld;
+/** What authors got of gifts, by wallet. */
+let gifts: Map<string, bigint>;
+beforeEach(async () => {
+  gifts = new Map();
+  world = await startSettlement({ automine: true, runBatches: false, waitMs: 30 });
+  await mine(world, 5);
+});
+afterEach(async () => {
+  try {
+    await checkInvariants(world, { gifts });
+  } finally {
+    await world.close();
+  }
+});
+
+const pull = (payment: ParsedPayment) => ({ to: world.network.asset, data: transferCall(payment) });
+const gift = (terms: Terms, amountMicro: bigint) => ({
+  to: world.network.asset,
+  data: encodeFunctionData({ abi: testTokenAbi, functionName: 'mint', args: [terms.payTo, amountMicro] }),
+});
+const flush = (terms: Terms) => ({
+  to: world.network.router,
+  data: encodeFunctionData({
+    abi: routerAbi,
+    functionName: 'flushAll',
+    args: [world.network.asset, [...(terms.legWords ?? [])]],
+  }),
+});
+
+/** A payment of a new payer that waits for its batch. */
+const stored = async (terms: Terms): Promise<ParsedPayment> => {
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  return payment;
+};
+const reconcile = async (): Promise<number> => {
+  await readChain(world.deps, world.network.id);
+  return correctFlushed(world.deps, world.network.id);
+};
+/** Until payments that strangers brought in are final and the ledger shows what the flushes paid. */
+const finish = async (...payments: readonly ParsedPayment[]): Promise<void> => {
+  await age(world);
+  await sweep(world, 2);
+  await mine(world, 40);
+  await sweep(world, 2);
+  for (const payment of payments) expect(await stateOf(world, payment)).toMatchObject({ state: 'final' });
+  await reconcile();
+};
+const report = () =>
+  world.database.transaction((sql) => reconcileLegs(sql, world.tenantId, { from: null, to: null }), 'repeatable read read only');
+const ledgerOf = async (terms: Terms): Promise<bigint[]> => {
+  const rows = await world.database.query<{ to_address: string; micro: string }>(
+    'select to_address, sum(amount_micro)::text as micro from leg where slug = $1 group by 1',
+    [terms.slug],
+  );
+  const net = new Map(rows.map((row) => [row.to_address, BigInt(row.micro)]));
+  return terms.legs.map(({ toAddress }) => net.get(toAddress) ?? 0n);
+};
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
+/** Every author got what the ledger says, and of the gifts a part that is not negative. */
+const expectGifts = async (terms: Terms, given: bigint): Promise<void> => {
+  const wallets = terms.legs.map((leg) => leg.toAddress);
+  const [ledger, balances] = [await ledgerOf(terms), await listBalances(world.rpc, world.network, wallets)];
+  const parts = balances.map((balance, place) => balance - (ledger[place] ?? 0n));
+  expect(parts.every((part) => part >= 0n)).toBe(true);
+  expect(sum(parts)).toBe(given);
+  gifts = new Map(wallets.map((wallet, place) => [wallet, parts[place] ?? 0n]));
+};
+
+test('a payment, a flush, a gift and a flush of it in one transaction: the legs are settled to the micro, and the gift is nobody’s', async () => {
+  const terms = termsFor(world, newAuthors(5n, 3n, 2n), { slug: 'trio', priceMicro: 1_001n });
+  const payment = await stored(terms);
+  await strangerCalls(world, [pull(payment), flush(terms), gift(terms, 9n), flush(terms)]);
+  await finish(payment);
+  expect(await ledgerOf(terms)).toEqual([501n, 300n, 200n]);
+  await expectGifts(terms, 9n);
+  const { settled, outstanding, exceptions } = await report();
+  expect({ settled, outstanding, exceptions }).toEqual({
+    settled: { legs: 3, micro: 1_001n },
+    outstanding: { legs: 0, micro: 0n },
+    exceptions: [],
+  });
+});
+
+test('a payment that came in behind a flush of the same amount is open until a payout of its own', async () => {
+  const terms = termsFor(world, newAuthors(2n, 1n), { slug: 'behind', priceMicro: 1_000n });
+  const payment = await stored(terms);
+  await strangerCalls(world, [gift(terms, 1_000n)]);
+  await strangerCalls(world, [flush(terms), pull(payment)]);
+  await finish(payment);
+  expect(await report()).toMatchObject({ settled: { legs: 0 }, outstanding: { legs: 2, micro: 1_000n } });
+  await strangerCalls(world, [flush(terms)]);
+  await mine(world, 40);
+  await reconcile();
+  await expectGifts(terms, 1_000n);
+  expect(await report()).toMatchObject({ settled: { micro: 1_000n }, outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+});
+
+test('two payments brought in and flushed together in one transaction: the ledger takes over how the flush rounded', async () => {
+  const terms = termsFor(world, newAuthors(5n, 3n, 2n), { slug: 'pair', priceMicro: 1_006n });
+  const payments = [await stored(terms), await stored(terms)];
+  await strangerCalls(world, [...payments.map(pull), flush(terms)]);
+  await finish(...payments);
+  expect(await ledgerOf(terms)).toEqual([1_007n, 603n, 402n]);
+  await expectGifts(terms, 0n);
+  expect(await report()).toMatchObject({ settled: { micro: 2_012n }, outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+  expect(await reconcile()).toBe(0);
+});
+
+test('what lay at a split before we ever heard of it does not keep the first payment open', async () => {
+  const terms = termsFor(world, newAuthors(2n, 1n), { slug: 'before', priceMicro: 1_000n });
+  await strangerCalls(world, [gift(terms, 5n)]);
+  await mine(world, 40);
+  await readChain(world.deps, world.network.id);
+  const payment = await stored(terms);
+  await strangerCalls(world, [pull(payment)]);
+  await strangerCalls(world, [flush(terms)]);
+  await finish(payment);
+  await expectGifts(terms, 5n);
+  expect(await report()).toMatchObject({ settled: { micro: 1_000n }, outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+});
+
+test('of fifty equal authors the first keeps what is his, although a flush rounds against him', async () => {
+  const terms = termsFor(world, newAuthors(...Array.from({ length: 50 }, () => 1n)), { slug: 'fifty', priceMicro: 1_040n });
+  const payment = await stored(terms);
+  await strangerCalls(world, [gift(terms, 30n), pull(payment)]);
+  await strangerCalls(world, [flush(terms)]);
+  await finish(payment);
+  await expectGifts(terms, 30n);
+  expect(await report()).toMatchObject({ outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+});
+
+test('a flush is looked at again while its payment may still be recorded, and in blocks that were not read yet, later', async () => {
+  const terms = termsFor(world, newAuthors(5n, 3n, 2n), { slug: 'late', priceMicro: 1_006n });
+  const payer = await newPayer(world);
+  const [leader, held] = [await paymentFor(world, payer, terms), await paymentFor(world, payer, terms)];
+  for (const payment of [leader, held]) await attempt(world, terms, payment);
+  expect(await stateOf(world, held)).toMatchObject({ state: 'held' });
+  await strangerCalls(world, [gift(terms, 4n), pull(leader), pull(held), flush(terms)]);
+  await mine(world, 40);
+  expect(await reconcile()).toBe(0);
+  await age(world);
+  await sweep(world, 2);
+  await mine(world, 40);
+  await sweep(world, 2);
+  for (const payment of [leader, held]) expect(await stateOf(world, payment)).toMatchObject({ state: 'final' });
+  await readChain(world.deps, world.network.id);
+  const [cursor] = await world.database.query<{ next_block: string }>('select next_block from chain_cursor');
+  await world.database.query('update chain_cursor set next_block = 1');
+  expect(await correctFlushed(world.deps, world.network.id)).toBe(0);
+  await world.database.query('update chain_cursor set next_block = $1', [cursor?.next_block]);
+  expect(await correctFlushed(world.deps, world.network.id)).toBeGreaterThan(0);
+  await expectGifts(terms, 4n);
+  expect(await report()).toMatchObject({ settled: { micro: 2_012n }, outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+});
