@@ -1,5 +1,7 @@
 /** Statements of the operator's command line. */
+import { LOOSE_STATES } from '../domain/payment/state.ts';
 import type { Database, Sql } from './database.ts';
+import { sqlStates } from './settlement/states.ts';
 import { notifyTenant } from './tenants.ts';
 
 /** A key as an operator sees it; the secret is not to be had. */
@@ -76,7 +78,7 @@ export async function findPaymentStory(sql: Sql, paymentId: string): Promise<Rec
 /** Puts a payment first in the sweeper's next round, and watches one that was given up again; false when there is none. */
 export async function requestRecheck(sql: Sql, paymentId: string): Promise<boolean> {
   const rows = await sql.query(
-    `update payment set checked_at = null, watched = watched or state in ('failed', 'superseded', 'expired', 'review')
+    `update payment set checked_at = null, watched = watched or state in (${sqlStates(LOOSE_STATES)})
       where payment_id = $1 returning 1`,
     [paymentId],
   );

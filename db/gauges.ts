@@ -1,6 +1,8 @@
 /** The SQL of the gauges: what waits, how old it is. Every statement reads partial indexes of open work, or a small table. */
 import type { GaugePoint } from '../domain/metrics.ts';
+import { OPEN_STATES } from '../domain/payment/state.ts';
 import type { Sql } from './database.ts';
+import { sqlStates } from './settlement/states.ts';
 
 /** Counting stops here: beyond it, more is as bad. */
 const MOST = 100_000;
@@ -22,7 +24,7 @@ async function pending(sql: Sql, networks: readonly string[]): Promise<GaugePoin
   const rows = await sql.query<{ network: string; count: string; age: string | null }>(
     `select known.network, count(open.accepted_at) as count, extract(epoch from now() - min(open.accepted_at)) as age
        from unnest($1::text[]) as known (network) left join (
-         select network, accepted_at from payment where state in ('accepted', 'broadcast', 'held')) as open using (network)
+         select network, accepted_at from payment where state in (${sqlStates(OPEN_STATES)})) as open using (network)
       group by known.network`,
     [networks],
   );
@@ -37,10 +39,10 @@ async function outstanding(sql: Sql, networks: readonly string[]): Promise<Gauge
   const rows = await sql.query<{ network: string; micro: string; age: string | null }>(
     `select known.network, coalesce(sum(amount_micro), 0) as micro, extract(epoch from now() - min(at)) as age
        from unnest($1::text[]) as known (network) left join (
-         select network, amount_micro, at from payment where watched and recorded and mode = 'live' and state in ('settled', 'review')
+         select network, amount_micro, at from payment where watched and recorded and mode = 'live' and state in (${sqlStates(['settled', 'review'])})
          union all
          select network, amount_micro, at from payment where recorded and mode = 'live'
-           and state in ('accepted', 'broadcast', 'held')) as open using (network)
+           and state in (${sqlStates(OPEN_STATES)})) as open using (network)
       group by known.network`,
     [networks],
   );

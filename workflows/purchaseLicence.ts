@@ -1,5 +1,6 @@
 import { continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
 import type { LicenceActivities } from '../activities/licences.ts';
+import { isOpen as isOpenState } from '../domain/payment/state.ts';
 
 /** What a purchase is followed by: ids only (safety 20). The licence has the payment's id. */
 export interface PurchaseLicenceInput {
@@ -17,8 +18,6 @@ const { followLicencePurchase } = proxyActivities<LicenceActivities>({
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 60_000;
 const LOOKS = 100;
-/** A worker of the version before does not say whether more may come: it goes by the state. */
-const OPEN_STATES: readonly string[] = ['accepted', 'held', 'broadcast'];
 
 /**
  * Stays with one licence purchase, as `licence:<jti>`, for as long as anything may come of it, and sees to it that its account is
@@ -29,7 +28,8 @@ const OPEN_STATES: readonly string[] = ['accepted', 'held', 'broadcast'];
 export async function purchaseLicence({ tenantId, paymentId, waitMs }: PurchaseLicenceInput): Promise<string> {
   let nextMs = waitMs ?? FIRST_WAIT_MS;
   for (let look = 0; look < LOOKS; look++) {
-    const { state, isOpen = OPEN_STATES.includes(state) } = await followLicencePurchase({ tenantId, paymentId });
+    // A worker of the version before does not say whether more may come: the state does.
+    const { state, isOpen = isOpenState(state) } = await followLicencePurchase({ tenantId, paymentId });
     if (!isOpen) return state;
     await sleep(nextMs);
     nextMs = Math.min(2 * nextMs, LONGEST_WAIT_MS);

@@ -1,6 +1,8 @@
 import type { Address } from '../../domain/legs.ts';
+import { SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Sql, Transactional } from '../database.ts';
+import { sqlStates } from '../settlement/states.ts';
 
 /** A licence as stored. */
 export interface LicenceRecord {
@@ -111,7 +113,7 @@ export async function findCoveringPurchase(sql: Sql, offerId: string): Promise<s
        join account_licence as held on held.account_id = offer.account_id and held.tenant_id = offer.tenant_id
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
        join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
-      where offer.offer_id = $1 and payment.state in ('settled', 'final') and licence.revoked_at is null
+      where offer.offer_id = $1 and payment.state in (${sqlStates(SETTLED_STATES)}) and licence.revoked_at is null
         and licence.host = offer.host and licence.holder is not distinct from offer.holder
         and (licence.kind = 'citation' or offer.kind = 'read')
         and ('all' = any(licence.terms) or licence.terms @> offer.terms)

@@ -1,5 +1,7 @@
 import type { Backlog } from '../../domain/payment/expectedWait.ts';
+import { OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
+import { sqlStates } from './states.ts';
 
 /** What speaks against taking a payment before it has a row. */
 export interface AdmissionFacts extends Backlog {
@@ -65,7 +67,7 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
      select coalesce((select strikes from payer_strike strike where strike.network = asked.network and strike.payer = asked.payer
                and last_at > now() - interval '1 hour'), 0) as strikes,
             (select count(*) from payment where payment.network = asked.network and payment.payer = asked.payer
-               and lane = 'contract' and state in ('accepted', 'broadcast', 'held')) as undecided,
+               and lane = 'contract' and state in (${sqlStates(OPEN_STATES)})) as undecided,
             exists (select 1 from blocked_payee block where block.network = asked.network and block.pay_to = asked.pay_to) as blocked,
             coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,
             own.gas as own, coalesce((select sum(least(work.gas, own.gas)) from work

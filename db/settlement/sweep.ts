@@ -1,6 +1,8 @@
+import { LOOSE_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { paymentFromRow } from './payment.ts';
+import { sqlStates } from './states.ts';
 
 type Row = PaymentRow & Record<string, unknown>;
 
@@ -34,7 +36,7 @@ export async function listUnfinal(sql: Sql, network: string, limit: number): Pro
 export async function listWatched(sql: Sql, network: string, limit: number, sentMs: number): Promise<Payment[]> {
   const turn = (isUnsent: boolean): string =>
     `(select * from payment where network = $1 and mode = 'live' and watched and (batch_id is null) = ${isUnsent}
-        and state in ('failed', 'superseded', 'expired', 'review', 'held', 'broadcast')
+        and state in (${sqlStates([...LOOSE_STATES, 'broadcast'])})
         and (state <> 'broadcast' or accepted_at < now() - make_interval(secs => $3::double precision / 1000))
       order by coalesce(checked_at, accepted_at) limit $2)`;
   const rows = await sql.query<Row>(`${turn(false)} union all ${turn(true)}`, [network, limit, sentMs]);

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { readSources } from '../../bin/check/sources.ts';
+import { PAYMENT_STATES } from '../../domain/payment/state.ts';
+
+/** Lists of texts in brackets, in code and in SQL: `['settled', 'final']`, `in ('accepted', 'broadcast')`. */
+const LISTS = /[([]\s*('[a-z_]+'(?:\s*,\s*'[a-z_]+')+)\s*,?\s*[)\]]/g;
+/** Where lists are made: the meanings of states, and what Postgres was told of them when a table or an index was. */
+const HOME = /^domain\/payment\/state\.ts$|\/migrations\//;
+
+test('a list of payment states is one of domain/payment/state.ts: written by hand it would not know a state added later', () => {
+  const states = new Set<string>(PAYMENT_STATES);
+  const found = readSources(/^(db|domain|services|workflows|activities|api|graphql|bin)\/.*\.(ts|sql)$/)
+    .filter(({ path }) => !HOME.test(path))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(LISTS)]
+        .map(([, list]) => list ?? '')
+        .filter((list) => list.split(',').every((one) => states.has(one.trim().slice(1, -1))))
+        .map((list) => `${path}: ${list}`),
+    );
+  // Recorded money that no safe block proves is no class of states: it is `settled`, or what a reorg left to a person.
+  expect(found).toEqual(["db/gauges.ts: 'settled', 'review'"]);
+});
