@@ -198,6 +198,22 @@ test('a payment taken in keeps the terms of its intake: repeated after quote and
   expect([fresh.status, fresh.headers.get('x-svc-error-code')]).toEqual([402, 'quote_expired']);
 });
 
+test('an authorization that another site took in does not lend its time and its terms: the quote is refused as anybody’s would be', async () => {
+  const [first, second] = [await api.site(), await api.site()];
+  const quote = await quoted(first.key);
+  const payment = await pay(quote.payTo, quote.price);
+  const sale = { payment, legs: quote.legs, quote: { price: quote.price }, resource: quote.resource };
+  expect((await api.post('/_svc/verify', first.key, sale)).status).toBe(200);
+  await takeIn(asked.at(-1) as SettleRequest);
+  const { price, legs, resource } = await quoted(second.key);
+  await setPricing(api.deps, { tenantId: second.tenantId, pricing: { priceUsdc: '0.7' } });
+  api.time.offsetMs = 601_000;
+  const answer = await api.post('/_svc/verify', second.key, { payment, legs, quote: { price }, resource });
+  expect([answer.status, answer.headers.get('x-svc-error-code')]).toEqual([402, 'authorization_invalid']);
+  expect(await failures(second.tenantId)).toEqual(['authorization_invalid']);
+  expect(asked).toHaveLength(1);
+});
+
 /** The row that the settlement service writes at intake, as far as a repeated call reads it. */
 async function takeIn({ tenantId, terms, payment }: SettleRequest): Promise<void> {
   const { from, to, nonce } = payment.authorization;

@@ -168,4 +168,20 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: payouts, name: 'a flush is looked at again while its payment may still be recorded' },
   },
+  {
+    id: 'terms-of-another-site',
+    rule: 25,
+    bug: 'a payment that another site took in is judged by that site’s prices of that time',
+    edits: [
+      {
+        file: 'services/verify.ts',
+        search: 'if (known?.tenantId !== caller.tenant.tenantId) throw error;',
+        replace: 'if (!known) throw error;',
+      },
+    ],
+    test: {
+      file: 'test/integration/api-verify.test.ts',
+      name: 'an authorization that another site took in does not lend its time and its terms',
+    },
+  },
 ];
