@@ -1,6 +1,6 @@
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData, parseAbi } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { routerAbi, testTokenAbi } from '../../chain/abi.ts';
+import { routerAbi } from '../../chain/abi.ts';
 import { listBalances } from '../../chain/states.ts';
 import { transferCall } from '../../chain/tokenCalls.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
@@ -12,6 +12,8 @@ import { age, attempt, mine, stateOf, strangerCalls, sweep } from '../support/fa
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+
+const mintAbi = parseAbi(['function mint(address to, uint256 value)']);
 
 let world: SettlementWorld;
 /** What authors got of gifts, by wallet. */
@@ -32,7 +34,7 @@ afterEach(async () => {
 const pull = (payment: ParsedPayment) => ({ to: world.network.asset, data: transferCall(payment) });
 const gift = (terms: Terms, amountMicro: bigint) => ({
   to: world.network.asset,
-  data: encodeFunctionData({ abi: testTokenAbi, functionName: 'mint', args: [terms.payTo, amountMicro] }),
+  data: encodeFunctionData({ abi: mintAbi, functionName: 'mint', args: [terms.payTo, amountMicro] }),
 });
 const flush = (terms: Terms) => ({
   to: world.network.router,
