@@ -267,7 +267,7 @@ function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof COL
   };
 }
 
-/** Remembers splits for the flusher, whoever pays them later (safety 4). */
+/** Remembers what the address of a split stands for; that alone has nothing paid out (`rememberSellers`, safety 4). */
 async function rememberSplits(sql: Sql, payments: readonly NewPayment[]): Promise<void> {
   const splits = new Map(payments.filter((payment) => payment.legWords).map((payment) => [payment.payTo, payment]));
   for (const payment of [...splits.values()].sort((a, b) => (a.payTo < b.payTo ? -1 : 1))) {

@@ -121,6 +121,17 @@ export async function lockLane(sql: Sql, ref: RelayerRef): Promise<Lane> {
   return { kind: 'free', nonce };
 }
 
+/** Moves a lane past the nonces that its own batches hold, and gives the first free one; a second call changes nothing. */
+export async function passHeldNonces(database: Database, ref: RelayerRef): Promise<bigint> {
+  return database.transaction(async (sql) => {
+    const [row] = await sql.query<{ next_nonce: string }>(
+      'select next_nonce from relayer where network = $1 and address = $2 for update',
+      [ref.network, ref.address],
+    );
+    return passHeld(sql, ref, BigInt(row?.next_nonce ?? 0));
+  });
+}
+
 /** The first nonce from this one on that no batch holds; those passed over are opened again. */
 async function passHeld(sql: Sql, ref: RelayerRef, from: bigint): Promise<bigint> {
   const held = await sql.query<{ nonce: string; batch_id: string }>(

@@ -2,7 +2,7 @@ import { safeTransactionCount } from '../../chain/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import { raiseAlert } from '../../db/alerts.ts';
 import type { RelayerRef } from '../../db/settlement/relayer.ts';
-import { adoptCount, ensureRelayer, findRelayerNonce, noteSeenNonce } from '../../db/settlement/relayer.ts';
+import { adoptCount, ensureRelayer, findRelayerNonce, noteSeenNonce, passHeldNonces } from '../../db/settlement/relayer.ts';
 import { judgeNonce } from '../../domain/payment/relayerNonce.ts';
 import type { SettlementDeps } from './deps.ts';
 
@@ -22,12 +22,14 @@ export async function adoptNonce(deps: SettlementDeps, ref: RelayerRef): Promise
   const address = ref.address as `0x${string}`;
   const safeCount = await safeTransactionCount(rpc, address);
   const latestCount = BigInt(await transactionCount(rpc, address, 'latest'));
-  const verdict = judgeNonce({ ...known, safeCount, latestCount, seenBefore: known.seenNonce });
+  // Bytes of ours behind a nonce that was set back may be mined before the lane comes there: they are no use elsewhere.
+  const nextNonce = safeCount > known.nextNonce ? await passHeldNonces(deps.database, ref) : known.nextNonce;
+  const verdict = judgeNonce({ ...known, nextNonce, safeCount, latestCount, seenBefore: known.seenNonce });
   const ahead = verdict.kind === 'seen' || verdict.kind === 'suspect' ? verdict.count : null;
   if (verdict.kind === 'adopt') await adoptCount(deps.database, ref, verdict.count);
   else if (ahead !== known.seenNonce || ahead !== null) await noteSeenNonce(deps.database, ref, ahead);
   if (verdict.kind !== 'suspect') return latestCount < safeCount ? latestCount : safeCount;
-  deps.log.warn({ ...ref, count: `${verdict.count}`, nextNonce: `${known.nextNonce}` }, 'the chain counts more than we explain');
+  deps.log.warn({ ...ref, count: `${verdict.count}`, nextNonce: `${nextNonce}` }, 'the chain counts more than we explain');
   await raiseAlert(deps.database, 'relayer_nonce_suspect', `${ref.network} ${ref.address}`);
   return 0n;
 }

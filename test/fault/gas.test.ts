@@ -7,7 +7,7 @@ import type { Hex } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
 import { flushSplits } from '../../services/settlement/flush.ts';
 import { costOf } from '../../services/settlement/gasUsage.ts';
-import { attempt, cuttable, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
+import { attempt, chainCall, cuttable, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import type { Known } from '../support/invariants.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -161,6 +161,64 @@ test('sites that sell through one split bear its flush in equal parts; one past 
   gifts(terms, 3_000n);
   expect(await flush()).toBe(1);
   await sweep(world, 2);
+});
+
+test('an author who sends money round in wallets of his own spends half of a day of gas, and what was on its way, and no more', async () => {
+  await start();
+  const pages = Array.from({ length: 3 }, (_, n) => termsFor(world, equal(10), { slug: `round-${n}` }));
+  for (const terms of pages) await taken(terms);
+  await settleAll();
+  await world.database.query('delete from gas_usage');
+  let deps = world.deps;
+  const round = async (times: number) => {
+    for (const terms of pages) {
+      await world.fund(terms.payTo, 10_000n);
+      gifts(terms, BigInt(times) * 1_000n);
+    }
+    const sent = await flushSplits(deps, world.network.id);
+    await sweep(world, 1);
+    return sent;
+  };
+  expect(await round(1)).toBeGreaterThan(0);
+  // The first is the dearest: without full blocks the base fee of this chain falls.
+  const dearest = (await mined()).find(({ kind }) => kind === 'flush')?.cost ?? 0n;
+  const budget = 4n * dearest;
+  deps = { ...deps, settings: { ...deps.settings, gasBudgetWeiPerDay: budget } };
+  for (let times = 2; times <= 6; times += 1) await round(times);
+  const spent = (await mined()).filter(({ kind }) => kind === 'flush').map(({ cost }) => cost);
+  const sum = await charged(world.tenantId);
+  expect(sum).toBe(spent.reduce((all, cost) => all + cost, 0n));
+  expect(2n * sum).toBeGreaterThanOrEqual(budget);
+  // Two may be on their way at once, and are charged when they are mined.
+  expect(sum).toBeLessThanOrEqual(budget / 2n + 2n * dearest);
+  expect(await flushSplits(deps, world.network.id)).toBe(0);
+  for (let left = 1; left > 0; ) {
+    left = await flush();
+    await sweep(world, 1);
+  }
+});
+
+test('a batch that reverts is charged to the sites it was signed for', async () => {
+  await start();
+  const neighbour = await newSite();
+  await taken(termsFor(world, equal(3), { slug: 'reverted' }));
+  await taken({ ...termsFor(world, newAuthors(1n), { slug: 'beside' }), tenantId: neighbour });
+  await chainCall(world, 'evm_setAutomine', false);
+  const batchId = await sendAll(world);
+  await chainCall(world, 'anvil_dropAllTransactions');
+  const code = await chainCall<string>(world, 'eth_getCode', world.network.router, 'latest');
+  await chainCall(world, 'anvil_setCode', world.network.router, '0xfe');
+  await chainCall(world, 'evm_setAutomine', true);
+  await look(world, batchId);
+  await look(world, batchId);
+  const [reverted] = await mined();
+  expect(reverted?.receipt.status).toBe('reverted');
+  const [own, its] = [await charged(world.tenantId), await charged(neighbour)];
+  expect(own + its).toBe(reverted?.cost);
+  expect(its).toBeGreaterThan(0n);
+  expect(own).toBeGreaterThan(its);
+  await chainCall(world, 'anvil_setCode', world.network.router, code);
+  await settleAll();
 });
 
 test('in one batch with four sales of fifty authors each a lone sale is charged what it costs alone, within a fifth', async () => {

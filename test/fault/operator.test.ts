@@ -1,6 +1,7 @@
 /** What an operator does by hand: it decides nothing, and says what it did and what it did not. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { recoverNetwork } from '../../services/operations/recover.ts';
 import { addRelayer, rebroadcastPayment, voidNonce } from '../../services/operations/relayers.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import { attempt, chainCall, changed, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
@@ -78,11 +79,13 @@ test('adopting the count of a chain that lags behind takes no nonce a second tim
   const batchId = await sendAll(world);
   await chainCall(world, 'anvil_dropAllTransactions');
   await addRelayer(world.deps, world.network.id, relayer());
+  await recoverNetwork(world.deps, world.network.id);
   expect(await next()).toBe(1n);
   await chainCall(world, 'evm_setAutomine', true);
   await rebroadcastPayment(world.deps, paymentId);
   await look(world, batchId);
   await addRelayer(world.deps, world.network.id, relayer());
+  await recoverNetwork(world.deps, world.network.id);
   expect(await next()).toBe(1n);
   expect((await stateOf(world, payment))?.state).toBe('settled');
 });

@@ -110,41 +110,52 @@ test('a key used elsewhere again and again raises one alert about it, not one a 
   expect(await alerts('relayer_nonce_adopted')).toBe(1);
 });
 
-test('a person sets a nonce back: what was signed behind it goes out again, once, and its own bytes fill its place later', async () => {
-  known = { outsideNonces: 0 };
-  const settled = await taken('before');
-  await look(world, await sendAll(world));
-  // What an older version did after one wrong count: batches at nonces that the chain will not reach for long.
-  await world.database.query('update relayer set next_nonce = 3');
-  const stranded = [await taken('stranded')];
-  await sendAll(world);
-  stranded.push(await taken('stranded-too'));
-  await sendAll(world);
-  expect(await nonces()).toEqual([0, 3, 4]);
-  const network = world.network.id;
-  expect(await reportNonce(world.deps, network, address())).toMatchObject({ nextNonce: 5n, minedNonce: 1n, freeNonce: 1n });
-  for (const wrong of [0n, 2n, 3n, 5n, 6n])
-    await expect(setNonce(world.deps, network, address(), wrong)).rejects.toThrow('only 1 leaves neither a gap');
-  expect(await nextNonce()).toBe(5);
-  for (const payment of stranded) expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
-
-  const after = await setNonce(world.deps, network, address(), 1n);
-  expect(after).toMatchObject({ nextNonce: 1n, freeNonce: 1n });
-  for (const payment of stranded) expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted' });
-  await look(world, await sendAll(world));
-  for (const payment of [settled, ...stranded]) expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
-
-  const later = [];
-  for (const slug of ['at-two', 'at-five', 'at-six']) {
-    later.push(await taken(slug));
+test.each(['kept', 'dropped'])(
+  'with bytes %s by the node a person sets a nonce back: what was signed behind it goes out again, once, and its own fill its place',
+  async (fate) => {
+    known = { outsideNonces: 0 };
+    const settled = await taken('before');
+    await look(world, await sendAll(world));
+    // What an older version did after one wrong count: batches at nonces that the chain will not reach for long.
+    await world.database.query('update relayer set next_nonce = 3');
+    const stranded = [await taken('stranded')];
     await sendAll(world);
-    await sweep(world, 2);
-  }
-  for (const payment of later) expect(['settled', 'final']).toContain((await stateOf(world, payment))?.state);
-  expect(await nonces()).toEqual([0, 1, 2, 3, 4, 5, 6]);
-  const bytes = await world.database.query<{ nonce: string; kind: string }>(
-    'select distinct on (nonce) nonce, kind from relayer_transaction where nonce in (3, 4) order by nonce, attempt desc',
-  );
-  expect(bytes.map(({ kind }) => kind)).toEqual(['void', 'void']);
-  expect(await world.database.query("select 1 as one from settlement_batch where state = 'open'")).toEqual([]);
-});
+    stranded.push(await taken('stranded-too'));
+    await sendAll(world);
+    expect(await nonces()).toEqual([0, 3, 4]);
+    const network = world.network.id;
+    expect(await reportNonce(world.deps, network, address())).toMatchObject({ nextNonce: 5n, minedNonce: 1n, freeNonce: 1n });
+    for (const wrong of [0n, 2n, 3n, 5n, 6n])
+      await expect(setNonce(world.deps, network, address(), wrong)).rejects.toThrow('only 1 leaves neither a gap');
+    expect(await nextNonce()).toBe(5);
+    for (const payment of stranded) expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+
+    const after = await setNonce(world.deps, network, address(), 1n);
+    expect(after).toMatchObject({ nextNonce: 1n, freeNonce: 1n });
+    for (const payment of stranded) expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted' });
+    if (fate === 'dropped') await chainCall(world, 'anvil_dropAllTransactions');
+    for (let round = 0; round < stranded.length; round += 1) {
+      await look(world, await sendAll(world)).catch(() => undefined);
+    }
+    for (const payment of [settled, ...stranded]) expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
+
+    const later = [];
+    for (const slug of ['at-two', 'at-five', 'at-six']) {
+      later.push(await taken(slug));
+      await sendAll(world);
+      await sweep(world, 2);
+    }
+    for (const payment of later) expect(['settled', 'final']).toContain((await stateOf(world, payment))?.state);
+    const all = await nonces();
+    expect(all).toEqual(all.map((_, at) => at));
+    expect(all.length).toBeGreaterThan(5);
+    const bytes = await world.database.query<{ nonce: string; kind: string }>(
+      'select distinct on (nonce) nonce, kind from relayer_transaction where nonce in (3, 4) order by nonce, attempt desc',
+    );
+    expect(bytes.map(({ kind }) => kind)).toEqual(['void', 'void']);
+    expect(await world.database.query("select 1 as one from settlement_batch where state = 'open' or gas_wei is null")).toEqual(
+      [],
+    );
+    expect(await alerts('relayer_nonce_adopted')).toBe(0);
+  },
+);

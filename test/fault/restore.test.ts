@@ -122,6 +122,10 @@ test('keys are retired and taken up again, a nonce is filled only while it is fr
   expect((await admin('payment', 'rebroadcast', paymentId))['done']).toMatch(/is mined: nothing was sent/);
   const free = String((await listed())?.minedNonce);
   await expect(admin('relayer', 'void-nonce', network, address, free)).rejects.toThrow(/the next batch needs it/);
+  expect(await admin('relayer', 'nonce', network, address)).toMatchObject({ minedNonce: free, freeNonce: free });
+  const beyond = String(Number(free) + 1);
+  await expect(admin('relayer', 'nonce', network, address, '--set', beyond)).rejects.toThrow(/neither a gap/);
+  expect(await admin('relayer', 'nonce', network, address, '--set', free)).toMatchObject({ nextNonce: free, stranded: [] });
   // What a reorg leaves behind after a count was adopted: a nonce below our next one that nothing will ever fill.
   await query(backup.appUrl, 'update relayer set next_nonce = next_nonce + 1 where address = $1', [address]);
   expect((await admin('relayer', 'void-nonce', network, address, free))['done']).toMatch(/accepted|known/);

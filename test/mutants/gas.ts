@@ -229,6 +229,25 @@ export const GAS_MUTANTS: readonly Mutant[] = [
         replace: 'BigInt(one.nonce) < from + BigInt(at)',
       },
     ],
-    test: { file: nonce, name: 'a person sets a nonce back' },
+    test: {
+      file: nonce,
+      name: 'with bytes dropped by the node a person sets a nonce back',
+    },
+  },
+  {
+    id: 'own-bytes-are-foreign',
+    rule: 8,
+    bug: 'bytes of ours that are mined behind a nonce that was set back are taken for a use elsewhere',
+    edits: [
+      {
+        file: 'services/settlement/nonce.ts',
+        search: 'safeCount > known.nextNonce ? await passHeldNonces(deps.database, ref) : known.nextNonce',
+        replace: 'safeCount < 0n ? await passHeldNonces(deps.database, ref) : known.nextNonce',
+      },
+    ],
+    test: {
+      file: nonce,
+      name: 'with bytes kept by the node a person sets a nonce back',
+    },
   },
 ];
