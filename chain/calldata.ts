@@ -172,7 +172,7 @@ export function openRoom(lane: Lane): Room {
 }
 
 /** Gas that a payment needs at most in a batch of its own, its call data included: what admission counts with. */
-export function plannedGas(lane: Lane, part: BatchPart): bigint {
+export function gasAlone(lane: Lane, part: BatchPart): bigint {
   return openRoom(lane).costOf(part) ?? MAX_BATCH_GAS;
 }
 

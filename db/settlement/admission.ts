@@ -116,14 +116,19 @@ function factsFromRow(row: AdmissionRow): AdmissionFacts {
   };
 }
 
-/** Counts an item that failed on chain against its payer (safety 19). */
-export async function addStrike(sql: Sql, network: string, payer: string): Promise<void> {
+/** Counts items that failed on chain against their payers, in the transaction that decides them: none is sent between (safety 19). */
+export async function addStrikes(
+  sql: Sql,
+  items: readonly { readonly network: string; readonly payer: string }[],
+): Promise<void> {
+  if (items.length === 0) return;
   await sql.query(
-    `insert into payer_strike (network, payer) values ($1, $2)
+    `insert into payer_strike (network, payer, strikes)
+     select network, payer, count(*) from unnest($1::text[], $2::text[]) as item (network, payer) group by 1, 2 order by 1, 2
      on conflict (network, payer) do update set
-       strikes = case when payer_strike.last_at < now() - interval '1 hour' then 1 else payer_strike.strikes + 1 end,
+       strikes = case when payer_strike.last_at < now() - interval '1 hour' then 0 else payer_strike.strikes end + excluded.strikes,
        last_at = now()`,
-    [network, payer],
+    [items.map(({ network }) => network), items.map(({ payer }) => payer)],
   );
 }
 

@@ -5,6 +5,7 @@ import { raiseAlert } from '../alerts.ts';
 import type { Database, Sql } from '../database.ts';
 import { isTransientError } from '../database.ts';
 import { recordLicences } from '../licences/record.ts';
+import { addStrikes } from './admission.ts';
 import { decideHeld, listReleased } from './held.ts';
 import { listPurchaseKeys, lockPurchases } from './intake.ts';
 import { recordLedger } from './ledger.ts';
@@ -22,6 +23,8 @@ export interface Occurrence extends PaymentRef {
   readonly sentence?: string;
   /** Time of the evidence's block. */
   readonly blockTime?: Date;
+  /** It cost gas for nothing, and its payer is counted for it together with the decision (safety 19). */
+  readonly strike?: true;
 }
 
 /** One decision that changed a payment. */
@@ -102,6 +105,10 @@ async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Prom
     changes,
   );
   await writeStates(sql, [...changes, ...queued]);
+  await addStrikes(
+    sql,
+    changes.filter(({ occurrence }) => occurrence.strike).map((change) => change.payment),
+  );
   await raiseAlerts(sql, changes, conflicting);
   await recordLicences(sql, changes);
   await recordLedger(sql, changes);

@@ -110,3 +110,14 @@ export async function findLastKind(sql: Sql, network: string): Promise<BatchKind
   );
   return rows[0] ?? null;
 }
+
+/** True while every relayer key that sends has as many batches on their way as it may: nothing needs to be chosen or simulated then. */
+export async function areLanesFull(sql: Sql, network: string): Promise<boolean> {
+  const rows = await sql.query<{ full: boolean | null }>(
+    `select bool_and(in_flight_limit <= (select count(*) from settlement_batch batch
+              where batch.network = relayer.network and batch.relayer = relayer.address and batch.state = 'open')) as full
+       from relayer where network = $1 and paused_reason is null`,
+    [network],
+  );
+  return rows[0]?.full === true;
+}

@@ -2,7 +2,6 @@ import { confirmationsFor } from '../../chain/network.ts';
 import type { Receipt } from '../../chain/receipts.ts';
 import type { ReadReceipt } from '../../chain/sight.ts';
 import { readSights } from '../../chain/sight.ts';
-import { addStrike } from '../../db/settlement/admission.ts';
 import type { Applied, Occurrence } from '../../db/settlement/outcome.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
@@ -129,7 +128,7 @@ export async function occurrencesOf(
     [...proofs].flatMap((hash) => receipts.get(hash) ?? []),
   );
   return judged.map(({ lookup: { payment, hashes }, verdict }) => {
-    const { event, rawReason, sentence, timeSeconds } = verdict;
+    const { event, rawReason, sentence, timeSeconds, strike } = verdict;
     const isOurs = event.type !== 'evidence' || hashes.some((hash) => hash === event.transfer.txHash);
     if (!isOurs && !isSettled(payment.facts.state)) call.deps.metrics?.count('svc.settle.front_run');
     return {
@@ -138,6 +137,7 @@ export async function occurrencesOf(
       event,
       ...(rawReason !== undefined && { rawReason }),
       ...(sentence !== undefined && { sentence }),
+      ...(strike && { strike }),
       ...(timeSeconds !== undefined && { blockTime: new Date(Number(timeSeconds) * 1000) }),
     };
   });
@@ -157,12 +157,11 @@ async function write(
   receipts: ReadonlyMap<string, ReadReceipt>,
   stored: ReadonlySet<string>,
 ): Promise<Round> {
-  const { deps, network } = call;
+  const { deps } = call;
   const applied = await applyEvents(deps.database, await occurrencesOf(call, judged, receipts, stored));
   for (const { paymentId } of applied.poisoned) deps.log.error({ paymentId }, 'a paid payment could not be recorded');
   const changed = new Set(applied.changed.map((ref) => ref.paymentId));
   const decided = judged.filter(({ lookup }) => changed.has(lookup.payment.paymentId));
-  for (const { lookup, verdict } of decided) if (verdict.strike) await addStrike(deps.database, network.id, lookup.payment.payer);
   return {
     ...applied,
     again: decided.filter(({ verdict }) => verdict.event.type === 'unsent').map(({ lookup }) => refOf(lookup)),

@@ -6,6 +6,7 @@ import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.
 import { raiseAlert } from '../../db/alerts.ts';
 import { claimBatch } from '../../db/settlement/claim.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
+import { areLanesFull } from '../../db/settlement/queue.ts';
 import type { SignedBatch } from '../../db/settlement/relayer.ts';
 import { findBatch } from '../../db/settlement/relayer.ts';
 import { choose } from './choose.ts';
@@ -44,6 +45,7 @@ export async function claimAndSend(
     return { kind: 'sent', rest: [] };
   }
   deps.crashAt('after_insert');
+  if (await areLanesFull(deps.database, network.id)) return { kind: 'busy', rest: [] };
   const { chosen, left, hasMoved } = await choose(deps, network, rpc, proposal.batchId);
   if (chosen.length === 0) return { kind: 'idle', rest: hasMoved ? left : [] };
   const routed = { ...network, router: chosen[0]?.router ?? network.router };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BatchPart } from '../../chain/calldata.ts';
-import { plannedGas } from '../../chain/calldata.ts';
+import { gasAlone } from '../../chain/calldata.ts';
 import { checkSignature } from '../../chain/contract-wallet.ts';
 import type { Network } from '../../chain/network.ts';
 import { findCoveringPurchase } from '../../db/licences/licences.ts';
@@ -82,7 +82,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   await checkRequestKeys(deps, request, network, key);
   const known = held === undefined ? await find() : held;
   if (known) return answerKnown(deps, request, network, known);
-  const planned = { lane: signature.lane, plannedGas: plannedGas(signature.lane, partOf(request)) };
+  const planned = { lane: signature.lane, plannedGas: gasAlone(signature.lane, partOf(request)) };
   await atLedger(() => admit(deps, request, network, planned));
   const look = mode === 'mock' ? null : await lookAtNonce(rpc, { network, ...payment.authorization });
   if (look?.used) {

@@ -151,6 +151,34 @@ test('rows of a wallet of code that were taken in before its strikes are not sen
   expect(refused[0]?.count).toBeGreaterThan(0);
 }, 120_000);
 
+test('a strike is written with the decision it belongs to, and what must wait for its payer starts no batch after batch', async () => {
+  await start();
+  const evil = await walletOf(BURNING_CODE, 90_000n);
+  const signer = newAccount();
+  for (let page = 0; page < 3; page += 1) {
+    const terms = termsFor(world, newAuthors(1n), { slug: `page${page}` });
+    await attempt(world, terms, await paymentFor(world, signer, terms, { from: evil }));
+  }
+  const terms = termsFor(world, newAuthors(1n), { slug: 'page3' });
+  const fourth = await paymentFor(world, signer, terms, { from: evil });
+  expect((await attempt(world, terms, fourth)).code).toBe('overloaded');
+  await world.database.query("update payment set lane = 'plain'");
+  expect((await attempt(world, terms, fourth)).code).toBe('settlement_pending');
+  await world.database.query("update payment set lane = 'contract'");
+  await chainCall(world, 'evm_setAutomine', false);
+  const batchId = await sendAll(world);
+  const again = { network: world.network.id, batchId: randomUUID(), payments: [] };
+  expect(await claimAndSend(world.deps, again, null)).toEqual({ kind: 'idle', rest: [] });
+  await chainCall(world, 'evm_setAutomine', true);
+  await mine(world);
+  // A process that dies right after its decisions has counted them.
+  const { database } = world;
+  const query: typeof database.query = (statement, ...rest) =>
+    statement.includes('payer_strike') ? Promise.reject(new Error('died')) : database.query(statement, ...rest);
+  await look(world, batchId, { ...world.deps, database: { ...database, query } });
+  expect(await strikes(evil)).toBe(3);
+}, 60_000);
+
 test('a wallet of code is sent no more payments than its money pays, counted one after the other', async () => {
   await start();
   const wallet = await walletOf(YES_CODE, 2_500n);

@@ -102,7 +102,20 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     edits: [
       { file: 'services/settlement/admission.ts', search: 'facts.undecided >= UNDECIDED_LIMIT', replace: 'facts.undecided < 0' },
     ],
-    test: { file: fair, name: 'a wallet of code with money for one of ninety payments' },
+    test: { file: fair, name: 'a strike is written with the decision it belongs to' },
+  },
+  {
+    id: 'strike-after-the-decision',
+    rule: 19,
+    bug: 'strikes are not written in the transaction that decides their payments',
+    edits: [
+      {
+        file: 'db/settlement/outcome.ts',
+        search: 'changes.filter(({ occurrence }) => occurrence.strike)',
+        replace: 'changes.filter(() => false)',
+      },
+    ],
+    test: { file: fair, name: 'a strike is written with the decision it belongs to' },
   },
   {
     id: 'money-spent-twice-in-a-batch',
@@ -124,8 +137,8 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/settle.ts',
-        search: 'plannedGas: plannedGas(signature.lane, partOf(request))',
-        replace: 'plannedGas: plannedGas(signature.lane, { ...partOf(request), legs: 1 })',
+        search: 'plannedGas: gasAlone(signature.lane, partOf(request))',
+        replace: 'plannedGas: gasAlone(signature.lane, { ...partOf(request), legs: 1 })',
       },
     ],
     test: { file: fair, name: 'a site with 420 payments of fifty authors keeps another waiting for no batch' },
