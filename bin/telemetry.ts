@@ -75,6 +75,7 @@ function tracedRpc(rpc: Rpc, tracing: Tracing): Rpc {
     networkId: rpc.networkId,
     request: (method, params, options) => tracing.within(`rpc ${method}`, attributes, () => rpc.request(method, params, options)),
     each: (method, params) => tracing.within(`rpc ${method}`, attributes, () => rpc.each(method, params)),
+    nodes: async () => (await rpc.nodes?.()) ?? [],
     close: () => rpc.close(),
   };
 }

@@ -15,7 +15,6 @@ import { createLog } from '../adapters/log.ts';
 import { withLogFields } from '../adapters/logFields.ts';
 import { createOutbound } from '../adapters/outbound.ts';
 import { createSecretBox } from '../adapters/secretBox.ts';
-import { verifyNetwork } from '../chain/network.ts';
 import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listen.ts';
 import { ensureObservationPartitions } from '../db/observations.ts';
@@ -32,7 +31,7 @@ import { createAnomalyDeps } from './anomalies.ts';
 import type { WorkerConfig } from './config.ts';
 import { readWorkerConfig } from './config.ts';
 import { createHostDeps, openOutbound } from './hosts.ts';
-import { createSettlementDeps } from './settlement.ts';
+import { createSettlementDeps, verifyNetworks } from './settlement.ts';
 import { TASK_QUEUE } from './taskQueue.ts';
 import { openTelemetry, withTelemetry } from './telemetry.ts';
 
@@ -56,7 +55,7 @@ async function main(): Promise<void> {
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
   const outbound = openOutbound(config);
   const settlement = withTelemetry(createSettlementDeps(config, database, log, outbound), telemetry);
-  for (const network of settlement.networks.list) await verifyNetwork(network, settlement.rpcOf(network.id));
+  await verifyNetworks(settlement, log);
   await prepareRelayers(settlement);
   await checkFacilitators(settlement);
   await ensureObservationPartitions(database);

@@ -129,23 +129,33 @@ export class Networks {
 }
 
 /**
- * Compares configuration and chain, at every RPC URL: chain id, code of asset and router, EIP-712 name and version. Throws
- * an Error that names what differs (never an address with credentials); an unreachable node is `chain_unavailable`.
+ * Compares configuration and chain at every RPC URL that answers: chain id, code of asset and router, EIP-712 name and version. Throws
+ * an Error that names what differs (never an address with credentials); `chain_unavailable` when no URL answers. One that does not is
+ * told to `onSilent` by its place from 1: it is compared with the chain id before it is ever asked.
  */
-export async function verifyNetwork(network: Network, rpc: Rpc): Promise<void> {
+export async function verifyNetwork(
+  network: Network,
+  rpc: Rpc,
+  onSilent: (place: number) => void = () => undefined,
+): Promise<void> {
   const wrong = (what: string) => new Error(`network ${network.id}: ${what}`);
-  for (const { index, result } of await rpc.each<Hex>('eth_chainId', [])) {
+  const chainIds = await rpc.each<Hex>('eth_chainId', []);
+  for (const { index, result } of chainIds) {
     if (Number(result) !== network.chainId) throw wrong(`RPC URL ${index + 1} answers for chain ${Number(result)}`);
   }
+  const answering = new Set(chainIds.map(({ index }) => index));
+  for (const index of network.rpcUrls.keys()) if (!answering.has(index)) onSilent(index + 1);
   if (`eip155:${network.chainId}` !== network.id) throw wrong(`its chain id is ${network.chainId}`);
   for (const [what, address] of [['asset', network.asset] as const, ['router', network.router] as const]) {
-    const code = await rpc.request<Hex>('eth_getCode', [address, 'latest']);
-    if (code === '0x') throw wrong(`there is no contract at the ${what} address ${address}`);
+    const codes = await rpc.each<Hex>('eth_getCode', [address, 'latest']);
+    if (codes.every(({ result }) => result === '0x')) throw wrong(`there is no contract at the ${what} address ${address}`);
   }
   for (const [what, functionName] of [['assetName', 'name'] as const, ['assetVersion', 'version'] as const]) {
     const call = { to: network.asset, data: encodeFunctionData({ abi: tokenAbi, functionName }) };
-    const data = await rpc.request<Hex>('eth_call', [call, 'latest']);
-    const onChain = decodeFunctionResult({ abi: tokenAbi, functionName, data });
-    if (onChain !== network[what]) throw wrong(`the asset's ${functionName} is "${onChain}", configured is "${network[what]}"`);
+    for (const { result: data } of await rpc.each<Hex>('eth_call', [call, 'latest'])) {
+      if (data === '0x') continue; // a node that is still catching up
+      const onChain = decodeFunctionResult({ abi: tokenAbi, functionName, data });
+      if (onChain !== network[what]) throw wrong(`the asset's ${functionName} is "${onChain}", configured is "${network[what]}"`);
+    }
   }
 }

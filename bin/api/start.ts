@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { Log } from '../../adapters/log.ts';
 import { createApi } from '../../api/app.ts';
-import { verifyNetwork } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase, requireWritable } from '../../db/database.ts';
 import { openReportDatabase } from '../../db/reports/reading.ts';
@@ -20,7 +19,7 @@ import { openRehash } from '../../services/rehash.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
 import type { ApiConfig } from '../config.ts';
 import { createHostDoor, openOutbound } from '../hosts.ts';
-import { createSettlementDeps } from '../settlement.ts';
+import { createSettlementDeps, verifyNetworks } from '../settlement.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { openTelemetry, withTelemetry } from '../telemetry.ts';
 import { openGraphql } from './graphql.ts';
@@ -70,11 +69,8 @@ async function open(
   closers.push(() => connection.close());
   const parts = withTelemetry(createSettlementDeps(config, database, log), telemetry);
   const { networks, rpcOf } = parts;
-  for (const network of networks.list) {
-    const rpc = rpcOf(network.id);
-    closers.push(() => rpc.close());
-    await verifyNetwork(network, rpc);
-  }
+  for (const { id } of networks.list) closers.push(() => rpcOf(id).close());
+  await verifyNetworks(parts, log);
   const network = networks.get(config.networks[0]?.id ?? '');
 
   const keyring = await openKeyring(database, { privateKeys: config.licenceKeys ?? [], clock });

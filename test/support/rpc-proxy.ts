@@ -16,7 +16,11 @@ export type LineAction =
   /** Every other reply says that there is nothing (`null`). */
   | { readonly kind: 'flip' }
   /** An HTTP status, as gateways answer that are tired of us. */
-  | { readonly kind: 'refuse'; readonly status: number };
+  | { readonly kind: 'refuse'; readonly status: number }
+  /** The node stands still: nothing after this block exists for it. What is sent through it goes on all the same. */
+  | { readonly kind: 'freeze'; readonly block: number }
+  /** The node is always so many blocks behind. */
+  | { readonly kind: 'behind'; readonly blocks: number };
 
 /** A running proxy on 127.0.0.1. */
 export interface RpcProxy {
@@ -33,7 +37,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const actions = new Map<string, LineAction>();
   const calls = new Map<string, number>();
   const server = createServer((request, response) => {
-    void answer(request, response).catch(() => request.destroy());
+    void answer(request, response).catch(() => request.socket.destroy());
   });
   const forward = async (body: string): Promise<string> =>
     (await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } })).text();
@@ -43,12 +47,12 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const count = (calls.get(method) ?? 0) + 1;
     calls.set(method, count);
     const action = actions.get(method) ?? actions.get('*');
-    if (action?.kind === 'cut') return void request.destroy();
+    if (action?.kind === 'cut') return void request.socket.destroy();
     if (action?.kind === 'refuse') return void response.writeHead(action.status).end('{}');
     if (action?.kind === 'delay') await sleep(action.ms);
     if (action?.kind === 'duplicate') await forward(body);
-    const reply = await forward(body);
-    if (action?.kind === 'drop reply') return void request.destroy();
+    const reply = action?.kind === 'freeze' || action?.kind === 'behind' ? await old(body, action, forward) : await forward(body);
+    if (action?.kind === 'drop reply') return void request.socket.destroy();
     const nothing = action?.kind === 'flip' && count % 2 === 0;
     response.setHeader('content-type', 'application/json');
     response.end(nothing ? JSON.stringify({ jsonrpc: '2.0', id, result: null }) : reply);
@@ -60,6 +64,29 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     count: (method) => calls.get(method) ?? 0,
     close: () => close(server),
   };
+}
+
+/** The answer of a node that ends at an earlier block: its tags mean blocks up to that one, and what came later is not there. */
+async function old(
+  body: string,
+  action: Extract<LineAction, { kind: 'freeze' | 'behind' }>,
+  forward: (body: string) => Promise<string>,
+): Promise<string> {
+  const call = JSON.parse(body) as { id: number; method: string; params: unknown[] };
+  const head = Number(resultOf(await forward(JSON.stringify({ ...call, method: 'eth_blockNumber', params: [] }))));
+  const last = action.kind === 'freeze' ? action.block : head - action.blocks;
+  const hex = `0x${last.toString(16)}`;
+  if (call.method === 'eth_blockNumber') return JSON.stringify({ jsonrpc: '2.0', id: call.id, result: hex });
+  const tags: Record<string, string> = { latest: hex, pending: hex, safe: `0x${(last - 1).toString(16)}` };
+  const params = call.params.map((param) => (typeof param === 'string' ? (tags[param] ?? param) : param));
+  const reply = await forward(JSON.stringify({ ...call, params }));
+  const result = resultOf(reply) as { blockNumber?: string } | null;
+  const isLater = call.method === 'eth_getTransactionReceipt' && Number(result?.blockNumber ?? 0) > last;
+  return isLater ? JSON.stringify({ jsonrpc: '2.0', id: call.id, result: null }) : reply;
+}
+
+function resultOf(reply: string): unknown {
+  return (JSON.parse(reply) as { result?: unknown }).result ?? null;
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -1,0 +1,55 @@
+/** Which nodes may answer a question, and in which order: pure. */
+
+/** What is known of a node. */
+export interface NodeFacts {
+  /** It answers, and for our chain. */
+  readonly isUp: boolean;
+  /** Its newest block; null: not known lately. */
+  readonly head: bigint | null;
+  /** Its safe block; null: not known. */
+  readonly safe: bigint | null;
+  /** Its head has stood still for so long that it tells nothing of now. */
+  readonly isStill: boolean;
+}
+
+/**
+ * `state`: balances, code and simulations as they are now, which may decide against a buyer. `safe`: what the safe block says.
+ * `other`: blocks, logs, receipts and sending, where an old answer only means waiting.
+ */
+export type Question = 'state' | 'safe' | 'other';
+
+/** Blocks a node may be behind the best one and still be asked about the present: looks at two nodes are not made at one moment. */
+export const NEAR_BLOCKS = 2n;
+
+const STATE_METHODS = new Set(['eth_call', 'eth_getCode']);
+
+/** What a call asks about. */
+export function questionOf(method: string, params: readonly unknown[]): Question {
+  if (params.includes('safe') || params.includes('finalized')) return 'safe';
+  const block = params[1] ?? 'latest';
+  return STATE_METHODS.has(method) && (block === 'latest' || block === 'pending') ? 'state' : 'other';
+}
+
+/**
+ * The nodes to ask, best first; the order of the configuration holds among equals. About the state of now only those are asked that are
+ * near the best head known and still moving, so that a node which stands still never says that a buyer has no money: none is an outage.
+ */
+export function chooseNodes<N extends NodeFacts>(nodes: readonly N[], question: Question): readonly N[] {
+  const best = bestHead(nodes);
+  const isNear = ({ head }: N): boolean => head !== null && best !== null && head + NEAR_BLOCKS >= best;
+  const up = nodes.filter(({ isUp }) => isUp);
+  if (question === 'state') return up.filter((node) => isNear(node) && !node.isStill);
+  if (question === 'safe') return up.toSorted((a, b) => compare(b.safe, a.safe));
+  return [...up.filter(isNear), ...up.filter((node) => !isNear(node)).sort((a, b) => compare(b.head, a.head))];
+}
+
+/** The highest head any node has shown lately, whether it is up now or not. */
+export function bestHead(nodes: readonly NodeFacts[]): bigint | null {
+  return nodes.reduce<bigint | null>((best, { head }) => (compare(head, best) > 0 ? head : best), null);
+}
+
+function compare(a: bigint | null, b: bigint | null): number {
+  if (a === b) return 0;
+  if (a === null || b === null) return a === null ? -1 : 1;
+  return a > b ? 1 : -1;
+}

@@ -1,0 +1,179 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Network } from '../../chain/network.ts';
+import { verifyNetwork } from '../../chain/network.ts';
+import type { Rpc } from '../../chain/rpc.ts';
+import { createRpc, HEDGE_MS } from '../../chain/rpc.ts';
+import { listBalances } from '../../chain/states.ts';
+import { callChain } from '../../sandbox/parts/chain.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import type { TestChain } from '../support/parts.ts';
+import { startTestChain } from '../support/parts.ts';
+import { newWallet, testNetwork } from '../support/payments.ts';
+import type { RpcProxy } from '../support/rpc-proxy.ts';
+import { startRpcProxy } from '../support/rpc-proxy.ts';
+
+let chain: TestChain;
+let other: TestChain;
+let first: RpcProxy;
+let second: RpcProxy;
+const open: Rpc[] = [];
+
+beforeAll(async () => {
+  [chain, other] = await Promise.all([startTestChain(), startTestChain({}, { chainId: 84_531 })]);
+});
+afterAll(() => Promise.all([chain.stop(), other.stop()]));
+beforeEach(async () => {
+  [first, second] = await Promise.all([startRpcProxy(chain.rpcUrl), startRpcProxy(chain.rpcUrl)]);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await Promise.all(open.splice(0).map((rpc) => rpc.close()));
+  await Promise.all([first.close(), second.close()]);
+});
+
+function networkOf(...rpcUrls: string[]): Network {
+  return testNetwork(chain, { rpcUrls, blockTimeMs: 1_000 });
+}
+
+function rpcTo(network: Network): Rpc {
+  const rpc = createRpc(network);
+  open.push(rpc);
+  return rpc;
+}
+
+/** What timers of a busy machine add. */
+const NOISE_MS = 150;
+const headOf = async (): Promise<number> => Number(await callChain(chain.rpcUrl, 'eth_blockNumber', []));
+const mine = (blocks: number): Promise<unknown> => callChain(chain.rpcUrl, 'anvil_mine', [`0x${blocks.toString(16)}`]);
+const statesOf = async (rpc: Rpc) => (await rpc.nodes?.())?.map(({ state }) => state);
+/** Milliseconds of the slowest of `calls` calls, one after the other, without the slowest hundredth. */
+async function p99(rpc: Rpc, calls: number): Promise<number> {
+  const taken: number[] = [];
+  for (let call = 0; call < calls; call += 1) {
+    const startedMs = performance.now();
+    await rpc.request('eth_gasPrice', []);
+    taken.push(performance.now() - startedMs);
+  }
+  return taken.sort((a, b) => a - b)[Math.ceil(calls * 0.99) - 1] ?? 0;
+}
+
+test('one dead URL is told at the start and keeps nothing from working; with none that answers it is chain_unavailable', async () => {
+  const network = networkOf('http://127.0.0.1:1', second.url);
+  const rpc = rpcTo(network);
+  const silent: number[] = [];
+  await verifyNetwork(network, rpc, (place) => silent.push(place));
+  expect(silent).toEqual([1]);
+  expect(await rpc.request('eth_chainId', [])).toBe('0x14a34');
+  expect(await statesOf(rpc)).toEqual(['away', 'up']);
+  const dead = networkOf('http://127.0.0.1:1', 'http://127.0.0.1:2');
+  await expect(verifyNetwork(dead, rpcTo(dead))).rejects.toMatchObject({ code: 'chain_unavailable' });
+});
+
+test('a URL on another chain is refused at the start, and one that comes up on another chain later is never asked', async () => {
+  const wrong = networkOf(first.url, other.rpcUrl);
+  await expect(verifyNetwork(wrong, rpcTo(wrong))).rejects.toThrow('RPC URL 2 answers for chain 84531');
+  const foreign = await startRpcProxy(other.rpcUrl);
+  foreign.set('*', { kind: 'cut' });
+  const rpc = rpcTo(networkOf(foreign.url, second.url));
+  expect(await rpc.request('eth_gasPrice', [])).toMatch(/^0x/);
+  foreign.set('*', null);
+  await expect.poll(() => statesOf(rpc), { timeout: 20_000 }).toEqual(['foreign', 'up']);
+  for (let call = 0; call < 5; call += 1) await rpc.request('eth_gasPrice', []);
+  expect(foreign.count('eth_gasPrice')).toBe(0);
+  await foreign.close();
+});
+
+test('a first URL that hangs costs a call its hedge delay at most, and nothing once its breaker is open', async () => {
+  const healthy = rpcTo(networkOf(second.url));
+  await healthy.request('eth_gasPrice', []);
+  const healthyMs = await p99(healthy, 100);
+  const rpc = rpcTo(networkOf(first.url, second.url));
+  await rpc.request('eth_gasPrice', []);
+  first.set('*', { kind: 'delay', ms: 60_000 });
+  expect(await p99(rpc, 20)).toBeLessThanOrEqual(2 * healthyMs + HEDGE_MS + NOISE_MS);
+  await expect.poll(() => statesOf(rpc), { timeout: 20_000 }).toEqual(['away', 'up']);
+  const before = second.count('eth_gasPrice');
+  expect(await p99(rpc, 100)).toBeLessThanOrEqual(2 * healthyMs + NOISE_MS);
+  expect(second.count('eth_gasPrice') - before).toBe(100);
+});
+
+test('a frozen URL never says that a funded buyer has no money: the one that is ahead is asked, without it nobody', async () => {
+  const buyer = newWallet();
+  first.set('*', { kind: 'freeze', block: await headOf() });
+  await mintUsdc(chain.rpcUrl, buyer, 5_000_000n);
+  await mine(4);
+  const network = networkOf(first.url, second.url);
+  const rpc = rpcTo(network);
+  expect(await listBalances(rpc, network, [buyer])).toEqual([5_000_000n]);
+  expect(first.count('eth_call')).toBe(0);
+  second.set('*', { kind: 'cut' });
+  await expect(listBalances(rpc, network, [buyer])).rejects.toMatchObject({ code: 'chain_unavailable' });
+  expect(first.count('eth_call')).toBe(0);
+});
+
+test('an only node whose head has stood still for long is not believed about the present, and is once it moves again', async () => {
+  const buyer = newWallet();
+  first.set('*', { kind: 'freeze', block: await headOf() });
+  await mintUsdc(chain.rpcUrl, buyer, 5_000_000n);
+  const network = networkOf(first.url);
+  const rpc = rpcTo(network);
+  expect(await listBalances(rpc, network, [buyer])).toEqual([0n]);
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + 40_000);
+  await expect(listBalances(rpc, network, [buyer])).rejects.toMatchObject({ code: 'chain_unavailable' });
+  expect((await rpc.nodes?.())?.[0]).toMatchObject({ state: 'up', behindBlocks: 0 });
+  first.set('*', null);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + 45_000);
+  expect(await listBalances(rpc, network, [buyer])).toEqual([5_000_000n]);
+});
+
+test('a node three blocks behind is not asked about the present, and is asked for what only it answers', async () => {
+  const buyer = newWallet();
+  first.set('*', { kind: 'behind', blocks: 3 });
+  const network = networkOf(first.url, second.url);
+  const rpc = rpcTo(network);
+  await rpc.request('eth_blockNumber', []);
+  await mintUsdc(chain.rpcUrl, buyer, 5_000_000n);
+  expect(await listBalances(rpc, network, [buyer])).toEqual([5_000_000n]);
+  expect(first.count('eth_call')).toBe(0);
+  second.set('eth_gasPrice', { kind: 'refuse', status: 429 });
+  expect(await rpc.request('eth_gasPrice', [])).toMatch(/^0x/);
+  expect((await rpc.nodes?.())?.[0]?.behindBlocks).toBeGreaterThanOrEqual(3);
+});
+
+test('what is asked of the safe block is answered by the node whose safe block is highest', async () => {
+  first.set('*', { kind: 'behind', blocks: 2 });
+  const rpc = rpcTo(networkOf(first.url, second.url));
+  await rpc.request('eth_blockNumber', []);
+  const asked = second.count('eth_getTransactionCount');
+  await rpc.request('eth_getTransactionCount', [newWallet(), 'safe']);
+  expect(second.count('eth_getTransactionCount')).toBe(asked + 1);
+  expect(first.count('eth_getTransactionCount')).toBe(0);
+});
+
+test('two nodes with another safe block at one height are told apart from two that agree', async () => {
+  const agreeing = rpcTo(networkOf(first.url, second.url));
+  await agreeing.request('eth_blockNumber', []);
+  expect((await agreeing.nodes?.())?.map(({ disagrees }) => disagrees)).toEqual([false, false]);
+  const twin = await startTestChain();
+  const split = rpcTo(networkOf(first.url, twin.rpcUrl));
+  await split.request('eth_blockNumber', []);
+  expect((await split.nodes?.())?.filter(({ disagrees }) => disagrees)).toHaveLength(1);
+  await twin.stop();
+});
+
+test('with every URL away a call is chain_unavailable within the time limit, and the first that comes back is used', async () => {
+  const rpc = rpcTo(networkOf(first.url, second.url));
+  await rpc.request('eth_gasPrice', []);
+  for (const proxy of [first, second]) proxy.set('*', { kind: 'delay', ms: 60_000 });
+  const startedMs = performance.now();
+  await expect(rpc.request('eth_gasPrice', [])).rejects.toMatchObject({ code: 'chain_unavailable' });
+  expect(performance.now() - startedMs).toBeLessThan(3_000 + 2 * HEDGE_MS + 500);
+  for (const proxy of [first, second]) proxy.set('*', { kind: 'cut' });
+  for (let call = 0; call < 6; call += 1) await rpc.request('eth_gasPrice', []).catch(() => null);
+  expect(await statesOf(rpc)).toEqual(['away', 'away']);
+  second.set('*', null);
+  await expect.poll(() => rpc.request('eth_gasPrice', []).catch(() => null), { timeout: 5_000 }).toMatch(/^0x/);
+  first.set('*', null);
+  await expect.poll(() => statesOf(rpc), { timeout: 20_000 }).toEqual(['up', 'up']);
+});
