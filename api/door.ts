@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
 import { authenticate, authenticateHeld } from '../services/publisher.ts';
+import { addressOf } from './address.ts';
 import { readBody } from './body.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
 import { asServiceError, errorAnswer } from './errors.ts';
@@ -67,6 +68,7 @@ async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage)
     search: searchOf(request),
     query: readQuery(searchOf(request)),
     params: (request as { params?: Readonly<Record<string, string>> }).params ?? {},
+    address: addressOf(request),
     body: await readBody(request, route.bodyLimitBytes, route.bodyType),
     header: (name) => headerOf(request, name),
   };

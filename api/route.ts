@@ -36,6 +36,8 @@ export interface Call {
   readonly query: ReadonlyMap<string, string>;
   /** Parts of the path by their names (`:jti`). */
   readonly params: Readonly<Record<string, string>>;
+  /** The address that the request came from, as callers are told apart by (api/address.ts). */
+  readonly address: string;
   /** The parsed body; undefined where a route takes none. */
   readonly body: unknown;
   /** A request header, lower-case name; null when absent. */

@@ -1,4 +1,5 @@
 /** What a scope of pages costs and who gets it: every covered page is paid like a page sale, authors merged by wallet (decisions §2). */
+import { coverSteps } from './cover.ts';
 import type { WeightedAuthor } from './credits.ts';
 import { ServiceError } from './errors.ts';
 import type { Address, Leg, WeightedPayee } from './legs.ts';
@@ -6,7 +7,6 @@ import { MAX_LEGS } from './legs.ts';
 import { MAX_JSON_MICRO } from './money.ts';
 import { legsOf } from './quote.ts';
 import type { CompiledPattern } from './scope.ts';
-import { matches } from './scope.ts';
 
 /** Most pages of one licence. */
 export const MAX_PAGES = 5_000;
@@ -20,6 +20,14 @@ export interface CataloguePage {
   readonly slug: string;
   /** Null: nobody can be paid for it. */
   readonly authors: readonly WeightedAuthor[] | null;
+}
+
+/** The pages a site sells, as scopes look at them. */
+export interface Catalogue {
+  /** Ascending by path, by code unit; each path once. */
+  readonly pages: readonly CataloguePage[];
+  /** Their paths. */
+  readonly paths: readonly string[];
 }
 
 /** A page with its part of the price. */
@@ -38,32 +46,47 @@ export interface PricedScope {
 }
 
 /**
- * Prices the pages that the patterns cover, each at `pageMicro`. Throws not_found (404) when they cover none, and conflict (409)
- * when they cannot be sold as a scope: more than 5,000 pages, a page nobody can be paid for, more than 50 wallets.
+ * Prices the pages that the patterns cover, each at `pageMicro`. Stops at each `yield` after a millisecond's work at most. Throws
+ * not_found (404) when they cover none, and conflict (409) when they cannot be sold as a scope: more than 5,000 pages, a page nobody
+ * can be paid for, more than 50 wallets, too much to compare.
  */
-export function priceScope(
-  pages: readonly CataloguePage[],
+export function* priceScopeSteps(
+  { pages, paths }: Catalogue,
   patterns: readonly CompiledPattern[],
   pageMicro: bigint,
-): PricedScope {
-  const covered = pages.filter(({ path }) => patterns.some((pattern) => matches(pattern, path)));
-  if (covered.length === 0) throw new ServiceError('not_found', 'the scope covers no page that is sold on this site');
-  if (covered.length > MAX_PAGES) {
-    throw new ServiceError('conflict', `the scope covers ${covered.length} pages; a licence covers at most ${MAX_PAGES}`);
+): Generator<void, PricedScope> {
+  const { places, count } = yield* coverSteps(paths, patterns, MAX_PAGES);
+  if (count === 0) throw new ServiceError('not_found', 'the scope covers no page that is sold on this site');
+  if (count > MAX_PAGES) {
+    throw new ServiceError('conflict', `the scope covers ${count} pages; a licence covers at most ${MAX_PAGES}`);
   }
+  const priceMicro = pageMicro * BigInt(count);
+  if (priceMicro > MAX_JSON_MICRO) throw new ServiceError('conflict', 'the scope costs more than one payment can carry');
   const byWallet = new Map<Address, Leg>();
-  for (const { authors, path } of covered) {
+  const covered: PricedPage[] = [];
+  let paid = 0;
+  for (const place of places) {
+    const { authors, path, slug } = pages[place] as CataloguePage;
     if (authors === null)
       throw new ServiceError('conflict', `no author of ${path} can be paid, so that no scope with it is sold`);
-    for (const leg of pageLegs(pageMicro, authors)) byWallet.set(leg.toAddress, mergeLeg(byWallet.get(leg.toAddress), leg));
+    for (const leg of pageLegs(pageMicro, authors)) {
+      const known = byWallet.get(leg.toAddress);
+      if (leg.amountMicro > 0n && (known?.amountMicro ?? 0n) === 0n) paid++;
+      byWallet.set(leg.toAddress, mergeLeg(known, leg));
+    }
+    if (paid > MAX_LEGS) {
+      throw new ServiceError('conflict', `the scope has more than ${MAX_LEGS} authors to pay; one payment pays no more`);
+    }
+    covered.push({ path, slug, micro: pageMicro });
+    yield;
   }
   const legs = [...byWallet.values()].filter(({ amountMicro }) => amountMicro > 0n).sort(byAmount);
-  if (legs.length > MAX_LEGS) {
-    throw new ServiceError('conflict', `the scope has ${legs.length} authors to pay; one payment pays at most ${MAX_LEGS}`);
-  }
-  const priceMicro = pageMicro * BigInt(covered.length);
-  if (priceMicro > MAX_JSON_MICRO) throw new ServiceError('conflict', 'the scope costs more than one payment can carry');
-  return { priceMicro, pages: covered.map(({ path, slug }) => ({ path, slug, micro: pageMicro })), legs };
+  return { priceMicro, pages: covered, legs };
+}
+
+/** What a page of the catalogue weighs in memory: one, and one more for every two authors and every 512 characters of its own. */
+export function pageWeight({ path, slug }: CataloguePage, ownAuthors: number): number {
+  return 1 + Math.ceil(ownAuthors / 2) + Math.floor((path.length + slug.length) / 512);
 }
 
 /** The payees behind legs: their amounts are the weights, so that the contract pays out exactly these amounts. */

@@ -5,9 +5,10 @@
 import { ServiceError } from './errors.ts';
 import { mergeSlashes, normaliseHost } from './host.ts';
 
-/** Most patterns of a scope, and most characters of each. */
+/** Most patterns of a scope, most characters of each, and most `*` of each. */
 export const MAX_PATTERNS = 100;
 export const MAX_PATTERN_CHARS = 200;
+export const MAX_STARS = 8;
 
 /** A pattern ready to be compared. */
 export interface CompiledPattern {
@@ -38,7 +39,7 @@ export function exactPattern(path: string): string {
 }
 
 /**
- * Reads a scope: 1 to 100 different patterns of printable ASCII, at most 200 characters, each a path that begins with a slash
+ * Reads a scope: 1 to 100 different patterns of printable ASCII, at most 200 characters and 8 `*`, each a path that begins with a slash
  * or an http(s) URL of one host (RSL `content@url`). Throws invalid_parameter (400) with a sentence that names the first wrong one.
  */
 export function parseScope(scope: readonly string[]): Scope {
@@ -62,7 +63,9 @@ export function compilePattern(pattern: string, place = 'scope'): CompiledPatter
   if (!isPrintableAscii(pattern)) refuse(`${place} has a character that is not printable ASCII`);
   if (!pattern.startsWith('/')) refuse(`${place} does not begin with a slash`);
   const isAnchored = pattern.endsWith('$');
-  const parts = (isAnchored ? pattern.slice(0, -1) : pattern).split('*').map((part) => canonicalLiteral(part, place));
+  const literals = (isAnchored ? pattern.slice(0, -1) : pattern).split('*');
+  if (literals.length > MAX_STARS + 1) refuse(`${place} has more than ${MAX_STARS} *`);
+  const parts = literals.map((part) => canonicalLiteral(part, place));
   const [first = '', ...rest] = parts;
   if (!isAnchored) return { first, middle: rest.filter((part) => part !== ''), last: null };
   if (rest.length === 0) return { first, middle: [], last: '' };

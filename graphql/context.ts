@@ -11,6 +11,8 @@ export interface GraphqlDeps extends PublisherDeps, Omit<EndpointDeps, 'database
   readonly log: Log;
   /** Host verification. */
   readonly hosts: HostDoor;
+  /** Most imported pages of a site (services/licences/offering.ts). */
+  readonly sitePages?: number;
   /** A pool of its own, with a limit on each statement, for everything that only reads: analysts cannot slow settlement. */
   readonly reading: ReadingDatabase;
   /** Where Temporal shows its workflows; null where nobody said. */

@@ -5,13 +5,13 @@ import { LRUCache } from 'lru-cache';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { findKey } from '../services/keys.ts';
 import { authenticateOwner, isOwnerCredential } from '../services/owners/authenticate.ts';
+import { openTurns } from '../services/turns.ts';
 import { readOperation } from './body.ts';
 import type { GraphqlContext, GraphqlDeps } from './context.ts';
 import { extensionsOf, isDefect, publicError } from './errors.ts';
 import { renderPage } from './graphiql.ts';
 import { QUERIES_PER_CONNECTION, REMEMBERED_DOCUMENTS, WAIT_LIMIT_MS, WAITING_LIMIT } from './limits/limits.ts';
 import { limitPlugins, turnPlugin } from './limits/plugins.ts';
-import { openTurns } from './limits/turns.ts';
 import { schema } from './schema.ts';
 
 /** Where the GraphQL door is. */

@@ -28,9 +28,9 @@ export const licencesQuoteRoute: PublicRoute = {
       '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
     },
   },
-  handle: async ({ deps, body, header }) => {
+  handle: async ({ deps, body, header, address }) => {
     const request = await understandRequest(deps, parseWith(LicenceRequestBody, body), hostOf(header('host')));
-    const quote = await quoteScope(deps, request);
+    const quote = await quoteScope(deps, request, address);
     const answer = quoteBody({ ...request, ...quote, resourceCount: quote.pages.length });
     return { status: 200, headers: { 'cache-control': 'no-store' }, body: answer };
   },

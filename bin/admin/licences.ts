@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { ClientKeys } from '../../adapters/clientAssertion.ts';
 import type { Database } from '../../db/database.ts';
 import { createAccountClient, mintBuyerKey, revokeAccountClient, revokeBuyerKey } from '../../services/accounts/clients.ts';
-import type { PageInput } from '../../services/licences/offering.ts';
+import type { ImportLimits, PageInput } from '../../services/licences/offering.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { SiteCall } from '../../services/site/change.ts';
 import { OPERATOR } from '../../services/site/change.ts';
@@ -12,7 +12,10 @@ import { parseId, parseJsonFile } from './options.ts';
 
 /** What these commands run with. */
 interface Surroundings {
-  readonly open: () => Promise<{ readonly database: Database; readonly config: Parameters<typeof pepperOf>[0] }>;
+  readonly open: () => Promise<{
+    readonly database: Database;
+    readonly config: Parameters<typeof pepperOf>[0] & Required<ImportLimits>;
+  }>;
   readonly print: (value: unknown) => void;
 }
 
@@ -33,8 +36,9 @@ export function licenceCommands({ open, print }: Surroundings): Command {
     .command('import <tenantId> <file>')
     .description('Imports the pages of a JSON file: {pages: [{slug, path, title?, credits?}]}.')
     .action(async (tenantId: string, file: string) => {
-      const { database } = await open();
-      print(await importSitePages({ database }, byOperator(tenantId), parseJsonFile(file)['pages'] as PageInput[]));
+      const { database, config } = await open();
+      const pages = parseJsonFile(file)['pages'] as PageInput[];
+      print(await importSitePages({ database, sitePages: config.sitePages }, byOperator(tenantId), pages));
     });
   licence
     .command('revoke <tenantId> <jti>')

@@ -13,6 +13,7 @@ import { openLiveness } from '../../services/enforcementLiveness.ts';
 import { openKeyUse } from '../../services/keyUse.ts';
 import { issuerOf } from '../../services/licenceCheck.ts';
 import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
+import { openScopes } from '../../services/licences/scopes.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
 import { openRehash } from '../../services/rehash.ts';
@@ -125,8 +126,9 @@ async function open(
     chain: async () => void (await Promise.all(networks.list.map(({ id }) => rpcOf(id).request('eth_blockNumber', [])))),
   };
   const hosts = createHostDoor(config, client);
-  const buyers = { rpc: rpcOf(network.id), licenceLifeSeconds: config.licenceLifeSeconds };
-  const graphql = await openGraphql(config, { ...deps, log, hosts, outbound });
+  const scopes = openScopes({ atOnce: config.scopesAtOnce, pagesInMemory: config.cataloguePagesInMemory });
+  const buyers = { rpc: rpcOf(network.id), licenceLifeSeconds: config.licenceLifeSeconds, scopes };
+  const graphql = await openGraphql(config, { ...deps, log, hosts, outbound, sitePages: config.sitePages });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
   const rest = createApi({ ...deps, ...buyers, reports, log, hosts, settle: settlement.settle, readiness });

@@ -29,11 +29,6 @@ export interface OfferingRules {
   readonly periodFactors: readonly PeriodFactor[] | null;
 }
 
-/** The same, and the pages it imported. */
-export interface OfferingRow extends OfferingRules {
-  readonly pages: readonly { readonly slug: string; readonly path: string; readonly credits: unknown }[];
-}
-
 /** Reads what a site says about selling scopes; one that never did sells no training, at the usual factors. */
 export async function readOfferingRules(sql: Sql, tenantId: string): Promise<OfferingRules> {
   const [offering] = await sql.query<{ sells_training: boolean; period_factors: PeriodFactor[] | null }>(
@@ -43,14 +38,39 @@ export async function readOfferingRules(sql: Sql, tenantId: string): Promise<Off
   return { sellsTraining: offering?.sells_training ?? false, periodFactors: offering?.period_factors ?? null };
 }
 
-/** Reads a site's offering; without one it sells no training, at the usual factors, and only what credits_inline names. */
-export async function readOffering(sql: Sql, tenantId: string): Promise<OfferingRow> {
-  const rules = await readOfferingRules(sql, tenantId);
-  const pages = await sql.query<{ slug: string; path: string; credits: unknown }>(
-    'select slug, path, credits from imported_page where tenant_id = $1 order by path',
+/** The same, and the version of the tenant at the same moment; 0 for a site that is not there. */
+export async function readVersionedRules(
+  sql: Sql,
+  tenantId: string,
+): Promise<{ readonly rules: OfferingRules; readonly version: number }> {
+  const [row] = await sql.query<{ version: number; sells_training: boolean | null; period_factors: PeriodFactor[] | null }>(
+    `select tenant.version, sells_training, period_factors from tenant left join licence_offering using (tenant_id)
+      where tenant.tenant_id = $1`,
     [tenantId],
   );
-  return { ...rules, pages };
+  const rules = { sellsTraining: row?.sells_training ?? false, periodFactors: row?.period_factors ?? null };
+  return { rules, version: row?.version ?? 0 };
+}
+
+/** An imported page as a catalogue needs it. */
+export interface OfferedPage {
+  readonly slug: string;
+  readonly path: string;
+  /** JSON text; null: nobody can be paid for it. */
+  readonly credits: string | null;
+}
+
+/** Some of a site's imported pages, ascending by the bytes of their path, from after a path on. */
+export async function readOfferedPages(
+  sql: Sql,
+  tenantId: string,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<OfferedPage[]> {
+  return sql.query<OfferedPage & Record<string, unknown>>(
+    `select slug, path, credits::text as credits from imported_page
+      where tenant_id = $1 and path collate "C" > $2 order by path collate "C" limit $3`,
+    [tenantId, after ?? '', limit],
+  );
 }
 
 /** Sets what a site says about selling scopes; false when there is no such site. */
@@ -75,14 +95,18 @@ export interface ImportedPageRow {
   readonly credits: unknown;
 }
 
-/** Adds imported pages to a site or replaces those of the same slug; false when there is no such site. A path taken: 23505. */
+/**
+ * Adds imported pages to a site or replaces those of the same slug; false when there is no such site. A path taken: 23505. `judge` is
+ * told how many pages the site has then; nothing is written when it throws.
+ */
 export async function writeImportedPages(
   database: Transactional,
   tenantId: string,
   pages: readonly ImportedPageRow[],
+  judge: (count: number) => void,
 ): Promise<boolean> {
-  return changeTenant(database, tenantId, (sql) =>
-    sql.query(
+  return changeTenant(database, tenantId, async (sql) => {
+    await sql.query(
       `insert into imported_page (tenant_id, slug, path, title, credits)
        select $1, slug, path, title, nullif(credits, 'null'::jsonb)
          from unnest($2::text[], $3::text[], $4::text[], $5::jsonb[]) as page (slug, path, title, credits)
@@ -95,8 +119,10 @@ export async function writeImportedPages(
         pages.map(({ title }) => title),
         pages.map(({ credits }) => JSON.stringify(credits ?? null)),
       ],
-    ),
-  );
+    );
+    const [row] = await sql.query<{ count: string }>('select count(*) from imported_page where tenant_id = $1', [tenantId]);
+    judge(Number(row?.count ?? 0));
+  });
 }
 
 /** Changes rows of a tenant and bumps its version, so that every copy in memory is read again. */

@@ -3,11 +3,11 @@ import { maxDirectivesPlugin } from '@escape.tech/graphql-armor-max-directives';
 import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens';
 import { getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import type { Turns } from '../../services/turns.ts';
 import type { GraphqlContext } from '../context.ts';
 import { publicError } from '../errors.ts';
 import { introspectionLimit } from './introspection.ts';
 import { ALIAS_LIMIT, DIRECTIVE_LIMIT, TOKEN_LIMIT } from './limits.ts';
-import type { Turns } from './turns.ts';
 
 /**
  * What refuses a document before anything of it runs; depth and cost are the schema's (graphql/builder.ts). Aliases of `__typename`

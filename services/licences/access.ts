@@ -3,10 +3,11 @@ import type { LicenceRecord } from '../../db/licences/licences.ts';
 import { findLicence } from '../../db/licences/licences.ts';
 import { findSiteOfHost } from '../../db/licences/sites.ts';
 import { accessEndSeconds } from '../../domain/accessToken.ts';
+import { coverSteps } from '../../domain/cover.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { normaliseHost } from '../../domain/host.ts';
 import type { Address } from '../../domain/legs.ts';
-import { compilePattern, isExactPath, MAX_PATTERNS, matches } from '../../domain/scope.ts';
+import { compilePattern, isExactPath, MAX_PATTERNS } from '../../domain/scope.ts';
 import { issuerOf } from '../licenceCheck.ts';
 import { atDatabase } from '../outage.ts';
 import type { BuyerDeps } from './deps.ts';
@@ -37,7 +38,7 @@ export interface AccessBody {
 /**
  * Mints a short token under a held licence. Throws invalid_parameter (400), not_found (404) for any licence that is not the
  * account's on this site, known or not, or whose site is not active or has not its host any more, outside_period (403), conflict (409) for pages outside the licence or another holder,
- * signing_key_unavailable (503). Every call gives another token.
+ * signing_key_unavailable, overloaded (503). Every call gives another token.
  */
 export async function openAccess(deps: BuyerDeps, request: AccessRequest): Promise<AccessBody> {
   const patterns = readPaths(request.paths);
@@ -45,7 +46,12 @@ export async function openAccess(deps: BuyerDeps, request: AccessRequest): Promi
   const nowMs = deps.clock();
   if (nowMs < licence.periodFrom.getTime()) throw new ServiceError('outside_period', 'the period of this licence has not begun');
   if (nowMs >= licence.periodUntil.getTime()) throw new ServiceError('outside_period', 'the period of this licence is over');
-  const paths = patterns === null ? null : narrow(licence, patterns);
+  const { accountId: caller } = request;
+  const { tenantId } = licence;
+  const paths =
+    patterns === null
+      ? null
+      : await deps.scopes.inTurn({ caller, tenantId }, () => deps.scopes.run(narrowSteps(licence, patterns)));
   const holder = holderOf(licence, request.holder);
   const { kid } = deps.keyring.current();
   const tenant = await deps.snapshots.tenant(licence.tenantId);
@@ -90,12 +96,16 @@ function readPaths(paths: readonly string[] | undefined) {
 }
 
 /** The pages of the licence that the patterns name; each must name one at least. */
-function narrow(licence: LicenceRecord, patterns: NonNullable<ReturnType<typeof readPaths>>): readonly string[] {
-  for (const { given, pattern } of patterns) {
-    if (licence.paths.some((path) => matches(pattern, path))) continue;
-    throw new ServiceError('conflict', `${given} is outside the pages of this licence`);
-  }
-  return licence.paths.filter((path) => patterns.some(({ pattern }) => matches(pattern, path)));
+function* narrowSteps(
+  licence: LicenceRecord,
+  patterns: NonNullable<ReturnType<typeof readPaths>>,
+): Generator<void, readonly string[]> {
+  const sorted = [...licence.paths].sort((a, b) => (a < b ? -1 : 1));
+  const compiled = patterns.map(({ pattern }) => pattern);
+  const { places, idle } = yield* coverSteps(sorted, compiled, sorted.length);
+  if (idle !== null) throw new ServiceError('conflict', `${patterns[idle]?.given} is outside the pages of this licence`);
+  const named = new Set(places.map((place) => sorted[place]));
+  return licence.paths.filter((path) => named.has(path));
 }
 
 function holderOf(licence: LicenceRecord, asked: string | undefined): Address | null {

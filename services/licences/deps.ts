@@ -6,6 +6,7 @@ import type { Metrics } from '../../domain/metrics.ts';
 import type { Pepper } from '../pepper.ts';
 import type { Rehash } from '../rehash.ts';
 import type { Snapshots } from '../snapshots.ts';
+import type { Scopes } from './scopes.ts';
 
 /** What the buyer's side of the service runs with. */
 export interface BuyerDeps {
@@ -25,5 +26,7 @@ export interface BuyerDeps {
   readonly baseUrl: string;
   /** Life of an access token, in seconds. */
   readonly licenceLifeSeconds: number;
+  /** Where scopes are priced and narrowed. */
+  readonly scopes: Scopes;
   readonly metrics?: Metrics;
 }

@@ -32,7 +32,7 @@ export async function openOffer(deps: BuyerDeps, accountId: string, request: Und
   const at = new Date(deps.clock());
   const standing = await atDatabase(() => findStandingOffer(deps.database, { accountId, requestHash }, at));
   if (standing) return standing;
-  const quote = await quoteScope(deps, request);
+  const quote = await quoteScope(deps, request, accountId);
   if ((await atDatabase(() => countOffers(deps.database, accountId, at))) >= MAX_STANDING_OFFERS) {
     throw new ServiceError('throttled', `an account has at most ${MAX_STANDING_OFFERS} open offers`, { retryAfterSeconds: 60 });
   }

@@ -1,14 +1,13 @@
 import { checksumAddress } from '../../chain/offer.ts';
 import { payToOf } from '../../chain/split.ts';
 import type { PricedScope } from '../../domain/catalogue.ts';
-import { payeesOfLegs, priceScope } from '../../domain/catalogue.ts';
+import { payeesOfLegs, priceScopeSteps } from '../../domain/catalogue.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/legs.ts';
 import { includesTraining, pagePriceMicro } from '../../domain/licencePeriod.ts';
 import { microToJson } from '../../domain/money.ts';
 import { presentPricing } from '../quotes.ts';
 import type { BuyerDeps } from './deps.ts';
-import { offeringOf } from './offering.ts';
 import type { UnderstoodRequest } from './request.ts';
 
 /** A scope priced, and where its payment must go. */
@@ -29,13 +28,18 @@ export interface LicenceQuoteBody {
 }
 
 /**
- * Prices what is asked at this moment. Throws conflict (409) with the reason when the site cannot be sold as this scope, and
- * not_found (404) when the scope covers nothing.
+ * Prices what is asked at this moment, when the turn of `caller` (an account, or an address) comes. Throws conflict (409) with the
+ * reason when the site cannot be sold as this scope, not_found (404) when the scope covers nothing, and overloaded (503).
  */
-export async function quoteScope(deps: BuyerDeps, request: UnderstoodRequest): Promise<ScopeQuote> {
-  const { tenant, kind, periodDays } = request;
+export async function quoteScope(deps: BuyerDeps, request: UnderstoodRequest, caller: string): Promise<ScopeQuote> {
+  const { tenant } = request;
   if (tenant.status !== 'active') throw new ServiceError('conflict', `this site is ${tenant.status} and sells no licences`);
-  const offering = await offeringOf(deps, tenant);
+  return deps.scopes.inTurn({ caller, tenantId: tenant.tenantId }, () => priceNow(deps, request));
+}
+
+async function priceNow(deps: BuyerDeps, request: UnderstoodRequest): Promise<ScopeQuote> {
+  const { tenant, kind, periodDays } = request;
+  const offering = await deps.scopes.catalogues.of(deps.database, tenant);
   if (includesTraining(request.terms) && !offering.sellsTraining) {
     throw new ServiceError('conflict', 'this site sells no licence for training (terms ai-train, all)');
   }
@@ -43,7 +47,8 @@ export async function quoteScope(deps: BuyerDeps, request: UnderstoodRequest): P
     throw new ServiceError('conflict', 'this site has no catalogue of priced pages to sell a scope of');
   const pricing = presentPricing(tenant);
   const unitMicro = kind === 'read' ? pricing.readMicro : pricing.citationMicro;
-  const priced = priceScope(offering.pages, request.compiled, pagePriceMicro(unitMicro, periodDays, offering.periodFactors));
+  const pageMicro = pagePriceMicro(unitMicro, periodDays, offering.periodFactors);
+  const priced = await deps.scopes.run(priceScopeSteps(offering, request.compiled, pageMicro));
   const { payTo, words } = recipientOf(priced, deps.network.router);
   if (deps.snapshots.isBlocked(payTo)) throw new ServiceError('conflict', 'an author of these pages cannot be paid at present');
   return { ...priced, payTo, legWords: words.length > 1 ? words : null };

@@ -3,13 +3,13 @@ import type { Database } from '../../db/database.ts';
 import { findImportedPages, readOfferingRules, removeImportedPages } from '../../db/licences/sites.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { PeriodFactor } from '../../domain/licencePeriod.ts';
-import type { PageInput } from '../licences/offering.ts';
+import type { ImportLimits, PageInput } from '../licences/offering.ts';
 import { importPages, MAX_IMPORT, setLicenceOffering } from '../licences/offering.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 
 /** What managing a site's catalogue needs. */
-export interface SitePageDeps {
+export interface SitePageDeps extends ImportLimits {
   readonly database: Database;
   readonly network?: Pick<Network, 'asset' | 'router'>;
 }

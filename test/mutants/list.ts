@@ -1,3 +1,4 @@
+import { BOUND_MUTANTS } from './bounds.ts';
 import { FAIR_MUTANTS } from './fair.ts';
 import { GAS_MUTANTS } from './gas.ts';
 import { JUDGING_MUTANTS } from './judging.ts';
@@ -20,4 +21,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...LEDGER_MUTANTS,
   ...RELIABILITY_MUTANTS,
   ...LICENCE_MUTANTS,
+  ...BOUND_MUTANTS,
 ];

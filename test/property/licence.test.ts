@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { payToOf } from '../../chain/split.ts';
-import { MAX_PAGES, payeesOfLegs, priceScope } from '../../domain/catalogue.ts';
+import type { CataloguePage } from '../../domain/catalogue.ts';
+import { MAX_PAGES, payeesOfLegs, priceScopeSteps } from '../../domain/catalogue.ts';
+import { coverSteps, MAX_WORK } from '../../domain/cover.ts';
 import type { WeightedAuthor } from '../../domain/credits.ts';
 import { canonicalPayees, splitAmounts } from '../../domain/legs.ts';
 import { legsOf } from '../../domain/quote.ts';
-import { canonicalPath, compilePattern, exactPattern, matches } from '../../domain/scope.ts';
+import type { CompiledPattern } from '../../domain/scope.ts';
+import { canonicalPath, compilePattern, exactPattern, MAX_PATTERN_CHARS, MAX_PATTERNS, matches } from '../../domain/scope.ts';
 
 const sumLegs = (legs: readonly { readonly amountMicro: bigint }[]): bigint =>
   legs.reduce((sum, leg) => sum + leg.amountMicro, 0n);
@@ -19,6 +22,19 @@ const author = fc.record({
 const page = fc.record({ path: fc.constant('/p'), slug: fc.string(), authors: fc.array(author, { minLength: 1, maxLength: 6 }) });
 const pages = fc.array(page, { minLength: 1, maxLength: 30 });
 const all = [compilePattern('/')];
+
+/** Runs work to its end; counts the places where it lets others go on. */
+function finish<T>(steps: Generator<void, T>): { readonly value: T; readonly stops: number } {
+  for (let stops = 0; ; stops++) {
+    const step = steps.next();
+    if (step.done) return { value: step.value, stops };
+  }
+}
+
+function priceScope(list: readonly CataloguePage[], patterns: readonly CompiledPattern[], micro: bigint) {
+  const sorted = [...list].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return finish(priceScopeSteps({ pages: sorted, paths: sorted.map(({ path }) => path) }, patterns, micro)).value;
+}
 
 test('Σ legs = Σ pages = price, and each wallet gets exactly what its pages would pay it one by one', () => {
   fc.assert(
@@ -70,4 +86,80 @@ test('a scope never covers more than its limit, nor a page nobody can be paid fo
   expect(() => priceScope(many, all, 1_000n)).toThrow(/5001 pages/);
   expect(() => priceScope([{ path: '/x', slug: 'x', authors: null }], all, 1_000n)).toThrow(/no author of/);
   expect(() => priceScope([], all, 1_000n)).toThrow(/covers no page/);
+});
+
+/** Few letters, so that paths share beginnings and patterns match often. */
+const text = (min: number, max: number) =>
+  fc.string({ unit: fc.constantFrom('a', 'b', '/', '-'), minLength: min, maxLength: max });
+const somePattern = fc
+  .tuple(fc.array(text(0, 4), { minLength: 1, maxLength: 5 }), fc.boolean())
+  .map(([parts, isAnchored]) => `/${parts.join('*')}${isAnchored ? '$' : ''}`);
+const somePaths = fc.uniqueArray(
+  text(0, 12).map((rest) => canonicalPath(`/${rest}`)),
+  { maxLength: 60 },
+);
+
+test('looking into sorted paths finds exactly what comparing every path with every pattern finds', () => {
+  fc.assert(
+    fc.property(somePaths, fc.array(somePattern, { minLength: 1, maxLength: 6 }), (list, patterns) => {
+      const paths = [...list].sort((a, b) => (a < b ? -1 : 1));
+      const compiled = patterns.map((pattern) => compilePattern(pattern));
+      const { places, count, idle } = finish(coverSteps(paths, compiled, 5)).value;
+      const expected = paths.flatMap((path, place) => (compiled.some((pattern) => matches(pattern, path)) ? [place] : []));
+      expect([count, places]).toEqual([expected.length, expected.slice(0, 5)]);
+      const first = compiled.findIndex((pattern) => !paths.some((path) => matches(pattern, path)));
+      expect(idle).toBe(first < 0 ? null : first);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('whatever is asked of 20,000 pages, no piece of the work looks at more than 25,000 characters, and all pieces not at more than the budget', () => {
+  const paths = Array.from({ length: 20_000 }, (_, n) => `/articles/${'ab'.repeat(n % 200)}${n}`).sort((a, b) =>
+    a < b ? -1 : 1,
+  );
+  let lookedAt = 0;
+  let largest = 0;
+  let piece = 0;
+  // A list that counts what is read of it: a comparison reads a path once.
+  const counted = new Proxy(paths, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name) as unknown;
+      if (typeof value === 'string') {
+        lookedAt += value.length;
+        piece += value.length;
+        largest = Math.max(largest, piece);
+      }
+      return value;
+    },
+  });
+  const dear = fc
+    .array(fc.constantFrom('*a', '*b', '*ab', '*bab', '*1', '*', '*zz'), { minLength: 1, maxLength: 8 })
+    .map((parts) => `/${parts.join('')}`.slice(0, MAX_PATTERN_CHARS));
+  fc.assert(
+    fc.property(fc.uniqueArray(dear, { minLength: 1, maxLength: MAX_PATTERNS }), (patterns) => {
+      [lookedAt, largest, piece] = [0, 0, 0];
+      const steps = coverSteps(
+        counted,
+        patterns.map((pattern) => compilePattern(pattern)),
+        MAX_PAGES,
+      );
+      const run = (): void => {
+        for (;;) {
+          piece = 0;
+          if (steps.next().done) return;
+        }
+      };
+      try {
+        run();
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'conflict', message: expect.stringContaining('too many patterns with *') });
+      }
+      // Binary search, of fifteen paths at each end, reads some besides.
+      const searched = 2 * 15 * 420;
+      expect(largest).toBeLessThan(25_000 + searched);
+      expect(lookedAt).toBeLessThan(MAX_WORK + patterns.length * searched);
+    }),
+    { numRuns: 30 },
+  );
 });

@@ -22,6 +22,8 @@ import { openLiveness } from '../../services/enforcementLiveness.ts';
 import type { HostDoor } from '../../services/hosts/deps.ts';
 import { mintKey } from '../../services/keys.ts';
 import { openKeyring } from '../../services/licences/keyring.ts';
+import type { ScopeLimits } from '../../services/licences/scopes.ts';
+import { openScopes } from '../../services/licences/scopes.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
 import type { TenantInput } from '../../services/tenants.ts';
@@ -92,6 +94,7 @@ export async function startTestApi(
     readonly outbound?: Outbound;
     readonly metrics?: Metrics;
     readonly testKeysEnabled?: boolean;
+    readonly scopes?: ScopeLimits;
   } = {},
 ) {
   const urls = await createDatabase();
@@ -121,6 +124,7 @@ export async function startTestApi(
     baseUrl: 'https://svc.example',
     rpc: createRpc({ ...network, rpcUrls: options.rpcUrls ?? network.rpcUrls }),
     licenceLifeSeconds: 600,
+    scopes: openScopes(options.scopes ?? { atOnce: 4, pagesInMemory: 400_000 }),
     testKeysEnabled: options.testKeysEnabled ?? false,
     ...(options.metrics ? { metrics: options.metrics } : {}),
     liveness,

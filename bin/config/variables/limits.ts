@@ -67,4 +67,27 @@ export const limits = {
     fallback: '50000000000000000',
     schema: wei,
   }),
+  sitePages: withDefault({
+    name: 'SITE_PAGES',
+    about: 'Most pages that a site may import into its catalogue. An import beyond is refused.',
+    example: '100000',
+    fallback: '100000',
+    schema: wholeNumber(1, 1_000_000),
+  }),
+  cataloguePagesInMemory: withDefault({
+    name: 'CATALOGUE_PAGES_IN_MEMORY',
+    about:
+      'Pages of catalogues that an API process keeps in memory, those asked for last; about half a kilobyte each, one more for every two authors. A site with more sells no scopes.',
+    example: '400000',
+    fallback: '400000',
+    schema: wholeNumber(1_000, 10_000_000),
+  }),
+  scopesAtOnce: withDefault({
+    name: 'SCOPES_AT_ONCE',
+    about:
+      'Licence scopes that an API process prices or narrows at once; one caller, and one site, gets half of these places at most.',
+    example: '4',
+    fallback: '4',
+    schema: wholeNumber(1, 64),
+  }),
 };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { openTurns } from '../../graphql/limits/turns.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { openTurns } from '../../services/turns.ts';
 
 const LIMITS = { atOnce: 2, mostWaiting: 3, waitMs: 60_000 };
 
@@ -72,4 +73,44 @@ test('a turn that is ended twice counts once', async () => {
   running[0]?.();
   await settle();
   expect(began).toEqual(['a 1', 'a 2', 'a 3']);
+});
+
+test('no caller and nothing that is asked about holds all places, even while some are free', async () => {
+  const refusal = () => new ServiceError('overloaded', 'full');
+  const turns = openTurns({ atOnce: 4, mostOfOne: 2, mostWaiting: 1, mostWaitingInAll: 3, waitMs: 60_000, refusal });
+  const began: string[] = [];
+  const ends: (() => void)[] = [];
+  const refused: string[] = [];
+  const enter = async (name: string, who: string, about: string): Promise<void> => {
+    try {
+      ends.push(await turns.enter(who, about));
+      began.push(name);
+    } catch (error) {
+      refused.push(`${name}: ${(error as { code?: string }).code}`);
+    }
+  };
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  for (const [name, who, about] of [
+    ['a1', 'a', 'x'],
+    ['a2', 'a', 'y'],
+    ['a3', 'a', 'z'], // the third of one caller waits
+    ['a4', 'a', 'z'], // and only one of it does
+    ['b1', 'b', 'x'],
+    ['c1', 'c', 'x'], // the third about one site waits, whoever asks
+    ['d1', 'd', 'w'], // while there is room for others
+    ['e1', 'e', 'v'],
+    ['f1', 'f', 'u'],
+  ] as const) {
+    void enter(name, who, about);
+  }
+  await settle();
+  expect([began, refused]).toEqual([
+    ['a1', 'a2', 'b1', 'd1'],
+    ['a4: overloaded', 'f1: overloaded'],
+  ]);
+  for (let turn = 0; turn < 7; turn++) {
+    ends.shift()?.();
+    await settle();
+  }
+  expect(began.slice(4).sort()).toEqual(['a3', 'c1', 'e1']);
 });

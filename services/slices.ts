@@ -1,0 +1,40 @@
+/** How long the event loop is kept at one time, in milliseconds; one step of the work may take a millisecond more. */
+const SLICE_MS = 4;
+
+/** Work that is on its way, the piece whose turn is next first. */
+const waiting: (() => boolean)[] = [];
+
+/**
+ * Runs work that stops at each `yield` in slices of a few milliseconds. Everything that came in meanwhile is done between two slices,
+ * of whatever work: several pieces at once take turns. Rejects with what the work throws.
+ */
+export function inSlices<T>(steps: Generator<void, T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    waiting.push(() => {
+      const until = performance.now() + SLICE_MS;
+      try {
+        do {
+          const step = steps.next();
+          if (step.done) {
+            resolve(step.value);
+            return true;
+          }
+        } while (performance.now() < until);
+        return false;
+      } catch (error) {
+        reject(error);
+        return true;
+      }
+    });
+    if (waiting.length === 1) setImmediate(runSlice);
+  });
+}
+
+function runSlice(): void {
+  const [work] = waiting;
+  if (!work) return;
+  const isDone = work();
+  waiting.shift();
+  if (!isDone) waiting.push(work);
+  if (waiting.length > 0) setImmediate(runSlice);
+}

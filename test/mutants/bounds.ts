@@ -1,0 +1,47 @@
+import type { Mutant } from './mutant.ts';
+
+const bounds = 'test/integration/scope-bounds.test.ts';
+
+/** Bugs around what one caller may cost all others. */
+export const BOUND_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'scope-in-one-piece',
+    rule: 10,
+    bug: 'a scope is priced in one piece, so that nothing else is answered meanwhile',
+    edits: [{ file: 'services/slices.ts', search: 'while (performance.now() < until);', replace: 'while (until > 0);' }],
+    test: { file: bounds, name: 'keep no other call waiting' },
+  },
+  {
+    id: 'scope-without-budget',
+    rule: 10,
+    bug: 'one answer may compare as many patterns with as many pages as are asked',
+    edits: [{ file: 'domain/cover.ts', search: 'if (this.#spent > MAX_WORK) {', replace: 'if (this.#spent < 0) {' }],
+    test: { file: 'test/property/licence.test.ts', name: 'no piece of the work looks at more than' },
+  },
+  {
+    id: 'one-caller-holds-all-places',
+    rule: 10,
+    bug: 'one caller may hold all places where scopes are priced',
+    edits: [
+      {
+        file: 'services/licences/scopes.ts',
+        search: 'mostOfOne: Math.max(1, Math.floor(atOnce / 2)),',
+        replace: '',
+      },
+    ],
+    test: { file: bounds, name: 'one address cannot hold all places' },
+  },
+  {
+    id: 'catalogues-without-weight',
+    rule: 10,
+    bug: 'catalogues stay in memory whatever they weigh',
+    edits: [
+      {
+        file: 'services/licences/catalogues.ts',
+        search: 'sizeCalculation: ({ weight }) => weight',
+        replace: 'sizeCalculation: () => 1',
+      },
+    ],
+    test: { file: bounds, name: 'catalogues in memory are bounded by their pages' },
+  },
+];
