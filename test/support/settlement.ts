@@ -64,7 +64,9 @@ export async function startSettlement(
   const database = await openDatabase({ url: urls.appUrl, poolSize: 10 });
   const rpcUrls = options.inFront ? [await options.inFront(chain.rpcUrl)] : [chain.rpcUrl];
   const network = testNetwork(chain, { blockTimeMs: 1_000, rpcUrls, ...options.network });
-  const rpc = (options.wrap ?? ((line) => line))(createRpc(network));
+  // A node that mines only when it is told to stands still for as long as a test thinks.
+  const patient = options.automine ? { ...network, blockTimeMs: 60_000 } : network;
+  const rpc = (options.wrap ?? ((line) => line))(createRpc(patient));
   const deps: SettlementDeps = {
     database,
     networks: new Networks([network]),
