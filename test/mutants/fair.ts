@@ -41,6 +41,16 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     test: { file: pick, name: 'a batch is of one lane and router, and kinds take turns' },
   },
   {
+    id: 'one-site-fills-the-look',
+    rule: 9,
+    bug: 'of each site as many rows are read as of one alone, so that what a choice costs grows with what waits',
+    edits: [{ file: 'db/settlement/queue.ts', search: '/ count(*)', replace: '/ least(count(*), 1)' }],
+    test: {
+      file: 'test/integration/waiting-rows.test.ts',
+      name: 'every site has its oldest payments in a choice, held and test payments are never in it',
+    },
+  },
+  {
     id: 'sent-again-unchanged',
     rule: 8,
     bug: 'a batch that was mined in vain goes out again as it was',

@@ -1,0 +1,69 @@
+/** What one choice reads of what waits: every site's oldest, and no more than a bounded number of rows, however much waits. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listWaiting } from '../../db/settlement/queue.ts';
+import { attempt } from '../support/faults.ts';
+import type { SettlementWorld } from '../support/settlement.ts';
+import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+
+const SITES = 300;
+const OF_THE_LARGE_ONE = 3_000;
+
+let world: SettlementWorld;
+beforeAll(async () => {
+  world = await startSettlement({ automine: true, runBatches: false, waitMs: 10 });
+  const terms = termsFor(world, newAuthors(2n, 1n));
+  expect((await attempt(world, terms, await paymentFor(world, await newPayer(world), terms))).code).toBe('settlement_pending');
+});
+afterAll(() => world.close());
+
+/** Copies of the first payment: of other sites, each a second younger than the one before it. */
+async function copies(tenantIds: readonly string[], changes: Record<string, unknown> = {}): Promise<void> {
+  await world.database.query(
+    `insert into payment select (jsonb_populate_record(model, $2::jsonb || jsonb_build_object('payment_id', uuidv7(),
+       'tenant_id', copy.tenant_id, 'accepted_at', model.accepted_at + make_interval(secs => copy.position)))).*
+       from payment model, unnest($1::uuid[]) with ordinality as copy (tenant_id, position)
+      where model.payment_id = (select payment_id from payment where tenant_id = $3 order by accepted_at limit 1)`,
+    [tenantIds, JSON.stringify(changes), world.tenantId],
+  );
+}
+
+const read = (from: string) => listWaiting(world.database, world.network.id, from);
+
+test('every site has its oldest payments in a choice, held and test payments are never in it, and a large site has no more than its part', async () => {
+  const small = Array.from({ length: 20 }, () => randomUUID());
+  await world.database.query("insert into tenant (tenant_id, status, price_usdc) select unnest($1::uuid[]), 'active', '0.001'", [
+    small,
+  ]);
+  await copies(Array.from({ length: OF_THE_LARGE_ONE }, () => world.tenantId));
+  await copies(small);
+  await copies(small, { state: 'held' });
+  await copies(small, { mode: 'mock' });
+  const rows = await read(randomUUID());
+  const bySite = Map.groupBy(rows, ({ tenantId }) => tenantId);
+  expect([...bySite.keys()].sort()).toEqual([world.tenantId, ...small].sort());
+  for (const site of small) expect(bySite.get(site)).toHaveLength(1);
+  const large = bySite.get(world.tenantId) ?? [];
+  expect(large).toHaveLength(Math.floor(480 / 21));
+  expect(
+    Math.max(...large.map(({ acceptedAtMs }) => acceptedAtMs)) - Math.min(...large.map(({ acceptedAtMs }) => acceptedAtMs)),
+  ).toBe((large.length - 1) * 1_000);
+  expect(large[0]).toMatchObject({ legs: 2, signatureBytes: 65, attempts: 0, batchSize: null, lane: 'plain' });
+});
+
+test('of more sites than one choice looks at, each has its turn, and no choice reads more than its bound', async () => {
+  const many = Array.from({ length: SITES }, () => randomUUID());
+  await world.database.query("insert into tenant (tenant_id, status, price_usdc) select unnest($1::uuid[]), 'active', '0.001'", [
+    many,
+  ]);
+  await copies(many);
+  const seen = new Set<string>();
+  for (const first of ['0', '4', '8', 'c']) {
+    const rows = await read(`${first}0000000-0000-4000-8000-000000000000`);
+    expect(rows.length).toBeLessThanOrEqual(480);
+    expect(new Set(rows.map(({ tenantId }) => tenantId)).size).toBe(240);
+    expect(new Set(rows.map(({ paymentId }) => paymentId)).size).toBe(rows.length);
+    for (const { tenantId } of rows) seen.add(tenantId);
+  }
+  expect(seen.size).toBe(SITES + 21);
+});
