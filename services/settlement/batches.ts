@@ -5,6 +5,7 @@ import type { PaymentRef } from '../../db/settlement/payment.ts';
 import { countBroadcast, listBatchPayments } from '../../db/settlement/payment.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
 import { listAttemptsOf, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
+import { isOvertaken } from '../../domain/payment/carrier.ts';
 import type { Budget } from './budget.ts';
 import type { ConfirmResult } from './confirm.ts';
 import { confirmBatch, decideBatch } from './confirm.ts';
@@ -71,7 +72,7 @@ async function sweepBatch(
     return rest;
   }
   if (found.includes(undefined)) throw chainUnavailable(rpc.networkId); // no answer is not a no
-  if (seen.safeCount > batch.nonce) return releaseOvertaken(call, batch);
+  if (isOvertaken(batch.nonce, seen.safeCount)) return releaseOvertaken(call, batch);
   if (batch.state === 'open') return (await confirmBatch(deps, batch.batchId, { timeoutMs: 0 })).rest;
   await setBatchState(deps.database, batch.batchId, 'open');
   await sendBatch(deps, network, rpc, batch.batchId);

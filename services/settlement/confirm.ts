@@ -5,7 +5,7 @@ import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { listBatchPayments } from '../../db/settlement/payment.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
 import { findBatch, listAttempts, markMined } from '../../db/settlement/relayer.ts';
-import type { Carrier } from '../../domain/payment/sight.ts';
+import { fateOf } from '../../domain/payment/carrier.ts';
 import type { Chain, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { noteGas } from './gasUsage.ts';
@@ -59,7 +59,8 @@ export async function decideBatch(
     await storeEvidence(call, [await readReceipt(call.rpc, call.network, receipt)]);
   }
   const mined = attempts.find(({ txHash }) => txHash === receipt.hash);
-  const carrier: Carrier = { batchId: batch.batchId, size: payments.length, fate: fateOf(mined, receipt) };
+  const fate = fateOf(mined?.kind ?? 'settle', receipt.status);
+  const carrier = { batchId: batch.batchId, size: payments.length, fate };
   const lookups = open.map((payment) => ({ payment, carrier, hashes: [receipt.hash] }));
   const round = await runRound(call, lookups, { atSafe: false, receipts: [receipt] });
   await noteGas(deps, batch, receipt, payments.length);
@@ -72,9 +73,4 @@ export async function decideBatch(
 
 function isOpen({ facts }: Payment): boolean {
   return facts.state === 'broadcast';
-}
-
-function fateOf(mined: RelayerTransaction | undefined, receipt: Receipt): Carrier['fate'] {
-  if (mined?.kind === 'void') return 'voided';
-  return receipt.status === 'success' ? 'executed' : 'reverted';
 }

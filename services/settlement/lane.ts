@@ -7,7 +7,8 @@ import type { SendOutcome } from '../../chain/transaction.ts';
 import { baseFeeOf, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
 import { raiseAlert } from '../../db/alerts.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
-import { findBatch, insertAttempt, listAttempts, listLane, recordSend } from '../../db/settlement/relayer.ts';
+import { findBatch, insertAttempt, listAttempts, listLane, recordSend, setBatchState } from '../../db/settlement/relayer.ts';
+import { resendFrom } from '../../domain/payment/resend.ts';
 import type { RelayerKey, SettlementDeps } from './deps.ts';
 
 /**
@@ -19,13 +20,15 @@ export async function sendBatch(deps: SettlementDeps, network: Network, rpc: Rpc
   const batch = await findBatch(deps.database, batchId);
   if (!batch || batch.kind === 'facilitator') return false;
   const lane = batch.address as `0x${string}`;
-  if (batch.state !== 'open' && batch.nonce < BigInt(await transactionCount(rpc, lane, 'latest'))) return false;
-  const pending = BigInt(await transactionCount(rpc, lane, 'pending'));
-  if (pending < batch.nonce) {
-    const mined = BigInt(await transactionCount(rpc, lane, 'latest'));
-    for (const lower of await listLane(deps.database, batch, mined, batch.nonce)) await sendLast(deps, network, rpc, lower);
+  const [latest, pending] = await Promise.all([transactionCount(rpc, lane, 'latest'), transactionCount(rpc, lane, 'pending')]);
+  const from = resendFrom(batch, { latest: BigInt(latest), pending: BigInt(pending) });
+  if (from === null) return false;
+  const lower = from < batch.nonce ? await listLane(deps.database, batch, from, batch.nonce) : [];
+  for (const one of [...lower, batch]) {
+    // A reorg took it: it is looked after again, its fees too, until it is safe once more.
+    if (one.state !== 'open') await setBatchState(deps.database, one.batchId, 'open');
+    await sendLast(deps, network, rpc, one);
   }
-  await sendLast(deps, network, rpc, batch);
   return true;
 }
 

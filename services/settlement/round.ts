@@ -9,9 +9,9 @@ import { recordTransfers } from '../../db/settlement/transfers.ts';
 import type { Hex } from '../../domain/payload.ts';
 import type { Moment, Verdict } from '../../domain/payment/judge.ts';
 import { isUnexplained, judge } from '../../domain/payment/judge.ts';
-import { decide } from '../../domain/payment/machine.ts';
 import type { Carrier, RailWord, Sight } from '../../domain/payment/sight.ts';
 import { isSettled } from '../../domain/payment/state.ts';
+import { verdictsOf } from '../../domain/payment/verdicts.ts';
 import type { Chain } from './deps.ts';
 import { simulate } from './simulate.ts';
 import { transferRows } from './transferRows.ts';
@@ -66,8 +66,8 @@ export async function runRound(
     const seen = sights[at];
     if (!seen) continue;
     const sight = { ...seen, carrier, rail, simulation: null };
-    const verdicts = judgeFully(lookup, sight, now);
-    judged.push(...verdicts);
+    const verdicts = verdictsOf(lookup.payment, sight, now);
+    judged.push(...verdicts.map((verdict) => ({ lookup, verdict })));
     if (verdicts.length > 0) continue;
     if (isUnexplained(lookup.payment, sight)) unexplained.push({ lookup, sight });
   }
@@ -84,15 +84,6 @@ export async function runRound(
     return verdict === 'wait' ? [] : [{ lookup, verdict }];
   });
   return merge(proven, await write(call, diagnosed, receipts, new Set()));
-}
-
-/** What was taken back is judged again at once, of the same sight: another transaction may pay it. */
-function judgeFully(lookup: Lookup, sight: Sight, now: Moment): readonly Judged[] {
-  const verdict = judge(lookup.payment, sight, now);
-  if (verdict === 'wait') return [];
-  if (verdict.event.type !== 'reorged') return [{ lookup, verdict }];
-  const payment = { ...lookup.payment, facts: decide(lookup.payment.facts, verdict.event).next };
-  return [{ lookup, verdict }, ...judgeFully({ ...lookup, payment }, sight, now)];
 }
 
 /** Judges payments that no node said anything of: only clocks speak. A second call changes nothing. */

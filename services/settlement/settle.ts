@@ -11,6 +11,7 @@ import { storedAgent } from '../../domain/agent.ts';
 import { checkTerms } from '../../domain/authorization.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
+import { wasUsedBefore } from '../../domain/payment/firstLook.ts';
 import { guardLicence, guardPurchase } from '../../domain/payment/guard.ts';
 import { isSettled, isUndecided } from '../../domain/payment/state.ts';
 import type { ObservedAgent, Terms } from '../../domain/terms.ts';
@@ -85,7 +86,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   const planned = { lane: signature.lane, plannedGas: gasAlone(signature.lane, partOf(request)) };
   await atLedger(() => admit(deps, request, network, planned));
   const look = mode === 'mock' ? null : await lookAtNonce(rpc, { network, ...payment.authorization });
-  if (look?.used) {
+  if (wasUsedBefore(look)) {
     const since = await find(); // another call may have stored it in the meantime, and sent it
     if (since) return answerKnown(deps, request, network, since);
     const sentence = 'this authorization was used or cancelled before it was shown to us';

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
-import type { Authorization, Log, TokenState } from './token.ts';
-import { copyToken, whyRefused } from './token.ts';
+import type { Log, TokenState } from './token.ts';
+import { copyToken } from './token.ts';
 import type { ChainTx } from './transactions.ts';
 import { execute } from './transactions.ts';
 
@@ -11,6 +11,24 @@ export interface Receipt {
   readonly time: number;
   readonly ok: boolean;
   readonly logs: readonly Log[];
+  /** Place of its first log in the block. */
+  readonly firstLog: number;
+  readonly blockHash: string;
+}
+
+/** What one node shows at one moment: the chain up to a block that it has reached. */
+export interface View {
+  readonly head: number;
+  readonly safe: number;
+  readonly safeTime: number;
+  readonly token: TokenState;
+  /** Transactions of the relayer at the head and at the safe block. */
+  readonly count: number;
+  readonly safeCount: number;
+  /** A receipt, or null: not mined up to this head. */
+  receiptOf(hash: string): Receipt | null;
+  /** Where an authorization's log stands, or null. */
+  spentIn(key: string): Receipt | null;
 }
 
 /** Where an authorization was spent, as the canonical chain shows it. */
@@ -50,6 +68,7 @@ export class FakeChain {
   /** The highest block number there ever was. */
   highest = 0;
   private safeSeen = 0;
+  private mined = 0;
   private readonly random: Random;
 
   constructor(random: Random, balances: ReadonlyMap<string, number>) {
@@ -88,9 +107,13 @@ export class FakeChain {
   mine(time: number, eager: boolean): void {
     const before = { token: copyToken(this.token), relayerNonce: this.relayerNonce };
     const receipts: Receipt[] = [];
+    this.mined += 1;
+    const blockHash = `0xblock${this.mined}`;
+    let firstLog = 0;
     for (const tx of this.choose(eager)) {
-      const result = execute(this.token, tx, time);
-      receipts.push({ tx, block: this.head + 1, time, ok: result.ok, logs: result.logs });
+      const { ok, logs } = execute(this.token, tx, time);
+      receipts.push({ tx, block: this.head + 1, time, ok, logs, firstLog, blockHash });
+      firstLog += logs.length;
     }
     this.blocks.push({ time, receipts, before });
     this.highest = Math.max(this.highest, this.head);
@@ -109,11 +132,21 @@ export class FakeChain {
     }
   }
 
-  /** Why the token would refuse the authorization in the next block, or null. */
-  diagnose(auth: Authorization, authors: readonly string[], time: number): string | null {
-    const own = whyRefused(this.token, auth, time);
-    if (own !== null) return own;
-    return authors.some((author) => this.token.blocked.has(author)) ? 'blocked' : null;
+  /** What a node shows that is `lag` blocks behind the others. */
+  view(lag: number): View {
+    const head = Math.max(0, this.head - lag);
+    const safe = Math.min(this.safe, Math.max(0, head - SAFE_LAG));
+    const shown = (receipt: Receipt | undefined): Receipt | null => (receipt && receipt.block <= head ? receipt : null);
+    return {
+      head,
+      safe,
+      safeTime: this.timeOf(safe),
+      token: this.blocks[head]?.before.token ?? this.token,
+      count: this.blocks[head]?.before.relayerNonce ?? this.relayerNonce,
+      safeCount: this.blocks[safe]?.before.relayerNonce ?? this.relayerNonce,
+      receiptOf: (hash) => shown(this.receipts.get(hash)),
+      spentIn: (key) => shown(this.spendings.get(key)?.receipt),
+    };
   }
 
   /** The log right after AuthorizationUsed, when it is a Transfer (safety 1). */
@@ -144,7 +177,7 @@ export class FakeChain {
 
   private remember(receipt: Receipt): void {
     this.receipts.set(receipt.tx.hash, receipt);
-    if (receipt.tx.from === 'relayer') {
+    if (receipt.tx.from !== 'other') {
       const mined = this.everMined.get(receipt.tx.nonce) ?? new Set();
       this.everMined.set(receipt.tx.nonce, mined.add(receipt.tx.hash));
     }
@@ -163,7 +196,8 @@ export class FakeChain {
     for (const log of receipt.logs) {
       if (log.key !== undefined && this.spendings.get(log.key)?.receipt === receipt) this.spendings.delete(log.key);
     }
-    if (!this.random.chance(0.6)) return;
+    const isKept = receipt.tx.from === 'elsewhere' || this.random.chance(0.6); // who uses our key keeps at it
+    if (!isKept) return;
     if (receipt.tx.from === 'other') this.others.push(receipt.tx);
     else if (!this.mempool.has(receipt.tx.nonce)) this.mempool.set(receipt.tx.nonce, receipt.tx);
   }

@@ -19,7 +19,16 @@ export const TRANSITIONS: readonly (readonly [PaymentEvent['type'], readonly Pay
 ];
 
 /** Steps of the money path that change rows but no payment's state, or insert one. */
-const COMMITS = ['inserted:accepted', 'inserted:held', 'inserted:superseded', 'replaced:settle', 'replaced:void', 'closed:batch'];
+const COMMITS = [
+  'inserted:accepted',
+  'inserted:held',
+  'inserted:superseded',
+  'replaced:settle',
+  'replaced:void',
+  'closed:batch',
+  'reopened:batch',
+  'adopted:nonce',
+];
 /** Calls that send bytes: a claimed batch, a batch after a reorg, any batch again, a void. */
 const CALLS = ['send:claimed', 'send:reorged', 'send:again', 'send:void'];
 const COMMIT_POINTS = ['no crash', 'before commit', 'after commit'];
@@ -64,7 +73,7 @@ export class Coverage {
 
   /** How many times more often than usual a crash is tried in a step. */
   static weight(step: string): number {
-    return RARE.has(step) ? 20 : 1;
+    return RARE.has(step) ? 40 : 1;
   }
 
   /** Cells of the list that no schedule has hit. */

@@ -1,9 +1,11 @@
-import { guardPurchase, isLeading } from '../../domain/payment/guard.ts';
+import { guardPurchase } from '../../domain/payment/guard.ts';
+import type { Waiting } from '../../domain/payment/held.ts';
+import { nextHeld } from '../../domain/payment/held.ts';
+import type { Verdict } from '../../domain/payment/judge.ts';
 import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.ts';
 import { decide } from '../../domain/payment/machine.ts';
 import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
-import { newPayment } from '../../domain/payment/state.ts';
-import type { Mutant } from './mutants.ts';
+import { decisionTime, isClaimable, newPayment } from '../../domain/payment/state.ts';
 import type { Applied, AuditedPayment, BatchRow, BeforeCommit, NewPayment, PaymentRow, Sign, SignedTx, Store } from './store.ts';
 import type { StoredPayment } from './tables.ts';
 import { claimKey, Tables } from './tables.ts';
@@ -11,36 +13,26 @@ import { claimKey, Tables } from './tables.ts';
 /** The transfer is already claimed by another payment: a unique violation. */
 class ClaimConflict extends Error {}
 
-type GuardState = 'accepted' | 'held' | 'superseded';
 const LICENCE_SECONDS = 12;
 
-/** A store in memory: atomic database transactions, the real `decide()`, effects written with the state. */
+/** A store in memory: atomic database transactions that write what the service's own rules decide. It decides nothing itself. */
 export class FakeStore implements Store {
   readonly tables = new Tables();
-  private readonly mutant: Mutant | null;
-
   private readonly nowMs: () => number;
 
-  constructor(nowMs: () => number, mutant: Mutant | null = null) {
+  constructor(nowMs: () => number) {
     this.nowMs = nowMs;
-    this.mutant = mutant;
   }
 
-  intake(payment: NewPayment, beforeCommit: BeforeCommit, unlocked?: GuardState): PaymentRow {
+  intake(payment: NewPayment, beforeCommit: BeforeCommit): PaymentRow {
     return this.tables.transaction(() => {
       const stored = this.tables.payments.get(payment.id);
       if (stored) return view(stored);
-      const state = unlocked ?? this.guard(payment);
       const row: StoredPayment = {
         ...payment,
-        facts: newPayment(state),
+        facts: newPayment(this.guard(payment)),
         sequence: this.tables.tick(),
-        bornHeld: state === 'held',
-        crossings: [],
-        observations: [],
-        settledAt: 0,
-        decidedAtMs: null,
-        failures: 0,
+        ...{ crossings: [], observations: [], decidedAt: null, settledAtMs: null, batchSize: null },
       };
       this.tables.put(this.tables.payments, payment.id, row);
       this.tables.changes.push({ paymentId: row.id, event: 'inserted', before: row.facts, after: row.facts });
@@ -52,11 +44,18 @@ export class FakeStore implements Store {
     return this.tables.transaction(() => {
       const stored = this.tables.batches.get(batchId);
       if (stored) return stored;
-      const rows = proposed.map((id) => this.tables.payments.get(id)).filter((row) => row !== undefined && this.mayClaim(row));
-      const taken = (rows as StoredPayment[]).slice(0, limit);
+      const rows = proposed.map((id) => this.tables.payments.get(id)).filter((row) => row !== undefined);
+      const taken = rows.filter(({ facts }) => isClaimable({ mode: 'live', facts })).slice(0, limit);
       if (taken.length === 0) return null;
       const nonce = this.takeNonce();
-      for (const row of taken) this.decideRow(row, { type: 'claimed', batchId });
+      for (const row of taken) {
+        const before = row.batchSize;
+        row.batchSize = taken.length;
+        this.tables.onRollback(() => {
+          row.batchSize = before;
+        });
+        this.decideRow(row, { type: 'claimed', batchId });
+      }
       const raw = sign(nonce, taken.map(view));
       const attempts: SignedTx[] = [{ batchId, attempt: 1, kind: 'settle', raw }];
       const batch: BatchRow = { id: batchId, nonce, items: taken.map((row) => row.id), attempts, closed: false };
@@ -65,13 +64,13 @@ export class FakeStore implements Store {
     }, beforeCommit);
   }
 
-  apply(id: string, event: PaymentEvent, seen: PaymentFacts, beforeCommit: BeforeCommit): Applied {
+  apply(id: string, { event, strike }: Verdict, beforeCommit: BeforeCommit): Applied {
     const row = this.tables.payments.get(id);
     if (!row) return { outcome: 'unchanged', effects: [] };
     try {
       return this.tables.transaction(() => {
-        const facts = this.mutant === 'finaliseTwice' ? seen : row.facts;
-        const effects = this.decideRow(row, event, facts);
+        const effects = this.decideRow(row, event);
+        if (effects && strike) this.tables.append(this.tables.strikes, row.auth.payer);
         return { outcome: effects === null ? 'unchanged' : 'changed', effects: effects ?? [] };
       }, beforeCommit);
     } catch (error) {
@@ -99,11 +98,24 @@ export class FakeStore implements Store {
 
   sweepHeld(beforeCommit: BeforeCommit): void {
     this.tables.transaction(() => {
-      for (const row of this.tables.payments.values()) {
-        if (row.facts.state !== 'held' || (this.mutant !== 'releaseWithoutDecision' && this.hasLeader(row))) continue;
-        const paid = this.siblings(row).some((other) => other.settledAt > row.sequence && other.facts.recorded);
-        this.decideRow(row, { type: paid ? 'superseded' : 'released' });
-      }
+      for (const row of this.tables.payments.values()) this.decideHeld(row);
+    }, beforeCommit);
+  }
+
+  reopenBatch(id: string, beforeCommit: BeforeCommit): void {
+    this.tables.transaction(() => {
+      const batch = this.tables.batches.get(id);
+      if (batch?.closed) this.tables.put(this.tables.batches, id, { ...batch, closed: false });
+    }, beforeCommit);
+  }
+
+  findNonce(): { readonly nextNonce: bigint; readonly inFlight: number } {
+    return { nextNonce: BigInt(this.tables.nextNonce), inFlight: this.listBatches(null).length };
+  }
+
+  adoptNonce(count: number, beforeCommit: BeforeCommit): void {
+    this.tables.transaction(() => {
+      while (this.tables.nextNonce < count) this.takeNonce();
     }, beforeCommit);
   }
 
@@ -132,42 +144,32 @@ export class FakeStore implements Store {
     });
   }
 
-  listBatches(fromNonce: number): readonly BatchRow[] {
-    const found = [...this.tables.batches.values()].filter((batch) => !batch.closed || batch.nonce >= fromNonce);
+  listBatches(fromNonce: number | null): readonly BatchRow[] {
+    const isNamed = (batch: BatchRow): boolean => fromNonce !== null && batch.nonce >= fromNonce;
+    const found = [...this.tables.batches.values()].filter((batch) => !batch.closed || isNamed(batch));
     return found.sort((a, b) => a.nonce - b.nonce);
   }
 
-  /** What the open-purchase guard says of a new payment; right only under the purchase's lock. */
-  guard(payment: NewPayment): GuardState {
+  /** What the open-purchase guard says of a new payment. */
+  private guard(payment: NewPayment) {
     const siblings = this.siblings(payment).map((row) => ({
       paymentId: row.id,
       state: row.facts.state,
       amountMicro: BigInt(row.auth.value),
-      settledAtMs: row.decidedAtMs,
+      settledAtMs: row.settledAtMs,
       licenceExpiresAtSeconds: null,
     }));
     const purchase = { kind: payment.kind, amountMicro: BigInt(payment.auth.value) };
     return guardPurchase(purchase, siblings, { ms: this.nowMs(), licenceLifeSeconds: LICENCE_SECONDS }).state;
   }
 
-  private hasLeader(payment: NewPayment): boolean {
-    return this.siblings(payment).some((row) => isLeading(row.facts));
-  }
-
-  /** Takes a nonce outside a claim; only a broken worker does that. */
-  takeNonce(): number {
+  private takeNonce(): number {
     const nonce = this.tables.nextNonce;
     this.tables.nextNonce = nonce + 1;
     this.tables.onRollback(() => {
       this.tables.nextNonce = nonce;
     });
     return nonce;
-  }
-
-  private mayClaim(row: StoredPayment): boolean {
-    if (this.mutant === 'noClaimCas') return row.facts.state === 'accepted' || row.facts.state === 'broadcast';
-    if (this.mutant === 'sendsHeld' && row.facts.state === 'held') return this.decideRow(row, { type: 'released' }) !== null;
-    return row.facts.state === 'accepted' && row.facts.batchId === null;
   }
 
   private siblings(payment: NewPayment): StoredPayment[] {
@@ -180,24 +182,37 @@ export class FakeStore implements Store {
   }
 
   /** Decides and writes; null when the event changes nothing. */
-  private decideRow(row: StoredPayment, event: PaymentEvent, facts = row.facts): readonly PaymentEffect[] | null {
-    const { next, effects } = decide(facts, event);
-    if (next === facts) return null;
-    const before = row.facts;
+  private decideRow(row: StoredPayment, event: PaymentEvent): readonly PaymentEffect[] | null {
+    const { next, effects } = decide(row.facts, event);
+    if (next === row.facts) return null;
+    const { facts: before, decidedAt, settledAtMs } = row;
     row.facts = next;
+    const time = decisionTime(before.state, next.state);
+    if (time !== 'kept') row.decidedAt = time === 'now' ? this.tables.tick() : null;
+    if (next.state === 'settled') row.settledAtMs ??= this.nowMs();
     this.tables.onRollback(() => {
       row.facts = before;
+      row.decidedAt = decidedAt;
+      row.settledAtMs = settledAtMs;
     });
     this.tables.changes.push({ paymentId: row.id, event: event.type, before, after: next });
     for (const effect of effects) this.write(row, before, effect);
+    if (effects.some(({ type }) => type === 'supersedeHeld' || type === 'releaseHeld')) {
+      for (const other of this.siblings(row)) this.decideHeld(other);
+    }
     return effects;
+  }
+
+  /** Decides a held payment by everything else of its purchase. */
+  private decideHeld(row: StoredPayment): void {
+    if (row.facts.state !== 'held') return;
+    const { kind } = nextHeld(waitingOf(row), this.siblings(row).map(waitingOf));
+    if (kind !== 'waits') this.decideRow(row, { type: kind });
   }
 
   private write(row: StoredPayment, before: PaymentFacts, effect: PaymentEffect): void {
     switch (effect.type) {
       case 'recordCrossing':
-        this.note(row, 'settledAt');
-        row.decidedAtMs = this.nowMs();
         this.tables.append(row.crossings, { amountMicro: BigInt(row.auth.value), legs: row.legs, announced: 1 });
         return;
       case 'correctCrossing': {
@@ -212,7 +227,6 @@ export class FakeStore implements Store {
         this.tables.append(row.observations, { verdict: 'paid', count: -1 });
         return;
       case 'observeFailed':
-        this.note(row, 'failures');
         this.tables.append(row.observations, { verdict: 'payment-failed', count: 1 });
         return;
       case 'correctFailed':
@@ -228,30 +242,16 @@ export class FakeStore implements Store {
         return;
       }
       case 'supersedeHeld':
-        for (const other of this.siblings(row)) this.decideRow(other, { type: 'superseded' });
-        return;
       case 'releaseHeld':
-        this.releaseNext(row);
-        return;
       case 'resend':
       case 'alert':
         return;
     }
   }
+}
 
-  private note(row: StoredPayment, what: 'settledAt' | 'failures'): void {
-    const old = row[what];
-    row[what] = what === 'settledAt' ? this.tables.tick() : old + 1;
-    this.tables.onRollback(() => {
-      row[what] = old;
-    });
-  }
-
-  private releaseNext(row: StoredPayment): void {
-    if (this.hasLeader(row)) return;
-    const next = this.siblings(row).find((other) => other.facts.state === 'held');
-    if (next) this.decideRow(next, { type: 'released' });
-  }
+function waitingOf({ id, facts, sequence, decidedAt }: StoredPayment): Waiting {
+  return { paymentId: id, state: facts.state, acceptedAtMs: sequence, decidedAtMs: decidedAt };
 }
 
 function view(row: StoredPayment): PaymentRow {
@@ -261,7 +261,10 @@ function view(row: StoredPayment): PaymentRow {
     resource: row.resource,
     kind: row.kind,
     legs: row.legs,
+    lane: row.lane,
     seenBlock: row.seenBlock,
+    seenReorgs: row.seenReorgs,
+    batchSize: row.batchSize,
     facts: row.facts,
   };
 }

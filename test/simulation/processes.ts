@@ -1,72 +1,73 @@
-import type { Process } from './actor.ts';
+import { fateOf, isOvertaken } from '../../domain/payment/carrier.ts';
+import { wasUsedBefore } from '../../domain/payment/firstLook.ts';
+import { judge } from '../../domain/payment/judge.ts';
+import type { WaitingPayment } from '../../domain/payment/pickBatch.ts';
+import { pickBatch } from '../../domain/payment/pickBatch.ts';
+import { resendFrom } from '../../domain/payment/resend.ts';
+import type { Carrier } from '../../domain/payment/sight.ts';
+import { isClaimable } from '../../domain/payment/state.ts';
+import type { Call, Process } from './actor.ts';
 import { Actor, ask, RpcDown } from './actor.ts';
-import type { FakeStore } from './fakeStore.ts';
-import { eventOfMined, eventOfSpending, look } from './judging.ts';
+import type { Receipt, View } from './chain.ts';
+import { judgedOf, look, momentOf, simulateOne, UNSEEN } from './look.ts';
+import { runRound } from './round.ts';
 import { RESOURCES } from './scenario.ts';
 import type { BatchRow, NewPayment, PaymentRow, SignedTx } from './store.ts';
-import type { Authorization } from './token.ts';
 import { authorizationKey } from './token.ts';
 import type { ChainTx, Group } from './transactions.ts';
+import { itemsOf } from './transactions.ts';
 import type { World } from './world.ts';
 
-/** Seconds before `validBefore` in which nothing is sent any more (safety 10). */
-export const LATE_SECONDS = 10;
 const BATCH_LIMIT = 3;
 
-/** True when an authorization is too near to its end to be sent. */
-export function isTooLate(world: World, auth: Authorization): boolean {
-  return auth.validBefore - world.nowSeconds < LATE_SECONDS;
-}
-
 /** One request to verify: find or insert the row, check it, hand it to a batch. Dies unrepeated when its process dies. */
-export function* intake(world: World, payment: Omit<NewPayment, 'seenBlock'>): Process {
+export function* intake(world: World, payment: Omit<NewPayment, 'seenBlock' | 'seenReorgs'>): Process {
   let row: PaymentRow | null = yield* ask(() => world.store.find(payment.id));
   try {
     if (!row) {
       const key = authorizationKey(payment.auth.payer, payment.auth.nonce);
-      const seen = yield* ask(() => world.rpc(() => ({ head: world.chain.head, used: world.chain.spendings.has(key) })));
-      if (seen.used && world.mutant !== 'foreignEvidenceBeforeRow') return;
-      row = yield* insert(world, { ...payment, seenBlock: seen.head });
+      const seen = yield* ask(() =>
+        world.rpc((view) => ({ block: view.head, used: view.spentIn(key) !== null, reorgs: world.chain.reorgs })),
+      );
+      if (wasUsedBefore(seen)) return;
+      const fresh = { ...payment, seenBlock: seen.block, seenReorgs: seen.reorgs };
+      row = yield* ask(() => world.write(null, (commit) => world.store.intake(fresh, commit)));
     }
-    if (row.facts.state !== 'accepted') return;
-    if (!(yield* precheck(world, row))) return;
   } catch (error) {
     if (!(error instanceof RpcDown)) throw error;
-    return; // 503, or pending: the sweeper goes on
+    return; // 503: nothing is stored, nothing counted
   }
+  if (row.facts.state !== 'accepted') return;
   world.queue.push(payment.id);
-  const proposed = world.random.chance(0.5) ? world.queue.splice(0) : [payment.id];
+  yield world.random.between(0, 6_000); // whoever comes meanwhile goes with it
+  propose(world, world.queue.splice(0));
+}
+
+/** Starts the workflow of a batch. */
+export function propose(world: World, proposed: readonly string[]): void {
+  if (proposed.length === 0) return;
   const batchId = world.name('batch');
-  world.spawn(() => settleBatch(world, batchId, proposed), true);
+  world.spawn(() => settleBatch(world, batchId, [...new Set(proposed)]), true);
 }
 
-function* insert(world: World, payment: NewPayment) {
-  if (world.mutant !== 'guardWithoutLock') {
-    return yield* ask(() => world.write(null, (commit) => world.store.intake(payment, commit)));
-  }
-  const store = world.store as FakeStore;
-  const state = yield* ask(() => store.guard(payment));
-  return yield* ask(() => world.write(null, (commit) => store.intake(payment, commit, state)));
-}
-
-/** Balance, nonce and times of an accepted payment; false when it was decided or must not be sent. Throws RpcDown. */
-function* precheck(world: World, row: PaymentRow) {
-  if (isTooLate(world, row.auth)) {
-    yield* ask(() => world.apply(row.id, { type: 'refused', reason: 'authorization_invalid' }, row.facts));
+/** Looks at an accepted payment before its first byte is sent, as `services/settlement/examine.ts` does; true when it may be sent. */
+function* examine(world: World, row: PaymentRow): Generator<Call, boolean, unknown> {
+  const payment = judgedOf(row);
+  const clocks = judge(payment, null, momentOf(world));
+  if (clocks !== 'wait') {
+    yield* world.decide(row, clocks, { sight: null, reorgs: world.chain.reorgs });
     return false;
   }
-  const authors = RESOURCES.find((thing) => thing.name === row.resource)?.authors ?? [];
   const seen = yield* ask(() =>
-    world.rpc(() => ({ sight: look(world, row), why: world.chain.diagnose(row.auth, authors, world.nowSeconds + 1) })),
+    world.rpc((view) => {
+      const simulation = simulateOne(world, view, row);
+      const sight = simulation ? { ...UNSEEN, head: BigInt(view.head), simulation } : look(world, view, row, false);
+      return { sight, reorgs: world.chain.reorgs };
+    }),
   );
-  if (seen.sight.spending) {
-    const event = eventOfSpending(world, row, { ...seen.sight, spending: seen.sight.spending });
-    if (event) yield* ask(() => world.apply(row.id, event, row.facts));
-    return false;
-  }
-  if (seen.why !== 'insufficient_funds') return true;
-  yield* ask(() => world.apply(row.id, { type: 'refused', reason: 'insufficient_funds' }, row.facts));
-  return false;
+  const verdict = judge(payment, seen.sight, momentOf(world));
+  if (verdict !== 'wait') yield* world.decide(row, verdict, seen);
+  return verdict === 'wait' && seen.sight.simulation !== null;
 }
 
 /** The workflow of one batch: claim and sign, send, await, decide. The engine runs it again after a crash, same id. */
@@ -76,10 +77,9 @@ export function* settleBatch(world: World, batchId: string, proposed: readonly s
     const known = batch !== null;
     if (!batch) batch = yield* claim(world, batchId, proposed);
     if (!batch) return;
-    yield* sendUpTo(world, batch.nonce, known ? 'send:again' : 'send:claimed');
+    yield* sendUpTo(world, batch, known ? 'send:again' : 'send:claimed');
   } catch (error) {
     if (!(error instanceof RpcDown)) throw error;
-    if (world.mutant === 'newNonceOnRetry') yield* signAnew(world, batchId);
   }
   for (let poll = 0; poll < 3; poll += 1) {
     yield 2_000;
@@ -90,26 +90,50 @@ export function* settleBatch(world: World, batchId: string, proposed: readonly s
       if (!(error instanceof RpcDown)) throw error;
     }
   }
-  if (world.mutant === 'timeoutMeansFailed') yield* failUnmined(world, batchId);
 }
 
 function* claim(world: World, batchId: string, proposed: readonly string[]) {
-  const good: string[] = [];
+  const rows = new Map<string, PaymentRow>();
   for (const id of proposed) {
     const row = yield* ask(() => world.store.find(id));
-    if (row?.facts.state === 'broadcast' && world.mutant === 'noClaimCas') good.push(id);
-    if (row?.facts.state === 'held' && world.mutant === 'sendsHeld') good.push(id);
-    if (row?.facts.state === 'accepted' && (yield* precheck(world, row))) good.push(id);
+    if (row && isClaimable({ mode: 'live', facts: row.facts })) rows.set(id, row);
   }
-  if (good.length === 0 || world.gasEmpty) return null;
+  const { picked, left } = pickBatch([...rows.values()].map(waitingOf), { openRoom, payerRoom: () => BATCH_LIMIT, last: null });
+  const chosen: string[] = [];
+  for (const { paymentId } of picked) {
+    if (yield* examine(world, rows.get(paymentId) as PaymentRow)) chosen.push(paymentId);
+  }
+  propose(
+    world,
+    left.map(({ paymentId }) => paymentId),
+  );
+  if (chosen.length === 0 || world.gasEmpty) return null;
   return yield* ask(() => {
     const sign = (nonce: number, rows: readonly PaymentRow[]) => signBatch(world, nonce, rows);
     return world.write(
       null,
-      (commit) => world.store.claim(batchId, good, BATCH_LIMIT, sign, commit),
+      (commit) => world.store.claim(batchId, chosen, BATCH_LIMIT, sign, commit),
       (batch) => world.stored(batch),
     );
   });
+}
+
+/** A payment as the service chooses from. */
+function waitingOf({ id, auth, lane, legs, facts, batchSize }: PaymentRow): WaitingPayment {
+  const { payer, to: payTo } = auth;
+  const age = { acceptedAtMs: Number(id.slice(3)), attempts: facts.attempts, batchSize };
+  return { tenantId: 'site', paymentId: id, payer, payTo, lane, router: '', legs: legs.length, signatureBytes: 65, ...age };
+}
+
+/** Room for a few payments, all of one weight. */
+function openRoom() {
+  let count = 0;
+  return {
+    costOf: () => (count < BATCH_LIMIT ? 1n : null),
+    add: () => {
+      count += 1;
+    },
+  };
 }
 
 /** Signs a batch: one group per payTo; a single payment to a single author goes straight to the token. */
@@ -121,34 +145,41 @@ function signBatch(world: World, nonce: number, rows: readonly PaymentRow[]): Ch
     groups.set(row.auth.to, { to: row.auth.to, authors, items: [...(group?.items ?? []), row.auth] });
   }
   const direct = rows.length === 1 && [...groups.values()][0]?.authors.length === 1;
-  const starved = !world.calm && world.random.chance(world.faults.starved);
+  // Gas that is enough for one may not be for several.
+  const starved = !world.calm && world.random.chance(world.faults.starved * (rows.length > 1 ? 2 : 1));
   const refused = !world.calm && world.random.chance(world.faults.refused);
   const body = { kind: 'batch', groups: [...groups.values()], direct, starved } as const;
-  const raw: ChainTx = { hash: world.name('0xb'), from: 'relayer', nonce, fee: world.chain.baseFee, body, refused };
-  if (world.mutant === 'sendBeforeCommit') world.send(raw, 'send:claimed');
-  return raw;
+  return { hash: world.name('0xb'), from: 'relayer', nonce, fee: world.chain.baseFee, body, refused };
 }
 
-/** Sends what the lane holds up to a nonce, lowest first (safety 8). Throws RpcDown. */
-export function* sendUpTo(world: World, nonce: number, step: string) {
-  const mined = yield* ask(() => world.rpc(() => world.chain.relayerNonce));
-  const lane = yield* ask(() => world.store.listBatches(mined));
-  for (const batch of lane) {
-    if (batch.nonce < mined || batch.nonce > nonce) continue;
-    if (batch.nonce < nonce && world.mutant === 'laneSkipsLower') continue;
-    yield* sendLatest(world, batch, batch.nonce === nonce ? step : 'send:again');
+/** Sends a batch, and before it what its lane must have mined first (`resendFrom`). Throws RpcDown. */
+export function* sendUpTo(world: World, batch: BatchRow, step: string): Generator<Call, void, unknown> {
+  const counts = yield* ask(() =>
+    world.rpc(({ count }) => {
+      let pending = count;
+      while (world.chain.mempool.has(pending)) pending += 1;
+      return { latest: BigInt(count), pending: BigInt(pending) };
+    }),
+  );
+  const state = batch.closed ? 'safe' : 'open';
+  const from = resendFrom({ nonce: BigInt(batch.nonce), state }, counts);
+  if (from === null) return;
+  const lane = yield* ask(() => world.store.listBatches(Number(from)));
+  const lower = lane.filter(({ nonce }) => nonce >= Number(from) && nonce < batch.nonce);
+  for (const one of [...lower, batch]) {
+    if (one.closed) yield* ask(() => world.write('reopened:batch', (commit) => world.store.reopenBatch(one.id, commit)));
+    yield* sendLatest(world, one, one === batch ? step : 'send:again');
   }
 }
 
 /** Sends a batch's newest bytes; refused for good: a self-transfer at the same nonce; too cheap: the same with a fee. */
-export function* sendLatest(world: World, batch: BatchRow, step: string) {
+function* sendLatest(world: World, batch: BatchRow, step: string) {
   const last = batch.attempts.at(-1) as SignedTx;
   const answer = yield* ask(() => world.send(last.raw, last.kind === 'void' ? 'send:void' : step));
   const dear = Math.ceil(Math.max(last.raw.fee * 1.25, world.chain.baseFee));
   if (answer === 'refused') {
     const raw: ChainTx = { ...last.raw, hash: world.name('0xv'), fee: dear, body: { kind: 'self' }, refused: false };
     yield* replace(world, { batchId: batch.id, attempt: last.attempt + 1, kind: 'void', raw });
-    if (world.mutant === 'unsentBeforeMined') yield* returnAll(world, batch);
   } else if (answer === 'known' && last.raw.fee < world.chain.baseFee) {
     const raw = { ...last.raw, hash: world.name('0xf'), fee: dear };
     yield* replace(world, { batchId: batch.id, attempt: last.attempt + 1, kind: last.kind, raw });
@@ -166,50 +197,40 @@ function* replace(world: World, signed: SignedTx) {
   yield* ask(() => world.send(stored.raw, stored.kind === 'void' ? 'send:void' : 'send:again'));
 }
 
-/** Decides every payment of a batch whose nonce is mined; false while it is not. Throws RpcDown. */
-export function* judgeBatch(world: World, batch: BatchRow) {
-  const receipt = yield* ask(() =>
-    world.rpc(() => batch.attempts.map((one) => world.chain.receipts.get(one.raw.hash)).find((found) => found !== undefined)),
-  );
-  if (!receipt) return false;
+/** The attempt of a batch that is mined, as one node shows it. */
+export function minedIn(view: View, batch: BatchRow): { readonly attempt: SignedTx; readonly receipt: Receipt } | null {
+  for (const attempt of batch.attempts) {
+    const receipt = view.receiptOf(attempt.raw.hash);
+    if (receipt) return { attempt, receipt };
+  }
+  return null;
+}
+
+/** What became of a batch's bytes, as one node shows it. The safe count must have been read before the batch and its attempts were. */
+export function carrierIn(view: View, batch: BatchRow, safeCount: bigint): Carrier | null {
+  const size = itemsOf(batch.attempts[0]?.raw).length;
+  const mined = minedIn(view, batch);
+  if (mined) {
+    return { batchId: batch.id, size, fate: fateOf(mined.attempt.kind, mined.receipt.ok ? 'success' : 'reverted') };
+  }
+  return isOvertaken(BigInt(batch.nonce), safeCount) ? { batchId: batch.id, size, fate: 'overtaken' } : null;
+}
+
+/** Decides every payment of a batch whose nonce can carry nothing else; false while one is undecided. Throws RpcDown. */
+export function* judgeBatch(world: World, batch: BatchRow, safeCount = 0n): Generator<Call, boolean, unknown> {
+  const seen = (view: View): Carrier | null => carrierIn(view, batch, safeCount);
+  if (!(yield* ask(() => world.rpc(seen)))) return false;
   let open = 0;
+  const again: string[] = [];
   for (const id of batch.items) {
     const row = yield* ask(() => world.store.find(id));
     if (row?.facts.state !== 'broadcast' || row.facts.batchId !== batch.id) continue;
-    const judged = yield* ask(() =>
-      world.rpc(() => ({ event: eventOfMined(world, row, batch.id, receipt), reorgs: world.chain.reorgs })),
-    );
-    const { event } = judged;
-    if (event) yield* ask(() => world.apply(id, event, row.facts, judged.reorgs));
-    else open += 1;
+    const { isDecided } = yield* runRound(world, row, { atSafe: world.random.chance(0.3), carrierIn: seen });
+    if (!isDecided) open += 1;
+    else if ((yield* ask(() => world.store.find(id)))?.facts.state === 'accepted') again.push(id);
   }
+  propose(world, again);
   return open === 0;
-}
-
-function* returnAll(world: World, batch: BatchRow) {
-  for (const id of batch.items) {
-    const row = yield* ask(() => world.store.find(id));
-    if (row) yield* ask(() => world.apply(id, { type: 'unsent', batchId: batch.id }, row.facts));
-  }
-}
-
-function* failUnmined(world: World, batchId: string) {
-  const batch = yield* ask(() => world.store.findBatch(batchId));
-  for (const id of batch?.items ?? []) {
-    const row = yield* ask(() => world.store.find(id));
-    if (row) yield* ask(() => world.apply(id, { type: 'itemFailed', batchId, reason: 'settlement_failed' }, row.facts));
-  }
-}
-
-function* signAnew(world: World, batchId: string) {
-  const batch = yield* ask(() => world.store.findBatch(batchId));
-  if (!batch) return;
-  const last = batch.attempts.at(-1) as SignedTx;
-  const raw = { ...last.raw, hash: world.name('0xn'), nonce: (world.store as FakeStore).takeNonce() };
-  const signed = { batchId, attempt: last.attempt + 1, kind: 'settle', raw } as const;
-  yield* ask(() => world.write('replaced:settle', (commit) => world.store.addAttempt(signed, commit)));
-  const stored = yield* ask(() => world.store.findBatch(batchId));
-  yield* ask(() => world.stored(stored));
 }
 
 /** A process that the workflow engine runs again after a crash, a little later. */

@@ -1,35 +1,37 @@
+import type { Address } from '../../domain/legs.ts';
 import { canonicalPayees, splitAmounts } from '../../domain/legs.ts';
 import type { Random } from './random.ts';
 import type { NewPayment } from './store.ts';
 import type { Authorization } from './token.ts';
+import { address, word } from './token.ts';
 
 /** A thing that is sold: its payTo, authors and price in micro. */
 export interface Resource {
   readonly name: string;
-  readonly payTo: string;
+  readonly payTo: Address;
   readonly authors: readonly string[];
   readonly price: number;
   readonly legs: NewPayment['legs'];
 }
 
 function resource(name: string, payTo: string, price: number, weights: readonly (readonly [string, bigint])[]): Resource {
-  const payees = canonicalPayees(weights.map(([wallet, weight]) => ({ wallet: wallet as `0x${string}`, weight })));
+  const payees = canonicalPayees(weights.map(([wallet, weight]) => ({ wallet: address(wallet), weight })));
   const amounts = splitAmounts(BigInt(price), payees);
   const legs = payees.map((payee, i) => ({ toAddress: payee.wallet, amountMicro: amounts[i] ?? 0n }));
-  return { name, payTo, authors: payees.map((payee) => payee.wallet), price, legs };
+  return { name, payTo: address(payTo), authors: payees.map((payee) => payee.wallet), price, legs };
 }
 
 /** What the simulated publisher sells: one author, three, two; prices of one and of two confirmations. */
 export const RESOURCES: readonly Resource[] = [
-  resource('solo', '0xa1', 100, [['0xa1', 1n]]),
-  resource('trio', '0xs1', 121, [
-    ['0xa1', 5n],
-    ['0xa2', 3n],
-    ['0xa3', 2n],
+  resource('solo', 'a1', 100, [['a1', 1n]]),
+  resource('trio', 's1', 121, [
+    ['a1', 5n],
+    ['a2', 3n],
+    ['a3', 2n],
   ]),
-  resource('duo', '0xs2', 60, [
-    ['0xa2', 1n],
-    ['0xa3', 1n],
+  resource('duo', 's2', 60, [
+    ['a2', 1n],
+    ['a3', 1n],
   ]),
 ];
 /** Prices from here on wait for two confirmations. */
@@ -37,11 +39,12 @@ export const TWO_CONFIRMATIONS_MICRO = 110;
 
 /** An authorization a buyer will present, and how often it is posted. */
 export interface Order {
-  readonly payment: Omit<NewPayment, 'seenBlock' | 'auth'>;
-  readonly payer: string;
-  readonly payTo: string;
+  readonly payment: Omit<NewPayment, 'seenBlock' | 'seenReorgs' | 'auth'>;
+  readonly payer: Address;
+  readonly payTo: Address;
   readonly price: number;
   readonly lifeSeconds: number;
+  readonly fickle: boolean;
   readonly posts: number;
 }
 
@@ -57,6 +60,10 @@ export interface Faults {
   readonly starved: number;
   readonly refused: number;
   readonly gasEmpty: number;
+  /** How often a node answers that is some blocks behind. */
+  readonly behind: number;
+  /** How often somebody uses the relayer's key besides us. */
+  readonly elsewhere: number;
 }
 
 /** Draws the faults of a schedule. */
@@ -70,9 +77,11 @@ export function drawFaults(random: Random): Faults {
     deepReorg: random.chance(0.35),
     stranger: random.pick([0, 0.02, 0.05, 0.1]) ?? 0,
     node: some(0.5, 0.03),
-    starved: some(0.25, 0.3),
+    starved: some(0.3, 0.4),
     refused: some(0.2, 0.3),
     gasEmpty: some(0.1, 0.02),
+    behind: some(0.4, 0.3),
+    elsewhere: some(0.15, 0.02),
   };
 }
 
@@ -80,16 +89,23 @@ export function drawFaults(random: Random): Faults {
 export function drawOrders(random: Random): Order[] {
   const orders: Order[] = [];
   const count = random.between(2, 7);
-  let what = { payer: 'p1', resource: RESOURCES[0] as Resource, kind: 'read' as 'read' | 'citation' };
+  let what = { payer: address('p1'), resource: RESOURCES[0] as Resource, kind: 'read' as 'read' | 'citation' };
   for (let i = 0; i < count; i += 1) {
-    if (i === 0 || random.chance(0.4)) {
+    if (i === 0 || random.chance(0.6)) {
       const kind = random.chance(0.5) ? 'read' : 'citation';
-      what = { payer: random.pick(['p1', 'p2']) ?? 'p1', resource: random.pick(RESOURCES) as Resource, kind };
+      what = {
+        payer: address(random.pick(['p1', 'p1', 'p2', 'p2', 'c1']) ?? 'p1'),
+        resource: random.pick(RESOURCES) as Resource,
+        kind,
+      };
     }
     const { payer, resource: thing, kind } = what;
-    const payment = { id: `pay${i + 1}`, resource: thing.name, kind, legs: thing.legs };
-    const lifeSeconds = random.between(14, 70);
-    orders.push({ payment, payer, payTo: thing.payTo, price: thing.price, lifeSeconds, posts: random.between(1, 3) });
+    const isWallet = payer === address('c1');
+    const lane: NewPayment['lane'] = isWallet ? 'contract' : 'plain';
+    const payment = { id: `pay${i + 1}`, resource: thing.name, kind, legs: thing.legs, lane };
+    const [lifeSeconds, posts] = [random.between(14, random.pick([40, 70, 240]) ?? 70), random.between(1, 3)];
+    const fickle = isWallet && random.chance(0.6);
+    orders.push({ payment, payer, payTo: thing.payTo, price: thing.price, lifeSeconds, posts, fickle });
   }
   return orders;
 }
@@ -97,5 +113,6 @@ export function drawOrders(random: Random): Order[] {
 /** The authorization of an order, signed now (epoch seconds) and valid for the order's life. */
 export function signOrder(order: Order, nowSeconds: number): Authorization {
   const validBefore = nowSeconds + order.lifeSeconds;
-  return { payer: order.payer, nonce: `n${order.payment.id}`, to: order.payTo, value: order.price, validAfter: 0, validBefore };
+  const { payer, payTo: to, price: value, fickle } = order;
+  return { payer, nonce: word(`n${order.payment.id}`), to, value, validAfter: 0, validBefore, fickle };
 }

@@ -2,13 +2,12 @@ import { Crash, InvariantBroken } from './actor.ts';
 import type { Coverage } from './coverage.ts';
 import { FakeStore } from './fakeStore.ts';
 import { checkRest } from './invariants.ts';
-import type { Mutant } from './mutants.ts';
 import { intake, revive } from './processes.ts';
 import { Random } from './random.ts';
 import type { Order } from './scenario.ts';
 import { drawFaults, drawOrders, signOrder } from './scenario.ts';
 import type { Store } from './store.ts';
-import { actAsStranger, cancel, disturbNode, mineBlock, reorgChain } from './strangers.ts';
+import { actAsStranger, cancel, disturbNode, mineBlock, reorgChain, useKeyElsewhere } from './strangers.ts';
 import { sweep } from './sweeper.ts';
 import type { Authorization } from './token.ts';
 import { World } from './world.ts';
@@ -19,22 +18,22 @@ export interface Outcome {
   readonly broken: string | null;
 }
 
-/** How to run a schedule: which seeded bug, which store. */
+/** How to run a schedule: which store, and where to count what it hits. */
 export interface ScheduleOptions {
-  readonly mutant?: Mutant | null;
   readonly openStore?: (nowMs: () => number) => Store;
   readonly coverage: Coverage;
 }
 
+/** Past the end of every authorization, and ten minutes. */
+const LONG_OUTAGE_MS = 680_000;
 const CHAOS_STEPS = 1400;
 const REST_ROUNDS = 120;
 
 /** Runs one schedule: chaos for a while, then all faults stop and the chain runs on until everything is decided. */
 export async function runSchedule(seed: number, options: ScheduleOptions): Promise<Outcome> {
   const random = new Random(seed);
-  const mutant = options.mutant ?? null;
-  const open = options.openStore ?? ((nowMs) => new FakeStore(nowMs, mutant));
-  const world = new World({ random, faults: drawFaults(random), coverage: options.coverage, mutant }, open);
+  const open = options.openStore ?? ((nowMs) => new FakeStore(nowMs));
+  const world = new World({ random, faults: drawFaults(random), coverage: options.coverage }, open);
   try {
     await chaos(world, drawOrders(random));
     await rest(world);
@@ -54,7 +53,7 @@ async function chaos(world: World, orders: readonly Order[]): Promise<void> {
     world.nowMs += 20;
     const draw = random.next();
     if (draw < 0.1) mineBlock(world, random.pick([1000, 2000, 4000]) ?? 2000);
-    else if (draw < 0.13) post(world, posts.pop(), auths);
+    else if (draw < 0.13) for (const order of posts.splice(0, random.between(1, 3))) post(world, order, auths);
     else if (draw < 0.16) world.spawn(() => sweep(world), false);
     else if (draw < 0.16 + world.faults.stranger) actAsStranger(world, orders, auths);
     else if (draw < 0.27) disturb(world, auths);
@@ -70,11 +69,13 @@ function disturb(world: World, auths: Map<string, Authorization>): void {
   if (random.chance(faults.outage * 8)) toggleOutage(world, auths);
   if (random.chance(faults.gasEmpty * 8)) world.gasEmpty = !world.gasEmpty;
   if (random.chance(faults.node * 8)) disturbNode(world);
+  if (random.chance(faults.elsewhere * 8)) useKeyElsewhere(world);
 }
 
-/** The node goes, or comes back; a payer may have cancelled meanwhile. */
+/** The node goes, sometimes for so long that a person is asked, or comes back; a payer may have cancelled meanwhile. */
 function toggleOutage(world: World, auths: Map<string, Authorization>): void {
   world.down = !world.down;
+  if (world.down && world.random.chance(0.35)) world.nowMs += LONG_OUTAGE_MS;
   const auth = world.random.pick([...auths.values()]);
   if (world.down || !auth || !world.random.chance(0.8)) return;
   cancel(world, auth);
@@ -82,8 +83,7 @@ function toggleOutage(world: World, auths: Map<string, Authorization>): void {
 }
 
 /** A buyer posts an authorization; the first post signs it. */
-function post(world: World, order: Order | undefined, auths: Map<string, Authorization>): void {
-  if (!order) return;
+function post(world: World, order: Order, auths: Map<string, Authorization>): void {
   const auth = auths.get(order.payment.id) ?? signOrder(order, world.nowSeconds);
   auths.set(order.payment.id, auth);
   world.spawn(() => intake(world, { ...order.payment, auth }), false);
@@ -129,6 +129,6 @@ async function isAtRest(world: World): Promise<boolean> {
     ['accepted', 'held', 'broadcast', 'settled', 'failed', 'superseded', 'expired', 'review'],
     true,
   );
-  const open = (await world.store.listBatches(world.chain.relayerNonce)).length;
+  const open = (await world.store.listBatches(null)).length;
   return watched.length === 0 && open === 0;
 }

@@ -1,5 +1,4 @@
 import { Coverage } from './coverage.ts';
-import type { Mutant } from './mutants.ts';
 import type { Outcome, ScheduleOptions } from './schedule.ts';
 import { runSchedule } from './schedule.ts';
 
@@ -15,13 +14,12 @@ export interface Run {
 export async function simulate(options: {
   readonly schedules: number;
   readonly seed: number;
-  readonly mutant?: Mutant | null;
   readonly openStore?: ScheduleOptions['openStore'];
 }): Promise<Run> {
   const coverage = new Coverage();
-  const { openStore, mutant = null } = options;
+  const { openStore } = options;
   for (let i = 0; i < options.schedules; i += 1) {
-    const outcome = await runSchedule(options.seed + i, { coverage, mutant, ...(openStore && { openStore }) });
+    const outcome = await runSchedule(options.seed + i, { coverage, ...(openStore && { openStore }) });
     if (outcome.broken !== null) return { schedules: i + 1, coverage, broken: outcome };
   }
   return { schedules: options.schedules, coverage, broken: null };

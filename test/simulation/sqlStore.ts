@@ -5,9 +5,19 @@ import { sweepHeld } from '../../db/settlement/held.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
-import { findBatch, insertAttempt, listLane, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
+import type { RelayerNonce } from '../../db/settlement/relayer.ts';
+import {
+  adoptCount,
+  findBatch,
+  findRelayerNonce,
+  insertAttempt,
+  listLane,
+  listUnfinishedBatches,
+  setBatchState,
+} from '../../db/settlement/relayer.ts';
 import { listUnfinal, listWatched } from '../../db/settlement/sweep.ts';
 import { guardPurchase } from '../../domain/payment/guard.ts';
+import type { Verdict } from '../../domain/payment/judge.ts';
 import type { PaymentEvent } from '../../domain/payment/machine.ts';
 import { decide } from '../../domain/payment/machine.ts';
 import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
@@ -48,6 +58,7 @@ export class SqlStore implements Store {
   private readonly nowMs: () => number;
   private readonly brought = new Map<string, NewPayment>();
   private readonly batchNames = new Map<string, string>();
+  private readonly batchSizes = new Map<string, number>();
   /** Every payment as its last database transaction left it, read inside that transaction. */
   private readonly committed = new Map<string, PaymentFacts>();
   private idleEvents = 0;
@@ -99,15 +110,17 @@ export class SqlStore implements Store {
         };
       }),
     );
-    return result.kind === 'claimed' ? this.findBatch(batchId) : null;
+    if (result.kind !== 'claimed') return null;
+    for (const { paymentId } of result.payments) this.batchSizes.set(paymentId, result.payments.length);
+    return this.findBatch(batchId);
   }
 
-  async apply(id: string, event: PaymentEvent, _seen: PaymentFacts, beforeCommit: BeforeCommit): Promise<Applied> {
+  async apply(id: string, { event, strike }: Verdict, beforeCommit: BeforeCommit): Promise<Applied> {
     const ref = this.ref(id);
     if (this.isIdle(this.committed.get(ref.paymentId), event)) return { outcome: 'unchanged', effects: [] };
     const meant = 'batchId' in event ? { ...event, batchId: this.uuid(event.batchId) } : event;
     const applied = await this.write(beforeCommit, { type: event.type, paymentId: ref.paymentId }, (database) =>
-      applyEvents(database, [{ ...ref, event: meant }]),
+      applyEvents(database, [{ ...ref, event: meant, ...(strike && { strike }) }]),
     );
     if (applied.poisoned.length > 0) return { outcome: 'conflict', effects: [] };
     const effects = applied.resend.length > 0 ? ([{ type: 'resend' }] as const) : [];
@@ -127,6 +140,20 @@ export class SqlStore implements Store {
     );
   }
 
+  async reopenBatch(id: string, beforeCommit: BeforeCommit): Promise<void> {
+    await this.write(beforeCommit, { type: 'claimed' }, (database) =>
+      database.transaction((sql) => setBatchState(sql, this.uuid(id), 'open')),
+    );
+  }
+
+  async adoptNonce(count: number, beforeCommit: BeforeCommit): Promise<void> {
+    await this.write(beforeCommit, { type: 'claimed' }, (database) => adoptCount(database, this.place, BigInt(count)));
+  }
+
+  async findNonce(): Promise<{ readonly nextNonce: bigint; readonly inFlight: number }> {
+    return (await findRelayerNonce(this.database, this.place)) as RelayerNonce;
+  }
+
   /** One purchase a call: each is a database transaction of its own, with its own place to crash at. */
   async sweepHeld(beforeCommit: BeforeCommit): Promise<void> {
     if (![...this.committed.values()].some((facts) => facts.state === 'held')) return;
@@ -136,7 +163,8 @@ export class SqlStore implements Store {
   find(id: string): PaymentRow | null {
     const paymentId = this.uuid(id);
     const facts = this.committed.get(paymentId);
-    return facts ? { ...(this.brought.get(paymentId) as NewPayment), facts } : null;
+    const batchSize = this.batchSizes.get(paymentId) ?? null;
+    return facts ? { ...(this.brought.get(paymentId) as NewPayment), batchSize, facts } : null;
   }
 
   async findBatch(id: string): Promise<BatchRow | null> {
@@ -165,9 +193,9 @@ export class SqlStore implements Store {
     );
   }
 
-  async listBatches(fromNonce: number): Promise<readonly BatchRow[]> {
+  async listBatches(fromNonce: number | null): Promise<readonly BatchRow[]> {
     const open = await listUnfinishedBatches(this.database, this.place);
-    const lane = await listLane(this.database, this.place, BigInt(fromNonce), 1_000_000n);
+    const lane = fromNonce === null ? [] : await listLane(this.database, this.place, BigInt(fromNonce), 1_000_000n);
     const all = new Map([...open, ...lane].map((batch) => [batch.batchId, batch]));
     return readBatches(this.database, [...all.values()], (uuid) => this.nameOf(uuid));
   }
@@ -213,7 +241,7 @@ export class SqlStore implements Store {
 
   private commit(paymentId: string, next: PaymentFacts): void {
     const before = this.committed.get(paymentId);
-    if (next.recorded && !before?.recorded) this.settledAtMs.set(paymentId, this.nowMs());
+    if (next.recorded && !before?.recorded && !this.settledAtMs.has(paymentId)) this.settledAtMs.set(paymentId, this.nowMs());
     this.committed.set(paymentId, next);
   }
 
@@ -254,9 +282,10 @@ export class SqlStore implements Store {
   }
 
   private view({ paymentId, facts }: Payment): PaymentRow {
-    const { id, auth, resource, kind, legs, seenBlock } = this.brought.get(paymentId) as NewPayment;
+    const { id, auth, resource, kind, legs, lane, seenBlock, seenReorgs } = this.brought.get(paymentId) as NewPayment;
     const batchId = facts.batchId === null ? null : this.nameOf(facts.batchId);
-    return { id, auth, resource, kind, legs, seenBlock, facts: { ...facts, batchId } };
+    const batchSize = this.batchSizes.get(paymentId) ?? null;
+    return { id, auth, resource, kind, legs, lane, seenBlock, seenReorgs, batchSize, facts: { ...facts, batchId } };
   }
 
   private ref(id: string): { tenantId: string; paymentId: string } {

@@ -1,3 +1,4 @@
+import type { Verdict } from '../../domain/payment/judge.ts';
 import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.ts';
 import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
 import type { Authorization } from './token.ts';
@@ -10,12 +11,15 @@ export interface NewPayment {
   readonly resource: string;
   readonly kind: 'read' | 'citation';
   readonly legs: readonly { readonly toAddress: string; readonly amountMicro: bigint }[];
-  /** The head read before the insert: evidence of others counts only from a later block (safety 2). */
+  readonly lane: 'plain' | 'contract';
+  /** The head at which its nonce was seen unused before the insert (safety 2), and how many reorgs there had been. */
   readonly seenBlock: number;
+  readonly seenReorgs: number;
 }
 
-/** A payment row. */
+/** A payment row. `batchSize`: how many shared its last batch; null before the first. */
 export interface PaymentRow extends NewPayment {
+  readonly batchSize: number | null;
   readonly facts: PaymentFacts;
 }
 
@@ -89,8 +93,8 @@ export interface Store {
     sign: Sign,
     beforeCommit: BeforeCommit,
   ): Maybe<BatchRow | null>;
-  /** Feeds one event to one payment. `seen` are the facts the caller read; only a broken store uses them. */
-  apply(id: string, event: PaymentEvent, seen: PaymentFacts, beforeCommit: BeforeCommit): Maybe<Applied>;
+  /** Feeds what was judged of a payment to it, and strikes its payer with the decision (safety 19). */
+  apply(id: string, verdict: Verdict, beforeCommit: BeforeCommit): Maybe<Applied>;
   /** Stores replacement bytes for a batch unless that attempt exists; returns the stored ones. */
   addAttempt(signed: SignedTx, beforeCommit: BeforeCommit): Maybe<SignedTx>;
   /** Marks a batch whose nonce is mined at or below the safe block. A second call changes nothing. */
@@ -105,6 +109,12 @@ export interface Store {
   list(states: readonly PaymentState[], watchedOnly: boolean): Maybe<readonly PaymentRow[]>;
   /** The named payments with their ledger rows. */
   audit(ids: readonly string[]): Maybe<readonly AuditedPayment[]>;
-  /** Batches that are open or hold a nonce from `fromNonce` on, in order of nonce. */
-  listBatches(fromNonce: number): Maybe<readonly BatchRow[]>;
+  /** Opens a closed batch again, whose bytes a reorg took. */
+  reopenBatch(id: string, beforeCommit: BeforeCommit): Maybe<void>;
+  /** Where the relayer stands. */
+  findNonce(): Maybe<{ readonly nextNonce: bigint; readonly inFlight: number }>;
+  /** Takes the chain's count for the next nonce when it is ahead: the key was used elsewhere. */
+  adoptNonce(count: number, beforeCommit: BeforeCommit): Maybe<void>;
+  /** Batches that are open, and those that hold a nonce from `fromNonce` on, in order of nonce. */
+  listBatches(fromNonce: number | null): Maybe<readonly BatchRow[]>;
 }

@@ -1,8 +1,11 @@
 import type { Order } from './scenario.ts';
 import { RESOURCES, signOrder } from './scenario.ts';
 import type { Authorization } from './token.ts';
+import { address } from './token.ts';
 import type { TxBody } from './transactions.ts';
 import type { World } from './world.ts';
+
+const STRANGER = address('stranger');
 
 /** Adds a block `later` ms from now; once all faults have stopped it takes everything that waits. */
 export function mineBlock(world: World, later: number): void {
@@ -24,11 +27,11 @@ export function disturbNode(world: World): void {
   const draw = random.next();
   if (draw < 0.35) {
     const nonce = random.pick([...chain.mempool.keys()]);
-    if (nonce !== undefined) chain.mempool.delete(nonce);
+    if (nonce !== undefined && chain.mempool.get(nonce)?.from !== 'elsewhere') chain.mempool.delete(nonce);
   } else if (draw < 0.7) {
     chain.baseFee = random.pick([8, 10, 14, 25]) ?? 10;
   } else {
-    const author = random.pick(['0xa1', '0xa2', '0xa3']) ?? '0xa1';
+    const author = address(random.pick(['a1', 'a2', 'a3']) ?? 'a1');
     broadcast(world, { kind: 'block', author, blocked: random.chance(0.6) });
   }
 }
@@ -43,12 +46,24 @@ export function actAsStranger(world: World, orders: readonly Order[], auths: Map
   const draw = random.next();
   if (draw < 0.42) broadcast(world, { kind: 'submit', auth });
   else if (draw < 0.56) cancel(world, auth);
-  else if (draw < 0.63) broadcast(world, { kind: 'submit', auth: { ...auth, to: 'stranger' } });
+  else if (draw < 0.63) broadcast(world, { kind: 'submit', auth: { ...auth, to: STRANGER } });
   else if (draw < 0.7) broadcast(world, { kind: 'submit', auth: { ...auth, value: auth.value - 1 } });
   else if (draw < 0.8) broadcast(world, decoy(auth, [...auths.values()]));
-  else if (draw < 0.87) broadcast(world, { kind: 'transfer', from: auth.payer, to: 'stranger', value: 'all' });
-  else if (draw < 0.95) broadcast(world, { kind: 'transfer', from: 'stranger', to: auth.payer, value: 300 });
-  else broadcast(world, { kind: 'transfer', from: 'stranger', to: random.pick(RESOURCES)?.payTo ?? '0xa1', value: 7 });
+  else if (draw < 0.87) broadcast(world, { kind: 'transfer', from: auth.payer, to: STRANGER, value: 'all' });
+  else if (draw < 0.95) broadcast(world, { kind: 'transfer', from: STRANGER, to: auth.payer, value: 300 });
+  else broadcast(world, { kind: 'transfer', from: STRANGER, to: random.pick(RESOURCES)?.payTo ?? STRANGER, value: 7 });
+}
+
+/** What a lane goes on after by itself: a key that was used elsewhere more often is a person's to look at (`judgeNonce`). */
+const MOST_ELSEWHERE = 5;
+
+/** Somebody uses the relayer's key: whatever of ours has that nonce is never mined, unless a reorg brings it back. */
+export function useKeyElsewhere(world: World): void {
+  if (world.usedElsewhere >= MOST_ELSEWHERE) return;
+  world.usedElsewhere += 1;
+  const nonce = world.chain.relayerNonce;
+  const tx = { hash: world.name('0xe'), from: 'elsewhere', nonce, fee: 1_000, body: { kind: 'self' }, refused: false } as const;
+  world.chain.mempool.set(nonce, tx);
 }
 
 /** The payer takes an authorization back; it counts once mined. */

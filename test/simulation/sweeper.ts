@@ -1,25 +1,15 @@
-import type { PaymentState } from '../../domain/payment/state.ts';
-import type { Process } from './actor.ts';
+import { isOvertaken } from '../../domain/payment/carrier.ts';
+import { judgeNonce } from '../../domain/payment/relayerNonce.ts';
+import { LOOSE_STATES, PAYMENT_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
+import type { Call, Process } from './actor.ts';
 import { ask, RpcDown } from './actor.ts';
-import { eventOfWatching, look } from './judging.ts';
-import { isTooLate, judgeBatch, sendLatest, sendUpTo, settleBatch } from './processes.ts';
+import { judgeBatch, minedIn, propose, sendUpTo } from './processes.ts';
+import { runBlindRound, runRound } from './round.ts';
 import type { BatchRow, PaymentRow } from './store.ts';
 import type { World } from './world.ts';
 
-/** Seconds after `validBefore` without an answer of the chain: a person looks (ten minutes in the service). */
-export const OVERDUE_SECONDS = 6;
-const ALL: readonly PaymentState[] = [
-  'accepted',
-  'held',
-  'broadcast',
-  'settled',
-  'final',
-  'failed',
-  'superseded',
-  'expired',
-  'review',
-];
-const FORGOTTEN: readonly PaymentState[] = ['failed', 'superseded', 'expired'];
+/** What the sweeper looks at one by one: settled evidence, what may move although nothing of ours carries it, and what was sent. */
+const WATCHED = [...SETTLED_STATES.filter((state) => state !== 'final'), ...LOOSE_STATES, 'broadcast'] as const;
 
 /** One round of the scheduled sweeper: whatever no live workflow holds goes on from here. */
 export function* sweep(world: World): Process {
@@ -36,68 +26,69 @@ export function* sweep(world: World): Process {
 /** Accepted rows go to a batch again; claims keep them from going twice. */
 function* enqueue(world: World): Process {
   const rows = yield* ask(() => world.store.list(['accepted'], false));
-  if (rows.length === 0) return;
-  const batchId = world.name('batch');
-  const extra: readonly PaymentState[] =
-    world.mutant === 'noClaimCas'
-      ? ['accepted', 'broadcast']
-      : world.mutant === 'sendsHeld'
-        ? ['accepted', 'held']
-        : ['accepted'];
-  const proposed = (yield* ask(() => world.store.list(extra, false))).map((row) => row.id);
-  world.spawn(() => settleBatch(world, batchId, proposed), true);
-}
-
-/** Every nonce from the chain's count on is sent again, mined ones are judged, and closed when they are safe (safety 8). */
-function* lane(world: World): Process {
-  const count = yield* ask(() => world.rpc(() => world.chain.relayerNonce));
-  const batches = yield* ask(() => world.store.listBatches(count));
-  const skip = world.mutant === 'laneSkipsLower' ? batches.slice(-1) : batches;
-  for (const batch of skip) {
-    if (batch.nonce >= count) yield* sendLatest(world, batch, 'send:again');
-    else if (!batch.closed) yield* finish(world, batch);
-  }
-}
-
-function* finish(world: World, batch: BatchRow) {
-  if (!(yield* judgeBatch(world, batch))) return;
-  const safe = yield* ask(() =>
-    world.rpc(() =>
-      batch.attempts.some((one) => (world.chain.receipts.get(one.raw.hash)?.block ?? Infinity) <= world.chain.safe),
-    ),
+  propose(
+    world,
+    rows.map((row) => row.id),
   );
-  if (safe) yield* ask(() => world.write('closed:batch', (commit) => world.store.closeBatch(batch.id, commit)));
+}
+
+/** Batches that are not done are judged, or sent again, and closed at the safe block; a count ahead of ours is adopted (safety 8). */
+function* lane(world: World): Process {
+  const safeCount = yield* adoptNonce(world);
+  for (const batch of yield* ask(() => world.store.listBatches(null))) yield* sweepBatch(world, batch, safeCount);
+}
+
+/** The chain's count is adopted where two rounds see it ahead of ours; returns what may be believed of batches on their way. */
+function* adoptNonce(world: World): Generator<Call, bigint, unknown> {
+  const known = yield* ask(() => world.store.findNonce());
+  const safeCount = yield* ask(() => world.rpc((view) => BigInt(view.safeCount)));
+  const latestCount = yield* ask(() => world.rpc((view) => BigInt(view.count)));
+  const verdict = judgeNonce({ ...known, safeCount, latestCount, seenBefore: world.seenNonce });
+  world.seenNonce = verdict.kind === 'seen' || verdict.kind === 'suspect' ? verdict.count : null;
+  if (verdict.kind === 'suspect') return 0n;
+  if (verdict.kind === 'adopt') {
+    yield* ask(() => world.write('adopted:nonce', (commit) => world.store.adoptNonce(Number(verdict.count), commit)));
+  }
+  if (latestCount < safeCount) return latestCount;
+  return safeCount;
+}
+
+function* sweepBatch(world: World, batch: BatchRow, safeCount: bigint) {
+  const isDone = yield* judgeBatch(world, batch, safeCount);
+  const seen = yield* ask(() =>
+    world.rpc((view) => {
+      const mined = minedIn(view, batch);
+      const isOver = mined === null && isOvertaken(BigInt(batch.nonce), safeCount);
+      return { mined, isOver, isSafe: mined !== null && mined.receipt.block <= view.safe };
+    }),
+  );
+  if (seen.isOver || (isDone && seen.isSafe))
+    yield* ask(() => world.write('closed:batch', (commit) => world.store.closeBatch(batch.id, commit)));
+  else if (!seen.mined) yield* sendUpTo(world, batch, 'send:again');
 }
 
 /** Looks at every payment whose money may still move, or move back; after a deep reorg the reconciler looks at all. */
 function* watch(world: World): Process {
-  const states = world.mutant === 'forgetWatch' ? ALL.filter((state) => !FORGOTTEN.includes(state)) : ALL;
-  const rows = yield* ask(() => world.store.list(states, !world.deepReorged));
+  const rows = yield* ask(() => world.store.list(world.deepReorged ? PAYMENT_STATES : WATCHED, !world.deepReorged));
   for (const row of world.random.shuffle(rows)) yield* watchOne(world, row);
 }
 
 function* watchOne(world: World, row: PaymentRow) {
-  let sight: ReturnType<typeof look>;
   try {
-    sight = yield* ask(() => world.rpc(() => look(world, row)));
+    const { resend } = yield* runRound(world, row, { atSafe: true });
+    if (!resend || row.facts.batchId === null) return;
+    const { batchId } = row.facts;
+    yield* ask(() => world.write('reopened:batch', (commit) => world.store.reopenBatch(batchId, commit)));
+    const batch = yield* ask(() => world.store.findBatch(batchId));
+    if (batch) yield* sendUpTo(world, batch, 'send:reorged');
   } catch (error) {
-    const overdue = world.nowSeconds > row.auth.validBefore + OVERDUE_SECONDS;
-    if (overdue) yield* ask(() => world.apply(row.id, { type: 'overdue' }, row.facts));
+    if (!(error instanceof RpcDown)) throw error;
+    yield* runBlindRound(world, row);
     throw error;
   }
-  const event = eventOfWatching(world, row, sight);
-  if (!event) return;
-  const { effects } = yield* ask(() => world.apply(row.id, event, row.facts));
-  if (!effects.some((effect) => effect.type === 'resend')) return;
-  const batch = yield* ask(() => world.store.findBatch(row.facts.batchId ?? ''));
-  if (batch) yield* sendUpTo(world, batch.nonce, 'send:reorged');
 }
 
-/** Held payments that can no longer be sent lapse; those behind nothing go out, or are superseded. */
+/** Held payments that nothing holds any more are superseded or released. */
 function* held(world: World): Process {
-  const rows = yield* ask(() => world.store.list(['held'], false));
-  for (const row of rows) {
-    if (isTooLate(world, row.auth)) yield* ask(() => world.apply(row.id, { type: 'lapsed' }, row.facts));
-  }
   yield* ask(() => world.write(null, (commit) => world.store.sweepHeld(commit)));
 }

@@ -11,14 +11,14 @@ export interface CrossingRow {
 /** A payment with the rows that belong to it. */
 export interface StoredPayment extends NewPayment {
   facts: PaymentFacts;
+  batchSize: number | null;
   readonly sequence: number;
-  readonly bornHeld: boolean;
   readonly crossings: CrossingRow[];
   readonly observations: { verdict: 'paid' | 'payment-failed'; count: 1 | -1 }[];
-  /** When it was last settled and how often it failed, as sequence numbers; for the invariants only. */
-  settledAt: number;
-  decidedAtMs: number | null;
-  failures: number;
+  /** When the decision that stands was made, as a sequence number; null while undecided. */
+  decidedAt: number | null;
+  /** When it settled for the first time. */
+  settledAtMs: number | null;
 }
 
 /** Tables in memory with an undo log: a database transaction is a mark to which everything can be put back. */
@@ -26,6 +26,7 @@ export class Tables {
   readonly payments = new Map<string, StoredPayment>();
   readonly claims = new Map<string, string>(); // tx:logIndex → payment id
   readonly batches = new Map<string, BatchRow>();
+  readonly strikes: string[] = []; // payers, one entry a strike
   nextNonce = 0;
   sequence = 0;
   changes: Change[] = [];

@@ -1,11 +1,16 @@
+import type { Address } from '../../domain/legs.ts';
+import type { Hex } from '../../domain/payload.ts';
+
 /** An EIP-3009 authorization as the fake chain sees it: amounts in micro, times in seconds. */
 export interface Authorization {
-  readonly payer: string;
-  readonly nonce: string;
-  readonly to: string;
+  readonly payer: Address;
+  readonly nonce: Hex;
+  readonly to: Address;
   readonly value: number;
   readonly validAfter: number;
   readonly validBefore: number;
+  /** Its payer is a wallet of code that says yes when asked and no when it counts. */
+  readonly fickle: boolean;
 }
 
 /** A log with its place among the logs of its transaction. `used` is the token's AuthorizationUsed. */
@@ -25,6 +30,16 @@ export interface TokenState {
   readonly blocked: Set<string>;
 }
 
+/** The address of somebody with a short name. */
+export function address(name: string): Address {
+  return `0x${Buffer.from(name).toString('hex').padStart(40, '0')}`;
+}
+
+/** The 32 bytes that stand for a short name. */
+export function word(name: string): Hex {
+  return `0x${Buffer.from(name).toString('hex').padStart(64, '0')}`;
+}
+
 /** The key under which a token remembers an authorization. */
 export function authorizationKey(payer: string, nonce: string): string {
   return `${payer}:${nonce}`;
@@ -35,11 +50,12 @@ export function copyToken(state: TokenState): TokenState {
   return { balances: new Map(state.balances), spent: new Map(state.spent), blocked: new Set(state.blocked) };
 }
 
-/** Why the token would refuse it at this time, or null when it would pay. */
-export function whyRefused(state: TokenState, auth: Authorization, time: number): string | null {
+/** Why the token would refuse it at this time, or null when it would pay. `asked`: it is only simulated. */
+export function whyRefused(state: TokenState, auth: Authorization, time: number, asked = false): string | null {
   if (state.spent.has(authorizationKey(auth.payer, auth.nonce))) return 'nonce_used';
   if (time <= auth.validAfter) return 'too_early';
   if (time >= auth.validBefore) return 'expired';
+  if (auth.fickle && !asked) return 'signature_refused';
   if ((state.balances.get(auth.payer) ?? 0) < auth.value) return 'insufficient_funds';
   if (state.blocked.has(auth.to)) return 'blocked';
   return null;

@@ -19,14 +19,20 @@ export type TxBody =
   | { readonly kind: 'decoy'; readonly decoys: readonly Authorization[]; readonly real: Authorization }
   | { readonly kind: 'block'; readonly author: string; readonly blocked: boolean };
 
-/** A transaction: `nonce` counts only for the relayer's; `refused` ones no node ever takes. */
+/** A transaction: `nonce` counts only for those of the relayer's key; `refused` ones no node ever takes. */
 export interface ChainTx {
   readonly hash: string;
-  readonly from: 'relayer' | 'other';
+  /** `elsewhere`: somebody used the relayer's key besides us, so that it takes one of its nonces. */
+  readonly from: 'relayer' | 'other' | 'elsewhere';
   readonly nonce: number;
   readonly fee: number;
   readonly body: TxBody;
   readonly refused: boolean;
+}
+
+/** The authorizations that a batch's bytes carry. */
+export function itemsOf(tx: ChainTx | undefined): readonly Authorization[] {
+  return tx?.body.kind === 'batch' ? tx.body.groups.flatMap((group) => group.items) : [];
 }
 
 /** Runs a transaction on the state. `ok` false: reverted, nothing changed. */

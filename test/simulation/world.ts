@@ -1,14 +1,15 @@
-import type { PaymentEvent } from '../../domain/payment/machine.ts';
-import type { PaymentFacts } from '../../domain/payment/state.ts';
-import type { Process } from './actor.ts';
-import { Actor, Crash, RpcDown } from './actor.ts';
+import type { Verdict } from '../../domain/payment/judge.ts';
+import type { Sight } from '../../domain/payment/sight.ts';
+import type { Call, Process } from './actor.ts';
+import { Actor, ask, Crash, RpcDown } from './actor.ts';
+import type { View } from './chain.ts';
 import { FakeChain } from './chain.ts';
 import { Coverage } from './coverage.ts';
-import { checkBatch, checkChange, checkLedger, checkSend, History } from './invariants.ts';
-import type { Mutant } from './mutants.ts';
+import { checkBatch, checkChange, checkLedger, checkSend, checkStrike, History } from './invariants.ts';
 import type { Random } from './random.ts';
 import type { Faults } from './scenario.ts';
-import type { Applied, BatchRow, BeforeCommit, Change, Maybe, SignedTx, Store } from './store.ts';
+import type { Applied, BatchRow, BeforeCommit, Change, Maybe, PaymentRow, SignedTx, Store } from './store.ts';
+import { address } from './token.ts';
 import type { ChainTx } from './transactions.ts';
 
 /** Everything a schedule consists of. Processes reach chain and store only through it, so that it can break them. */
@@ -18,7 +19,6 @@ export class World {
   readonly chain: FakeChain;
   readonly store: Store;
   readonly coverage: Coverage;
-  readonly mutant: Mutant | null;
   readonly history = new History();
   readonly queue: string[] = [];
   actors: Actor[] = [];
@@ -27,20 +27,23 @@ export class World {
   gasEmpty = false;
   calm = false; // all faults have stopped
   deepReorged = false;
+  /** What the last round saw of the relayer's count ahead of ours. */
+  seenNonce: bigint | null = null;
+  usedElsewhere = 0;
   private serial = 0;
 
-  constructor(parts: Pick<World, 'random' | 'faults' | 'coverage' | 'mutant'>, openStore: (nowMs: () => number) => Store) {
+  constructor(parts: Pick<World, 'random' | 'faults' | 'coverage'>, openStore: (nowMs: () => number) => Store) {
     this.random = parts.random;
     this.faults = parts.faults;
     this.coverage = parts.coverage;
-    this.mutant = parts.mutant;
     const purse = () => this.random.pick([90, 300, 600, 2000]) ?? 0;
     this.chain = new FakeChain(
       this.random,
       new Map([
-        ['p1', purse()],
-        ['p2', purse()],
-        ['stranger', 10_000],
+        [address('p1'), purse()],
+        [address('p2'), purse()],
+        [address('c1'), purse()],
+        [address('stranger'), 10_000],
       ]),
     );
     this.store = openStore(() => this.nowMs);
@@ -62,10 +65,16 @@ export class World {
     this.actors.push(new Actor(make(), durable ? make : null, this.nowMs + this.random.between(0, 400)));
   }
 
-  /** Reads from the node; throws RpcDown during an outage. */
-  rpc<T>(read: () => T): T {
+  /** Reads from a node, which may be some blocks behind; throws RpcDown during an outage. */
+  rpc<T>(read: (view: View) => T): T {
     if (this.down) throw new RpcDown();
-    return read();
+    const isBehind = !this.calm && this.random.chance(this.faults.behind);
+    return read(this.chain.view(isBehind ? this.random.between(1, 3) : 0));
+  }
+
+  /** True when a node has a nonce's state and not yet its log. */
+  isMissing(): boolean {
+    return !this.calm && this.random.chance(this.faults.behind / 4);
   }
 
   /** Sends bytes; the process may die before or after, the answer may be lost although the node took them. */
@@ -109,10 +118,22 @@ export class World {
     return finish(result);
   }
 
-  /** Feeds one event to one payment; `reorgs` are those the caller had seen when it read the chain. */
-  apply(id: string, event: PaymentEvent, seen: PaymentFacts, reorgs = this.chain.reorgs): Maybe<Applied> {
-    this.history.judgedAt = reorgs;
-    return this.write(null, (beforeCommit) => this.store.apply(id, event, seen, beforeCommit));
+  /** Writes what was judged of a payment, a strike of its payer with it. */
+  *decide(
+    row: PaymentRow,
+    verdict: Verdict,
+    judged: { readonly sight: Sight | null; readonly reorgs: number },
+  ): Generator<Call, Applied, unknown> {
+    return yield* ask(() => {
+      this.history.judged = { ...judged, verdict };
+      return this.write(
+        null,
+        (beforeCommit) => this.store.apply(row.id, verdict, beforeCommit),
+        ({ outcome }) => {
+          if (outcome === 'changed' && verdict.strike) checkStrike(this, row, verdict);
+        },
+      );
+    });
   }
 
   /** Notes bytes that are stored from now on, and that their batch holds one nonce. */
