@@ -54,7 +54,7 @@ function recallFirst(route: KeyRoute, recall: NonNullable<KeyRoute['recall']>, d
 async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage): Promise<Answer> {
   if (route.access === 'public') return route.handle(await callOf(route, deps, request));
   if (isAccountRoute(route)) {
-    const credential = { bearer: bearerOf(request), signInWithX: headerOf(request, 'sign-in-with-x') };
+    const credential = { bearer: bearerOf(request), signInWithX: headerOf(request, 'sign-in-with-x'), from: addressOf(request) };
     const account = await authenticateAccount(deps, credential);
     return route.handle({ ...(await callOf(route, deps, request)), account });
   }

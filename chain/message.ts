@@ -13,18 +13,33 @@ import { isEvmRefusal, quantity } from './rpc.ts';
 const walletAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
 const VALID = '0x1626ba7e';
 
+/** A signature of a message, and whose it should be. */
+export interface SignedMessage {
+  readonly address: Address;
+  readonly message: string;
+  readonly signature: Hex;
+}
+
 /**
- * True when `address` signed `message`. A key's signature is judged without the chain; only otherwise the wallet is asked, under
- * a gas cap, because it is foreign code. Throws ServiceError `chain_unavailable` in an outage.
+ * True when `address` signed `message`. A key's signature is judged without the chain; only otherwise the wallet is asked. Throws
+ * ServiceError `chain_unavailable` in an outage.
  */
-export async function isSignedBy(
-  rpc: Rpc,
-  { address, message, signature }: { readonly address: Address; readonly message: string; readonly signature: Hex },
-): Promise<boolean> {
-  const hash = hashMessage(message);
-  if (recoverSigner(hash, signature) === address) return true;
+export async function isSignedBy(rpc: Rpc, signed: SignedMessage): Promise<boolean> {
+  return isSignedByKey(signed) || (await isConfirmedByWallet(rpc, signed));
+}
+
+/** True when the key of `address` made the signature; the chain is not asked. */
+export function isSignedByKey({ address, message, signature }: SignedMessage): boolean {
+  return recoverSigner(hashMessage(message), signature) === address;
+}
+
+/**
+ * True when `address` has code that confirms the signature (ERC-1271), under a gas cap, because it is foreign code. Two calls of a
+ * node. Throws ServiceError `chain_unavailable` in an outage.
+ */
+export async function isConfirmedByWallet(rpc: Rpc, { address, message, signature }: SignedMessage): Promise<boolean> {
   if (!(await findAccountsWithCode(rpc, [address])).has(address)) return false;
-  const data = encodeFunctionData({ abi: walletAbi, functionName: 'isValidSignature', args: [hash, signature] });
+  const data = encodeFunctionData({ abi: walletAbi, functionName: 'isValidSignature', args: [hashMessage(message), signature] });
   try {
     const answer = await readCall(rpc, { to: address, data, gas: quantity(transferGas(CONTRACT_AUTH_GAS, data)) });
     return (

@@ -44,14 +44,27 @@ export async function openAccountOfWallet(sql: Sql, accountId: string, wallet: s
   return rows[0]?.account_id ?? accountId;
 }
 
-/** Remembers a nonce we gave out, and forgets those that ended. */
-export async function insertNonce(sql: Sql, nonce: string, expiresAt: Date, at: Date): Promise<void> {
-  await sql.query('delete from sign_in_nonce where expires_at < $1', [at]);
-  await sql.query('insert into sign_in_nonce (nonce, expires_at) values ($1, $2)', [nonce, expiresAt]);
+/** True when a nonce was used that is not stored before (domain/signInNonce.ts). */
+export async function isNonceUsed(sql: Sql, nonce: string): Promise<boolean> {
+  return (await sql.query('select 1 from used_sign_in where nonce = $1', [nonce])).length > 0;
 }
 
-/** Uses a nonce: true the first time while it lives, false ever after. */
-export async function useNonce(sql: Sql, nonce: string, at: Date): Promise<boolean> {
+/** Uses such a nonce: true the first time, false ever after. */
+export async function useNonce(sql: Sql, nonce: string, expiresAt: Date): Promise<boolean> {
+  const rows = await sql.query(
+    'insert into used_sign_in (nonce, expires_at) values ($1, $2) on conflict do nothing returning 1',
+    [nonce, expiresAt],
+  );
+  return rows.length > 0;
+}
+
+/** True for a nonce that a process of an older version stored when it gave it out, while it lives and was not used. */
+export async function isNonceStored(sql: Sql, nonce: string, at: Date): Promise<boolean> {
+  return (await sql.query('select 1 from sign_in_nonce where nonce = $1 and expires_at > $2', [nonce, at])).length > 0;
+}
+
+/** Uses a stored nonce: true the first time while it lives, false ever after. */
+export async function useStoredNonce(sql: Sql, nonce: string, at: Date): Promise<boolean> {
   const rows = await sql.query('delete from sign_in_nonce where nonce = $1 and expires_at > $2 returning 1', [nonce, at]);
   return rows.length > 0;
 }

@@ -76,7 +76,7 @@ export function refuseSignIn(fields: SignInFields, expected: SignInExpectation):
   if (fields.domain !== expected.domain || fields.uri !== expected.uri) return 'the message is for another service';
   if (!expected.chainIds.includes(fields.chainId)) return 'the message names a chain that is not accepted here';
   if (!/^0x[0-9a-fA-F]{40}$/.test(fields.address)) return 'the message names no address';
-  if (!/^[A-Za-z0-9]{8,64}$/.test(fields.nonce)) return 'the nonce is not one of ours';
+  if (!/^[A-Za-z0-9]{8,96}$/.test(fields.nonce)) return 'the nonce is not one of ours';
   const issuedAtMs = Date.parse(fields.issuedAt);
   const expiresAtMs = Date.parse(fields.expirationTime);
   if (!(issuedAtMs <= expected.nowMs + SKEW_MS)) return 'the message is not valid yet';

@@ -30,7 +30,7 @@ export const challengeRoute: PublicRoute = {
   handle: async ({ deps, query }) => {
     const given = address.safeParse(query.get('address'));
     if (!given.success) throw new ServiceError('invalid_parameter', 'address is 0x and 40 hex digits', { parameter: 'address' });
-    const { chainId, ...challenge } = await openChallenge(deps, given.data.toLowerCase() as Address);
+    const { chainId, ...challenge } = openChallenge(deps, given.data.toLowerCase() as Address);
     const body = { ...challenge, version: '1', chainId: `eip155:${chainId}` };
     return { status: 200, headers: { 'cache-control': 'no-store' }, body };
   },
@@ -56,10 +56,10 @@ export const signInRoute: PublicRoute = {
       '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
     },
   },
-  handle: async ({ deps, body }) => {
+  handle: async ({ deps, body, address: from }) => {
     const { message, signature } = parseWith(SignInBody, body);
     deps.keyring.current(); // before the nonce is used up
-    const accountId = await signIn(deps, message, signature);
+    const accountId = await signIn(deps, { message, signature, from });
     const { token, expiresInSeconds } = await mintAccountToken(deps, accountId);
     const answer = { access_token: token, token_type: 'Bearer', expires_in: expiresInSeconds, accountId };
     return { status: 200, headers: { 'cache-control': 'no-store' }, body: answer };

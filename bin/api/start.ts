@@ -8,6 +8,7 @@ import { createApi } from '../../api/app.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase, requireWritable } from '../../db/database.ts';
 import { openReportDatabase } from '../../db/reports/reading.ts';
+import { openCodeWallets } from '../../services/accounts/codeWallets.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/enforcementLiveness.ts';
 import { openKeyUse } from '../../services/keyUse.ts';
@@ -127,7 +128,8 @@ async function open(
   };
   const hosts = createHostDoor(config, client);
   const scopes = openScopes({ atOnce: config.scopesAtOnce, pagesInMemory: config.cataloguePagesInMemory });
-  const buyers = { rpc: rpcOf(network.id), licenceLifeSeconds: config.licenceLifeSeconds, scopes };
+  const rpc = rpcOf(network.id);
+  const buyers = { rpc, codeWallets: openCodeWallets({ rpc, clock }), licenceLifeSeconds: config.licenceLifeSeconds, scopes };
   const graphql = await openGraphql(config, { ...deps, log, hosts, outbound, sitePages: config.sitePages });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };

@@ -15,6 +15,8 @@ export interface AccountCredential {
   readonly bearer: string | null;
   /** The SIGN-IN-WITH-X header. */
   readonly signInWithX: string | null;
+  /** The address the request came from. */
+  readonly from: string;
 }
 
 /**
@@ -25,7 +27,7 @@ export async function authenticateAccount(
   deps: BuyerDeps,
   credential: AccountCredential,
 ): Promise<{ readonly accountId: string }> {
-  const { bearer, signInWithX } = credential;
+  const { bearer, signInWithX, from } = credential;
   if (bearer !== null) {
     const accountId = await accountOfBearer(deps, bearer);
     if (accountId !== null) return { accountId };
@@ -36,7 +38,7 @@ export async function authenticateAccount(
   }
   const signed = readSignInHeader(signInWithX);
   if (!signed) throw new ServiceError('unknown_credential', 'SIGN-IN-WITH-X cannot be read');
-  return { accountId: await signIn(deps, signed.message, signed.signature) };
+  return { accountId: await signIn(deps, { ...signed, from }) };
 }
 
 async function accountOfBearer(deps: BuyerDeps, bearer: string): Promise<string | null> {

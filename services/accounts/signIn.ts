@@ -1,13 +1,17 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { isSignedBy } from '../../chain/message.ts';
+import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { isSignedByKey } from '../../chain/message.ts';
 import { checksumAddress } from '../../chain/offer.ts';
-import { insertNonce, openAccountOfWallet, useNonce } from '../../db/accounts.ts';
+import { isNonceStored, isNonceUsed, openAccountOfWallet, useNonce, useStoredNonce } from '../../db/accounts.ts';
+import type { Sql } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/legs.ts';
+import { buildNonce, nonceFacts, parseNonce, tagText } from '../../domain/signInNonce.ts';
 import type { SignInFields } from '../../domain/siwx.ts';
 import { buildSignInMessage, parseSignInMessage, refuseSignIn, STATEMENT, signerOf } from '../../domain/siwx.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
+import { macOf } from '../mac.ts';
 import { atDatabase } from '../outage.ts';
+import type { Pepper } from '../pepper.ts';
 
 /** How long a challenge may be answered. */
 export const CHALLENGE_LIFE_MS = 300_000;
@@ -17,31 +21,41 @@ export interface Challenge extends SignInFields {
   readonly message: string;
 }
 
-/** Makes a challenge with a nonce of 16 random bytes that is good once, for five minutes (decisions §2). */
-export async function openChallenge(deps: BuyerDeps, address: Address): Promise<Challenge> {
+/**
+ * Makes a challenge for a wallet, whose nonce is good once, for five minutes and for this address (decisions §2). Nothing is stored or
+ * asked: whoever wants challenges can have them.
+ */
+export function openChallenge(deps: Pick<BuyerDeps, 'baseUrl' | 'clock' | 'network' | 'pepper'>, address: Address): Challenge {
   const nowMs = deps.clock();
-  const nonce = randomBytes(16).toString('hex');
-  const expiresAt = new Date(nowMs + CHALLENGE_LIFE_MS);
-  await atDatabase(() => insertNonce(deps.database, nonce, expiresAt, new Date(nowMs)));
+  const expiresAtMs = nowMs + CHALLENGE_LIFE_MS;
+  const facts = nonceFacts(expiresAtMs, randomBytes(16).toString('hex'));
   const fields = {
     domain: new URL(deps.baseUrl).host,
     address: checksumAddress(address),
     statement: STATEMENT,
     uri: deps.baseUrl,
     chainId: deps.network.chainId,
-    nonce,
+    nonce: buildNonce(facts, macOf(deps.pepper.current, tagText(address, facts)).digest('hex')),
     issuedAt: new Date(nowMs).toISOString(),
-    expirationTime: expiresAt.toISOString(),
+    expirationTime: new Date(expiresAtMs).toISOString(),
   };
   return { ...fields, message: buildSignInMessage(fields) };
 }
 
+/** A signed challenge, and the address its request came from. */
+export interface SignedChallenge {
+  readonly message: string;
+  readonly signature: string;
+  readonly from: string;
+}
+
 /**
- * The account of the wallet that signed a challenge of ours, by key or by contract (ERC-1271); made at its first sign-in. The
- * nonce is used up once the signature is right. Throws unknown_credential (401) with one sentence for every cause of doubt, and
- * chain_unavailable when a wallet with code cannot be asked.
+ * The account of the wallet that signed a challenge of ours, by key or by contract (ERC-1271); made at its first sign-in. A nonce that
+ * is not ours costs nothing but its HMAC, and the chain is asked last, in a lane of its own. The nonce is used up once the signature
+ * is right. Throws unknown_credential (401) with one sentence for every cause of doubt; for a wallet with code also overloaded when
+ * there is no room in the lane, and chain_unavailable when it cannot be asked.
  */
-export async function signIn(deps: BuyerDeps, message: string, signature: string): Promise<string> {
+export async function signIn(deps: BuyerDeps, { message, signature, from }: SignedChallenge): Promise<string> {
   const fields = parseSignInMessage(message);
   const nowMs = deps.clock();
   const expected = { domain: new URL(deps.baseUrl).host, uri: deps.baseUrl, chainIds: [deps.network.chainId], nowMs };
@@ -49,15 +63,56 @@ export async function signIn(deps: BuyerDeps, message: string, signature: string
   if (!fields || refusal !== null) throw new ServiceError('unknown_credential', refusal ?? 'the message cannot be read');
   if (!/^0x(?:[0-9a-fA-F]{2}){1,4000}$/.test(signature)) throw new ServiceError('unknown_credential', 'the signature is not one');
   const address = signerOf(fields);
-  if (!(await isSignedBy(deps.rpc, { address, message, signature: signature as `0x${string}` }))) {
-    throw new ServiceError('unknown_credential', 'the signature is not the wallet’s');
+  const nonce = nonceOf(deps.pepper, fields.nonce, address, nowMs);
+  if (!nonce) throw spent();
+  const signed = { address, message, signature: signature as `0x${string}` };
+  if (!isSignedByKey(signed)) {
+    if (!(await atDatabase(() => nonce.isGood(deps.database)))) throw spent();
+    if (!(await deps.codeWallets.confirms(from, signed))) {
+      throw new ServiceError('unknown_credential', 'the signature is not the wallet’s');
+    }
   }
   return atDatabase(async () => {
-    if (!(await useNonce(deps.database, fields.nonce, new Date(nowMs)))) {
-      throw new ServiceError('unknown_credential', 'the nonce was used or is not one of ours');
-    }
+    if (!(await nonce.use(deps.database))) throw spent();
     return openAccountOfWallet(deps.database, randomUUID(), address);
   });
+}
+
+/** A nonce that may be good, and how it is used up. */
+interface Usable {
+  readonly isGood: (sql: Sql) => Promise<boolean>;
+  /** True the first time, false ever after. */
+  readonly use: (sql: Sql) => Promise<boolean>;
+}
+
+/**
+ * A nonce that we gave to this address and whose time has not passed; null for any other. One of the form of older processes, which
+ * stored theirs, is for the database to know.
+ */
+function nonceOf(pepper: Pepper, nonce: string, address: Address, nowMs: number): Usable | null {
+  const parsed = parseNonce(nonce);
+  if (!parsed) {
+    if (!/^[0-9a-f]{32}$/.test(nonce)) return null;
+    const at = new Date(nowMs);
+    return { isGood: (sql) => isNonceStored(sql, nonce, at), use: (sql) => useStoredNonce(sql, nonce, at) };
+  }
+  const { expiresAtMs, facts, tag } = parsed;
+  const secrets = pepper.previous === null ? [pepper.current] : [pepper.current, pepper.previous];
+  const isOurs = secrets.some((secret) => {
+    const mac = macOf(secret, tagText(address, facts))
+      .digest()
+      .subarray(0, tag.length / 2);
+    return timingSafeEqual(mac, Buffer.from(tag, 'hex'));
+  });
+  if (!isOurs || nowMs >= expiresAtMs) return null;
+  return {
+    isGood: async (sql) => !(await isNonceUsed(sql, nonce)),
+    use: (sql) => useNonce(sql, nonce, new Date(expiresAtMs)),
+  };
+}
+
+function spent(): ServiceError {
+  return new ServiceError('unknown_credential', 'the nonce was used or is not one of ours');
 }
 
 /** The message and signature of a SIGN-IN-WITH-X header (x402: base64 JSON of the fields and the signature); null for any other text. */

@@ -3,6 +3,7 @@ import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import type { Database } from '../../db/database.ts';
 import type { Metrics } from '../../domain/metrics.ts';
+import type { CodeWallets } from '../accounts/codeWallets.ts';
 import type { Pepper } from '../pepper.ts';
 import type { Rehash } from '../rehash.ts';
 import type { Snapshots } from '../snapshots.ts';
@@ -15,8 +16,10 @@ export interface BuyerDeps {
   readonly keyring: Keyring;
   /** The network offers are made for. */
   readonly network: Network;
-  /** Its connection: wallets with code are asked about their signatures. */
+  /** Its connection: holders with code are asked about their proofs. */
   readonly rpc: Rpc;
+  /** The lane in which wallets with code are asked whether they sign in. */
+  readonly codeWallets: CodeWallets;
   /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly pepper: Pepper;

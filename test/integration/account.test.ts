@@ -5,12 +5,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { createAccountClient, mintBuyerKey, revokeAccountClient, revokeBuyerKey } from '../../services/accounts/clients.ts';
+import { openChallenge, signIn as signInTo } from '../../services/accounts/signIn.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import { createBuyerAccount } from '../../services/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import type { TestChain } from '../support/parts.ts';
 import { startTestChain } from '../support/parts.ts';
 import { addressOf, newAccount } from '../support/payments.ts';
+import { startRpcProxy } from '../support/rpc-proxy.ts';
 
 let api: TestApi;
 let chain: TestChain;
@@ -111,6 +114,105 @@ test('a wallet of code signs in with its owner’s signature (ERC-1271), no othe
   expect((await signIn(message, await owner.signMessage({ message }))).status).toBe(200);
   const dear = (await challengeOf(hostile)).message;
   expect((await signIn(dear, await owner.signMessage({ message: dear }))).status).toBe(401);
+});
+
+test('a challenge stores nothing, and an invented, foreign, ended or used one costs no call of the node', async () => {
+  const line = await startRpcProxy(chain.rpcUrl);
+  const own = await startTestApi({ rpcUrls: [line.url] });
+  const [owner, other] = [newAccount(), newAccount()];
+  const wallet = await deployWallet(owner.address);
+  const challenge = async (address: string): Promise<string> =>
+    (await own.request(`/_svc/accounts/challenge?address=${address}`)).body.message;
+  const attempt = async (message: string, signature: string) =>
+    (await own.post('/_svc/accounts/token', null, { message, signature })).status;
+  const stored = async () =>
+    (await own.deps.database.query('select nonce from used_sign_in union all select nonce from sign_in_nonce')).length;
+
+  const message = await challenge(wallet);
+  expect(await stored()).toBe(0);
+  const given = /Nonce: (.*)/.exec(message)?.[1] ?? '';
+  const foreign = /Nonce: (.*)/.exec(await challenge(other.address))?.[1] ?? '';
+  const later = (Number.parseInt(given.slice(0, 12), 16) + 1).toString(16).padStart(12, '0');
+  const invented = ['0'.repeat(32), 'f'.repeat(76), foreign, `${later}${given.slice(12)}`, `${given.slice(0, -1)}x`, 'deadbeef'];
+  for (const nonce of invented) {
+    const changed = message.replace(given, nonce);
+    expect(await attempt(changed, await owner.signMessage({ message: changed })), nonce).toBe(401);
+    expect(await attempt(changed, '0x00'), nonce).toBe(401);
+  }
+  expect(line.count('eth_call')).toBe(0);
+  expect(await attempt(message, await owner.signMessage({ message }))).toBe(200);
+  expect(line.count('eth_call')).toBe(2);
+  expect(await stored()).toBe(1);
+  expect(await attempt(message, await owner.signMessage({ message }))).toBe(401);
+  const ended = await challenge(wallet);
+  own.time.offsetMs = 300_001;
+  const longer = ended.replace(/Expiration Time: .*/, `Expiration Time: ${new Date(Date.now() + 900_000).toISOString()}`);
+  for (const one of [ended, longer]) expect(await attempt(one, await owner.signMessage({ message: one }))).toBe(401);
+  expect(line.count('eth_call')).toBe(2);
+  await own.stop();
+  await line.close();
+});
+
+test('a challenge that a process of the version before stored is good once, for its life', async () => {
+  const [wallet, late] = [newAccount(), newAccount()];
+  const nonce = randomUUID().replaceAll('-', '');
+  const ended = randomUUID().replaceAll('-', '');
+  const { database } = api.deps;
+  await database.query('insert into sign_in_nonce (nonce, expires_at) values ($1, $2), ($3, $4)', [
+    ...[nonce, new Date(Date.now() + 300_000)],
+    ...[ended, new Date(Date.now() - 1)],
+  ]);
+  const asBefore = async (signer: typeof wallet, old: string): Promise<string> =>
+    (await challengeOf(signer.address)).message.replace(/Nonce: .*/, `Nonce: ${old}`);
+  const message = await asBefore(wallet, nonce);
+  expect((await signIn(message, await wallet.signMessage({ message }))).status).toBe(200);
+  expect((await signIn(message, await wallet.signMessage({ message }))).status).toBe(401);
+  const gone = await asBefore(late, ended);
+  expect((await signIn(gone, await late.signMessage({ message: gone }))).status).toBe(401);
+});
+
+test('a challenge given under the pepper before is good while that is configured', async () => {
+  const wallet = newAccount();
+  const { message } = await challengeOf(wallet.address);
+  const signature = await wallet.signMessage({ message });
+  const [before, after] = ['1', '2'].map((digit) => digit.repeat(64)) as [string, string];
+  const under = (current: string, previous?: string) => ({
+    ...api.deps,
+    pepper: pepperOf({ apiKeyPepper: current, apiKeyPepperPrevious: previous }),
+  });
+  await expect(signInTo(under(after), { message, signature, from: '' })).rejects.toMatchObject({ code: 'unknown_credential' });
+  const given = openChallenge(under(before), addressOf(wallet)).message;
+  const signed = { message: given, signature: await wallet.signMessage({ message: given }), from: '' };
+  await expect(signInTo(under(after), signed)).rejects.toMatchObject({ code: 'unknown_credential' });
+  await expect(signInTo(under(after, before), signed)).resolves.toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('wallets of code have a lane of their own: so many a minute, of one address fewer, and keys sign in beside it', async () => {
+  const line = await startRpcProxy(chain.rpcUrl);
+  const own = await startTestApi({ rpcUrls: [line.url], codeWallets: { atOnce: 2, perMinute: 4, perMinuteOfOne: 3 } });
+  const [owner, stranger] = [newAccount(), newAccount()];
+  const wallet = await deployWallet(owner.address);
+  const attempt = async (address: string, signer: typeof owner) => {
+    const { message } = (await own.request(`/_svc/accounts/challenge?address=${address}`)).body;
+    return own.post('/_svc/accounts/token', null, { message, signature: await signer.signMessage({ message }) });
+  };
+  for (let n = 0; n < 3; n++) expect((await attempt(wallet, stranger)).status).toBe(401);
+  const calls = line.count('eth_call');
+  const refused = await attempt(wallet, owner);
+  expect([refused.status, refused.headers.get('x-svc-error-code')]).toEqual([503, 'overloaded']);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await attempt(owner.address, owner)).status).toBe(200);
+  expect(line.count('eth_call')).toBe(calls);
+  const elsewhere = (from: string) => {
+    const { message } = openChallenge(own.deps, wallet);
+    return owner.signMessage({ message }).then((signature) => signInTo(own.deps, { message, signature, from }));
+  };
+  await expect(elsewhere('192.0.2.1')).resolves.toMatch(/^[0-9a-f-]{36}$/);
+  await expect(elsewhere('192.0.2.2')).rejects.toMatchObject({ code: 'overloaded' });
+  own.time.offsetMs = 60_001;
+  expect((await attempt(wallet, owner)).status).toBe(200);
+  await own.stop();
+  await line.close();
 });
 
 test('when the chain is away a wallet of code cannot be asked: 503, and keys sign in as ever', async () => {
@@ -269,6 +371,6 @@ test('without a signing key nobody gets a token, and the challenge stays unused'
   const { message } = (await bare.request(`/_svc/accounts/challenge?address=${wallet.address}`)).body;
   const answer = await bare.post('/_svc/accounts/token', null, { message, signature: await wallet.signMessage({ message }) });
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '30']);
-  expect(await bare.deps.database.query('select 1 from sign_in_nonce')).toHaveLength(1);
+  expect(await bare.deps.database.query('select 1 from used_sign_in')).toHaveLength(0);
   await bare.stop();
 });

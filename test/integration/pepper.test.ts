@@ -149,7 +149,7 @@ test('buyer keys, client secrets and owner tokens are moved when they are used, 
 
   const enter = async (pepper: Pepper): Promise<unknown[]> => {
     const attempts = [
-      authenticateAccount(process(pepper), { bearer: buyerKey, signInWithX: null }),
+      authenticateAccount(process(pepper), { bearer: buyerKey, signInWithX: null, from: '' }),
       authenticateOwner(process(pepper), ownerToken),
       grantClientToken(process(pepper), { authorization, form }).then(({ kind }) => (kind === 'token' ? kind : Promise.reject())),
     ];
@@ -163,7 +163,7 @@ test('buyer keys, client secrets and owner tokens are moved when they are used, 
   expect((await findOauthClient(api.deps.database, clientId))?.secretHash).toEqual(
     hashCredential(after, String(clientSecret)).current,
   );
-  const again = authenticateAccount(process(during), { bearer: revoked, signInWithX: null });
+  const again = authenticateAccount(process(during), { bearer: revoked, signInWithX: null, from: '' });
   await expect(again).rejects.toMatchObject(unknown);
 });
 

@@ -2,6 +2,8 @@ import type { Mutant } from './mutant.ts';
 
 const bounds = 'test/integration/scope-bounds.test.ts';
 
+const accounts = 'test/integration/account.test.ts';
+
 /** Bugs around what one caller may cost all others. */
 export const BOUND_MUTANTS: readonly Mutant[] = [
   {
@@ -43,5 +45,51 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: bounds, name: 'catalogues in memory are bounded by their pages' },
+  },
+  {
+    id: 'chain-before-nonce',
+    rule: 10,
+    bug: 'the chain is asked about a signature of a challenge that was never given out',
+    edits: [{ file: 'services/accounts/signIn.ts', search: 'if (!isOurs || nowMs >= expiresAtMs) return null;', replace: '' }],
+    test: { file: accounts, name: 'an invented, foreign, ended or used one costs no call of the node' },
+  },
+  {
+    id: 'nonce-of-anybody',
+    rule: 12,
+    bug: 'a nonce is good for another address than it was given to',
+    edits: [
+      {
+        file: 'domain/signInNonce.ts',
+        search: 'address.toLowerCase()',
+        replace: 'address.length',
+      },
+    ],
+    test: { file: accounts, name: 'an invented, foreign, ended or used one costs no call of the node' },
+  },
+  {
+    id: 'challenge-good-twice',
+    rule: 12,
+    bug: 'a used challenge lets in again',
+    edits: [
+      {
+        file: 'services/accounts/signIn.ts',
+        search: 'if (!(await nonce.use(deps.database))) throw spent();',
+        replace: 'await nonce.use(deps.database);',
+      },
+    ],
+    test: { file: accounts, name: 'a challenge is good once, for five minutes' },
+  },
+  {
+    id: 'wallets-of-code-without-cap',
+    rule: 10,
+    bug: 'one address may ask wallets of code as often as it likes',
+    edits: [
+      {
+        file: 'services/accounts/codeWallets.ts',
+        search: 'if (total >= perMinute || own >= perMinuteOfOne)',
+        replace: 'if (total >= perMinute)',
+      },
+    ],
+    test: { file: accounts, name: 'wallets of code have a lane of their own' },
   },
 ];

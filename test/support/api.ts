@@ -17,6 +17,8 @@ import { SCOPES } from '../../domain/access.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
 import type { Metrics } from '../../domain/metrics.ts';
+import type { CodeWalletLimits } from '../../services/accounts/codeWallets.ts';
+import { openCodeWallets } from '../../services/accounts/codeWallets.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/enforcementLiveness.ts';
 import type { HostDoor } from '../../services/hosts/deps.ts';
@@ -95,6 +97,7 @@ export async function startTestApi(
     readonly metrics?: Metrics;
     readonly testKeysEnabled?: boolean;
     readonly scopes?: ScopeLimits;
+    readonly codeWallets?: CodeWalletLimits;
   } = {},
 ) {
   const urls = await createDatabase();
@@ -115,6 +118,7 @@ export async function startTestApi(
   const liveness = openLiveness({ database, clock, log });
   const failing = new Set<string>();
   const check = (name: string) => () => (failing.has(name) ? Promise.reject(new Error(name)) : Promise.resolve());
+  const rpc = createRpc({ ...network, rpcUrls: options.rpcUrls ?? network.rpcUrls });
   const deps: ApiDeps = {
     hosts: options.hosts ?? { ...NO_HOSTS, workflows: { opened: away, check: away } },
     ...{ database, snapshots, keyring, credits, network, clock, log, priceFloorMicro },
@@ -122,7 +126,8 @@ export async function startTestApi(
     pepper: pepperOf({ apiKeyPepper: randomBytes(32).toString('hex') }),
     quoteTokenSecrets: [randomBytes(32).toString('hex')],
     baseUrl: 'https://svc.example',
-    rpc: createRpc({ ...network, rpcUrls: options.rpcUrls ?? network.rpcUrls }),
+    rpc,
+    codeWallets: openCodeWallets({ rpc, clock }, options.codeWallets),
     licenceLifeSeconds: 600,
     scopes: openScopes(options.scopes ?? { atOnce: 4, pagesInMemory: 400_000 }),
     testKeysEnabled: options.testKeysEnabled ?? false,

@@ -1,0 +1,79 @@
+/**
+ * Wallets of code that sign in. To ask one costs two calls of a node, the second of foreign code, and anyone can name any contract; so they
+ * have a lane of their own: few at once, so many a minute, and of both a part at most for one address.
+ */
+import { isConfirmedByWallet } from '../../chain/message.ts';
+import type { Rpc } from '../../chain/rpc.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { openTurns } from '../turns.ts';
+
+/** What a wallet is asked. */
+export type WalletQuestion = Parameters<typeof isConfirmedByWallet>[1];
+
+/** The lane of one process. */
+export interface CodeWallets {
+  /**
+   * True when the wallet's code confirms the signature. `from` is the address the request came from. Throws overloaded (503 with
+   * Retry-After) when there is no room in the lane, and chain_unavailable.
+   */
+  confirms(from: string, question: WalletQuestion): Promise<boolean>;
+}
+
+/** What bounds it. */
+export interface CodeWalletLimits {
+  readonly atOnce: number;
+  readonly perMinute: number;
+  /** Of one address. */
+  readonly perMinuteOfOne: number;
+}
+
+/** The limits of a process: two calls of a node for each, so 1,200 a minute in all. */
+export const CODE_WALLET_LIMITS: CodeWalletLimits = { atOnce: 4, perMinute: 600, perMinuteOfOne: 60 };
+const WAIT_MS = 2_000;
+const ANSWER_MS = 1_500;
+const MINUTE_MS = 60_000;
+
+/** Opens the lane. */
+export function openCodeWallets(
+  { rpc, clock }: { readonly rpc: Rpc; readonly clock: () => number },
+  limits: CodeWalletLimits = CODE_WALLET_LIMITS,
+): CodeWallets {
+  const { atOnce, perMinute, perMinuteOfOne } = limits;
+  const turns = openTurns({
+    ...{ atOnce, mostOfOne: Math.max(1, Math.floor(atOnce / 2)), mostWaiting: 8, mostWaitingInAll: 64, waitMs: WAIT_MS },
+    refusal: () => full(2),
+  });
+  /** Of the minute that `since` began; there are no more names than calls. */
+  let asked = new Map<string, number>();
+  let total = 0;
+  let sinceMs = 0;
+  const count = (from: string): void => {
+    const nowMs = clock();
+    if (nowMs - sinceMs >= MINUTE_MS || nowMs < sinceMs) [asked, total, sinceMs] = [new Map(), 0, nowMs];
+    const own = asked.get(from) ?? 0;
+    if (total >= perMinute || own >= perMinuteOfOne) throw full(Math.ceil((sinceMs + MINUTE_MS - nowMs) / 1000));
+    total++;
+    asked.set(from, own + 1);
+  };
+  const hurried: Rpc = {
+    networkId: rpc.networkId,
+    request: (method, params) => rpc.request(method, params, { timeoutMs: ANSWER_MS }),
+    each: (method, params) => rpc.each(method, params),
+    close: () => Promise.resolve(),
+  };
+  return {
+    confirms: async (from, question) => {
+      const leave = await turns.enter(from);
+      try {
+        count(from);
+        return await isConfirmedByWallet(hurried, question);
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+function full(retryAfterSeconds: number): ServiceError {
+  return new ServiceError('overloaded', 'too many wallets of code sign in at this moment; try again', { retryAfterSeconds });
+}
