@@ -39,7 +39,7 @@ function bodyOf(audit: Audit, groupBy: AuditGroup | null) {
     ...(breakdown === null ? {} : { breakdown: breakdown.map((row) => groupBody(row, groupBy)) }),
     byAgent: byAgent.map(({ verified, ...row }) => ({ ...row, ...(verified ? { verified } : {}) })),
     recent: recent.rows.map(observationBody),
-    ...(recent.nextCursorMs === null ? {} : { nextCursor: recent.nextCursorMs }),
+    ...(recent.nextCursor === null ? {} : { nextCursor: recent.nextCursor }),
     ...(isCut ? { truncated: true } : {}),
   };
 }

@@ -10,6 +10,12 @@ const verdict = z.enum(VERDICTS, 'must be a verdict');
 /** Parameters of GET /_svc/audit. */
 export const AuditParams = reportParams(AUDIT_GROUPS).extend({
   ...reportFilters,
+  cursor: z.exactOptional(
+    z
+      .string('must be a nextCursor')
+      .regex(/^\d{1,13}(\.\d{1,16})?$/, 'must be a nextCursor')
+      .meta({ description: '`nextCursor` of the page before, as it is: a fraction counts rows of one millisecond.' }),
+  ),
   verdict: z.exactOptional(verdict),
   agent: z.exactOptional(
     z
@@ -78,6 +84,11 @@ export const PublisherAudit = z
         .meta({ id: 'AuditObservation' }),
     ),
     nextCursor,
-    truncated: z.exactOptional(z.boolean()),
+    truncated: z.exactOptional(
+      z.boolean().meta({
+        description:
+          'True when groups or agents were left out, or rows that no cursor leads to: of one millisecond, those after the first 2,047 and the rest of their page.',
+      }),
+    ),
   })
   .meta({ id: 'PublisherAudit' });

@@ -6,7 +6,8 @@ import type { ObservationRow, StandingObservation } from './observationList.ts';
 import { firstLook, listObservations, newestObservations } from './observationList.ts';
 import type { ObservationScope, ObservationSum, SumRow } from './observations.ts';
 import { agentSums, nearSums, observationSums, sumFromRow } from './observations.ts';
-import type { Page } from './pages.ts';
+import type { SplitCursor, SplitPage } from './pages.ts';
+import { rowsToRead } from './pages.ts';
 
 /** What an audit begins with. */
 export interface AuditOverview {
@@ -14,7 +15,7 @@ export interface AuditOverview {
   readonly sums: ObservationSum[];
   /** By agent label and verdict (denied, paid, or empty), agents only. */
   readonly agents: ObservationSum[];
-  readonly recent: Page<StandingObservation>;
+  readonly recent: SplitPage<StandingObservation>;
 }
 
 /**
@@ -25,9 +26,9 @@ export async function readAuditOverview(
   sql: Sql,
   scope: ObservationScope,
   window: Span,
-  { listed, limit }: { readonly listed: Span; readonly limit: number },
+  { listed, limit, cursor }: { readonly listed: Span; readonly limit: number; readonly cursor: SplitCursor | null },
 ): Promise<AuditOverview> {
-  if (isEmpty(window)) return { sums: [], agents: [], recent: { rows: [], nextCursorMs: null } };
+  if (isEmpty(window)) return { sums: [], agents: [], recent: { rows: [], next: null, isCut: false } };
   const binder = new Binder();
   const list = (statement: string): string => `(select coalesce(json_agg(one), '[]') from (${statement}) one)`;
   const shared = nearSums(binder, scope, window);
@@ -36,12 +37,12 @@ export async function readAuditOverview(
     `${shared === undefined ? '' : `with near as materialized (${shared})`}
      select ${list(observationSums(binder, scope, window, near))} as sums,
       ${list(agentSums(binder, scope, window, near))} as agents,
-      ${list(newestObservations(binder, scope, [firstLook(listed)], limit + 1))} as looked`,
+      ${list(newestObservations(binder, scope, [firstLook(listed)], rowsToRead(limit, cursor)))} as looked`,
     binder.values,
   );
   return {
     sums: row?.sums.map(sumFromRow) ?? [],
     agents: row?.agents.map(sumFromRow) ?? [],
-    recent: await listObservations(sql, scope, listed, { limit, looked: row?.looked ?? [] }),
+    recent: await listObservations(sql, scope, listed, { limit, cursor, looked: row?.looked ?? [] }),
   };
 }

@@ -1,12 +1,13 @@
 import type { Span } from '../../domain/window.ts';
+import { isEmpty } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
 import { within } from './crossings.ts';
 import type { ObservationScope } from './observations.ts';
 import { observationConditions } from './observations.ts';
 import { observedDays } from './observedDays.ts';
-import type { Page } from './pages.ts';
-import { readPage } from './pages.ts';
+import type { SplitCursor, SplitPage } from './pages.ts';
+import { cutSplitPage, rowsToRead } from './pages.ts';
 
 /** One observation that stands. */
 export interface StandingObservation {
@@ -65,32 +66,33 @@ export function firstLook(window: Span): Span {
 }
 
 /**
- * The newest observations that stand, older than the window's end; at least `limit` of them unless there are no more. `looked` are
- * the rows of `newestObservations` for the first look and one more than `limit`.
+ * A page of the newest observations that stand, `limit` of them unless there are no more. Their times are the caller's own, so that any
+ * number may share one. `looked` are the rows of `newestObservations` for the first look and `rowsToRead` of the page.
  */
-export function listObservations(
+export async function listObservations(
   sql: Sql,
   scope: ObservationScope,
   window: Span,
-  { limit, looked }: { readonly limit: number; readonly looked: readonly ObservationRow[] },
-): Promise<Page<StandingObservation>> {
-  let held: StandingObservation[] | null = looked.map(standingFromRow);
-  return readPage(window, limit, async (span, most) => {
-    const first = held ?? (await readSpans(sql, scope, [firstLook(span)], most));
-    held = null;
-    // Where the newest day does not fill the page, only days are opened of which the rollups know rows.
-    const isAll = first.length >= most || firstLook(span).fromMs === span.fromMs;
-    return isAll ? first : await readSpans(sql, scope, await observedDays(sql, scope, span, most), most);
-  });
+  page: { readonly limit: number; readonly cursor: SplitCursor | null; readonly looked: readonly ObservationRow[] },
+): Promise<SplitPage<StandingObservation>> {
+  const { limit, cursor, looked } = page;
+  if (isEmpty(window)) return { rows: [], next: null, isCut: false };
+  const most = rowsToRead(limit, cursor);
+  // Where the newest day does not fill the page, only days are opened of which the rollups know rows.
+  const isAll = looked.length >= most || firstLook(window).fromMs === window.fromMs;
+  const found = isAll
+    ? looked.map(standingFromRow)
+    : await readSpans(sql, scope, await observedDays(sql, scope, window, most), most);
+  return cutSplitPage(found, limit, cursor);
 }
 
-/** The statement of the newest `most` observations of some spans, newest first, with all that share the last one's millisecond. */
+/** The statement of the newest `most` observations of some spans, newest first; of one millisecond, the last one written first. */
 export function newestObservations(binder: Binder, scope: ObservationScope, spans: readonly Span[], most: number): string {
   return `select host, slug, kind, verdict, classified_as, agent_ua, verified, verified_agent, sig_invalid, micro::text,
          (extract(epoch from at) * 1000)::bigint::text as at_ms from (
        select o.* from observation o
        where ${observationConditions(binder, scope)} and ${amid(binder, 'o.at', spans)} and ${standing(binder, scope.tenantId, spans)}
-       order by o.at desc fetch first ${binder.bind(most)} rows with ties
+       order by o.at desc, o.observation_id desc limit ${binder.bind(most)}
      ) page order by at desc, observation_id desc`;
 }
 

@@ -5,14 +5,14 @@ import type { StandingObservation } from '../../db/reports/observationList.ts';
 import { knowsAgentLabel } from '../../db/reports/observationList.ts';
 import type { ObservationScope, ObservationSum } from '../../db/reports/observations.ts';
 import { sumByAgent, sumByAuthor, sumBySlug, sumObservations } from '../../db/reports/observations.ts';
-import type { Page } from '../../db/reports/pages.ts';
+import { cursorFromNumber, cursorToNumber, spanFrom } from '../../db/reports/pages.ts';
 import { isKnownCrawler } from '../../domain/agent.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
 import type { ReadableWindow, Span } from '../../domain/window.ts';
 import { previousWindow } from '../../domain/window.ts';
 import type { ReportDeps, ReportFrame, ReportQuery, ReportSite } from './request.ts';
-import { readReport, untilCursor } from './request.ts';
+import { readReport } from './request.ts';
 
 /** What the audit can be broken down by (decisions §4). */
 export const AUDIT_GROUPS = ['host', 'slug', 'author', 'kind', 'agent', 'verdict'] as const;
@@ -68,7 +68,8 @@ export interface Audit extends ReportFrame {
   readonly breakdown: readonly AuditGroupRow[] | null;
   /** Requests classified as agents, the busiest first. */
   readonly byAgent: readonly AgentRow[];
-  readonly recent: Page<StandingObservation>;
+  readonly recent: { readonly rows: readonly StandingObservation[]; readonly nextCursor: number | null };
+  /** True when groups, agents, or rows that no cursor leads to were left out. */
   readonly isCut: boolean;
 }
 
@@ -89,8 +90,9 @@ export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery)
     const { window } = frame;
     const { host, kind, verdict } = query;
     const scope = { tenantId: site.tenantId, host, kind, verdict, agent: await agentFilter(sql, site.tenantId, query.agent) };
-    const listed = untilCursor(bounded(window, frame.generatedAtMs), query.cursorMs);
-    const { sums, agents, recent } = await readAuditOverview(sql, scope, window, { listed, limit: query.limit });
+    const cursor = query.cursorMs === null ? null : cursorFromNumber(query.cursorMs);
+    const listed = spanFrom(bounded(window, frame.generatedAtMs), cursor);
+    const { sums, agents, recent } = await readAuditOverview(sql, scope, window, { listed, limit: query.limit, cursor });
     const before = query.compare ? previousWindow(window, site.plan, frame.generatedAtMs) : null;
     const breakdown = query.groupBy && (await breakDown(sql, scope, window, query.groupBy, sums));
     const byAgent = agentRows(agents);
@@ -100,8 +102,8 @@ export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery)
       previous: before && totalsOf(await sumObservations(sql, scope, before)),
       breakdown: breakdown?.slice(0, MAX_GROUPS) ?? null,
       byAgent: byAgent.slice(0, MAX_GROUPS),
-      recent,
-      isCut: (breakdown?.length ?? 0) > MAX_GROUPS || byAgent.length > MAX_GROUPS,
+      recent: { rows: recent.rows, nextCursor: recent.next && cursorToNumber(recent.next) },
+      isCut: (breakdown?.length ?? 0) > MAX_GROUPS || byAgent.length > MAX_GROUPS || recent.isCut,
     };
   });
 }

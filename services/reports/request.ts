@@ -28,7 +28,7 @@ export interface AskedWindow {
 /** What every report with a list takes. */
 export interface ReportQuery extends AskedWindow {
   readonly compare: boolean;
-  /** The list holds what is older than this; null: the newest. */
+  /** The list holds what is older than this; null: the newest. In an audit a fraction counts rows of that millisecond (db/reports/pages.ts). */
   readonly cursorMs: number | null;
   readonly limit: number;
   readonly host: string | null;

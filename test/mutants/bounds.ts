@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const bounds = 'test/integration/scope-bounds.test.ts';
 
+const reports = 'test/integration/report-api.test.ts';
 const accounts = 'test/integration/account.test.ts';
 
 /** Bugs around what one caller may cost all others. */
@@ -91,5 +92,19 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: accounts, name: 'wallets of code have a lane of their own' },
+  },
+  {
+    id: 'audit-page-with-ties',
+    rule: 10,
+    bug: 'a page of the audit holds every report of its last millisecond',
+    edits: [{ file: 'db/reports/pages.ts', search: '.slice(again, again + limit)', replace: '.slice(again)' }],
+    test: { file: reports, name: 'of 15,000 reports of one millisecond a page of 1 has 1' },
+  },
+  {
+    id: 'audit-ties-lost',
+    rule: 23,
+    bug: 'the next page of the audit begins below the millisecond that the one before was cut in',
+    edits: [{ file: 'db/reports/pages.ts', search: 'cursor.shown > 0 ? cursor.atMs + 1 : cursor.atMs', replace: 'cursor.atMs' }],
+    test: { file: reports, name: 'reports of one millisecond go on from page to page' },
   },
 ];
