@@ -17,7 +17,9 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps {
   /** Host verification. */
   readonly hosts: HostDoor;
   /** What must answer for this process to be ready; each rejects when its part does not. */
-  readonly readiness: Readonly<Record<'database' | 'temporal' | 'chain', () => Promise<void>>>;
+  readonly readiness: Readonly<Record<'database' | 'temporal' | 'chain', () => Promise<void>>> & {
+    readonly clock?: () => Promise<void>;
+  };
 }
 
 /** What handlers run with: the deps, and what the door opened for itself. */

@@ -51,6 +51,15 @@ export const METRICS = {
     about: 'Transactions that lost a deadlock or a serialization conflict.',
   },
   'svc.database.clock_skew': { kind: 'gauge', unit: 's', about: 'Clock of the database minus clock of this process.' },
+  'svc.chain.clock_skew': {
+    kind: 'gauge',
+    unit: 's',
+    about: 'Time of the newest block, less what a block may be old, minus clock of this process, by network.',
+  },
+  'svc.rpc.up': { kind: 'gauge', unit: '1', about: '1 while an RPC node answers for our chain, by its place in NETWORKS.' },
+  'svc.rpc.behind': { kind: 'gauge', unit: '1', about: 'Blocks that an RPC node is behind the best one.' },
+  'svc.rpc.standstill': { kind: 'gauge', unit: 's', about: 'Time for which the head of an RPC node has not moved.' },
+  'svc.rpc.disagrees': { kind: 'gauge', unit: '1', about: '1 while the safe block of an RPC node is not that of the others.' },
   'svc.gauges.read_at': { kind: 'gauge', unit: 's', about: 'When the gauges of the database were last read, epoch seconds.' },
   'svc.process.loop_delay': { kind: 'gauge', unit: 'ms', about: 'Longest block of the event loop since the last look.' },
 } as const satisfies Record<string, Measure>;

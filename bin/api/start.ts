@@ -15,6 +15,7 @@ import { openKeyUse } from '../../services/keyUse.ts';
 import { issuerOf } from '../../services/licenceCheck.ts';
 import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
 import { openScopes } from '../../services/licences/scopes.ts';
+import { watchProcess } from '../../services/operations/processWatch.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
 import { openRehash } from '../../services/rehash.ts';
@@ -36,6 +37,8 @@ export interface RunningApi {
 }
 
 const KEYRING_REFRESH_MS = 30_000;
+/** How often clocks and RPC nodes are looked at. */
+const WATCH_MS = 10_000;
 const DRAIN_MS = 25_000;
 /** A payment of 16 KiB in a header fits, besides everything else. */
 const MAX_HEADER_BYTES = 32_768;
@@ -73,6 +76,8 @@ async function open(
   const { networks, rpcOf } = parts;
   for (const { id } of networks.list) closers.push(() => rpcOf(id).close());
   await verifyNetworks(parts, log);
+  const watch = await watchProcess(parts, { intervalMs: WATCH_MS, set: telemetry.setGauges });
+  closers.push(watch.close);
   const network = networks.get(config.networks[0]?.id ?? '');
 
   const keyring = await openKeyring(database, { privateKeys: config.licenceKeys ?? [], clock });
@@ -124,6 +129,7 @@ async function open(
     },
     database: () => requireWritable(database),
     temporal: async () => void (await connection.workflowService.getSystemInfo({})),
+    clock: watch.requireRightClock,
     chain: async () => void (await Promise.all(networks.list.map(({ id }) => rpcOf(id).request('eth_blockNumber', [])))),
   };
   const hosts = createHostDoor(config, client);

@@ -40,7 +40,7 @@ export class ChainNode implements NodeFacts {
   disagrees = false;
   /** True while it answers for another chain than ours. */
   isForeign = false;
-  /** Our clock minus the time of its newest block when that was first seen; null before. */
+  /** Our clock minus the time of its newest block when that was first seen; null before, and for a head that may stand still. */
   headAgeMs: number | null = null;
   readonly #ask: Ask;
   readonly #settings: NodeSettings;
@@ -139,11 +139,9 @@ export class ChainNode implements NodeFacts {
     const isMoved = head.number !== this.#head?.number || head.hash !== this.#head.hash;
     this.#lookedAtMs = performance.now();
     const ageMs = Date.now() - head.timeSeconds * 1_000;
-    if (isMoved) {
-      this.#movedAtMs = this.#lookedAtMs;
-      this.headAgeMs = ageMs;
-    }
-    if (isFirst && ageMs > OLD_AT_FIRST_MS) this.#movedAtMs = this.#lookedAtMs - ageMs;
+    const isOld = isFirst && ageMs > OLD_AT_FIRST_MS;
+    if (isMoved) this.#movedAtMs = this.#lookedAtMs - (isOld ? ageMs : 0);
+    if (isMoved && !isOld) this.headAgeMs = ageMs;
     this.#head = head;
   }
 

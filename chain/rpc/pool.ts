@@ -13,8 +13,8 @@ export interface NodeReport {
   readonly behindBlocks: number | null;
   /** Seconds for which its head has not moved. */
   readonly standstillSeconds: number | null;
-  /** Our clock minus the time of its newest block when it was first seen. */
-  readonly headAgeSeconds: number | null;
+  /** Seconds that the chain's clock is ahead of ours, by its newest block; 0 while that was at most one block old when first seen. */
+  readonly clockSkewSeconds: number | null;
   /** Its safe block is not the one that the node with the highest safe head has at that height. */
   readonly disagrees: boolean;
 }
@@ -65,10 +65,14 @@ export class NodePool {
         state: isUp ? 'up' : isForeign ? 'foreign' : 'away',
         behindBlocks: head === null || best === null ? null : Number(best - head),
         standstillSeconds: head === null ? null : node.standstillMs / 1_000,
-        headAgeSeconds: headAgeMs === null ? null : headAgeMs / 1_000,
+        clockSkewSeconds: headAgeMs === null ? null : this.#skewSeconds(headAgeMs),
         disagrees,
       };
     });
+  }
+
+  #skewSeconds(headAgeMs: number): number {
+    return (headAgeMs < 0 ? -headAgeMs : -Math.max(0, headAgeMs - this.#settings.blockTimeMs)) / 1_000;
   }
 
   #look(): Promise<void> {

@@ -53,7 +53,7 @@ function start(changes: Record<string, string> = {}) {
     createInterface({ input: child.stdout }).on('line', (line) => {
       const entry = JSON.parse(line) as Record<string, unknown>;
       lines.push(entry);
-      if (typeof entry['url'] === 'string') resolve(entry['url']);
+      if (entry['msg'] === 'the API listens' && typeof entry['url'] === 'string') resolve(entry['url']);
     });
     child.once('exit', (code) => reject(new Error(`ended with ${code} before it listened`)));
   });
@@ -65,7 +65,7 @@ test('the API process serves quotes, is ready, and ends with 0 on SIGTERM, also 
   const url = await api.listening;
   expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
     ok: true,
-    checks: { process: 'ok', database: 'ok', temporal: 'ok', chain: 'ok' },
+    checks: { process: 'ok', database: 'ok', temporal: 'ok', clock: 'ok', chain: 'ok' },
   });
   const database = await openDatabase({ url: urls.appUrl });
   const { tenantId } = await createTenant({ database }, { hosts: ['alpha.example'], plan: 'studio', pricing: ALPHA_PRICING });
@@ -80,6 +80,28 @@ test('the API process serves quotes, is ready, and ends with 0 on SIGTERM, also 
   api.child.kill('SIGTERM');
   expect(await api.ended).toBe(0);
   expect(JSON.stringify(api.lines)).not.toContain(token);
+});
+
+test('an API whose clock is ten minutes ahead is not ready and measures it; one that is six seconds ahead is ready and measures it', async () => {
+  const ahead = (seconds: number) => {
+    const shift = `const now = Date.now; Date.now = () => now() + ${seconds * 1_000};`;
+    const preload = `--import=data:text/javascript,${encodeURIComponent(shift)}`;
+    return start({ NODE_OPTIONS: preload, METRICS_PORT: '0' });
+  };
+  const skewOf = async ({ lines }: ReturnType<typeof start>, name: string): Promise<number> => {
+    const { url } = lines.find(({ msg }) => msg === 'metrics are served') as { url: string };
+    return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)`, 'm').exec(await (await fetch(url)).text())?.[1]);
+  };
+  const [wrong, late] = [ahead(600), ahead(6)];
+  const url = await wrong.listening;
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 30_000 }).toBe(503);
+  expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ checks: { clock: 'failed', database: 'ok', chain: 'ok' } });
+  expect(await skewOf(wrong, 'svc_database_clock_skew')).toBeCloseTo(-600, -1);
+  await expect.poll(() => skewOf(wrong, 'svc_chain_clock_skew'), { timeout: 30_000 }).toBeLessThan(-590);
+  expect((await fetch(`${await late.listening}/readyz`)).status).toBe(200);
+  expect(await skewOf(late, 'svc_database_clock_skew')).toBeLessThan(-5);
+  for (const { child } of [wrong, late]) child.kill('SIGTERM');
+  await Promise.all([wrong.ended, late.ended]);
 });
 
 test('the API process refuses to start when the chain is not the configured one', async () => {

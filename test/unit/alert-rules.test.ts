@@ -18,6 +18,11 @@ svc_rollup_mismatches 0
 svc_webhook_backlog 3
 svc_webhook_lag 1
 svc_database_clock_skew 0.1
+svc_chain_clock_skew{network="eip155:1"} 0
+svc_rpc_up{network="eip155:1",node="1"} 1
+svc_rpc_behind{network="eip155:1",node="1"} 1
+svc_rpc_standstill{network="eip155:1",node="1"} 2
+svc_rpc_disagrees{network="eip155:1",node="1"} 0
 svc_process_loop_delay 12`;
 
 /** The alerts that fire after twenty minutes of these figures, read every minute; `text` gets the number of the minute. */
@@ -61,11 +66,17 @@ svc_settle_outcome_total{reason="chain_unavailable"} ${minute * 10}`,
   FeesRaisedOften: (minute) => `${WELL}\nsvc_settle_replacements_total{kind="fees"} ${minute * 2}`,
   RollupsDiffer: () => WELL.replace('mismatches 0', 'mismatches 2'),
   OperatorAlertOpen: () => `${WELL}\nsvc_alert_open{kind="payment_review"} 1`,
+  RpcNodeAway: () => WELL.replace('svc_rpc_up{network="eip155:1",node="1"} 1', 'svc_rpc_up{network="eip155:1",node="1"} 0'),
+  RpcNodeBehind: () => `${WELL}\nsvc_rpc_behind{network="eip155:1",node="2"} 11`,
+  ChainStandsStill: () =>
+    WELL.replace('svc_rpc_standstill{network="eip155:1",node="1"} 2', 'svc_rpc_standstill{network="eip155:1",node="1"} 61'),
+  RpcNodesDisagree: () => `${WELL}\nsvc_rpc_disagrees{network="eip155:1",node="2"} 1`,
   WebhookBacklog: () => WELL.replace('webhook_lag 1', 'webhook_lag 301'),
   QuotesSlow: (minute) => `${WELL}\n${buckets('svc_quote_duration', minute, 100)}`,
   SettlementsSlow: (minute) => `${WELL}\n${buckets('svc_settle_duration', minute, 20_000)}`,
   GaugesStale: () => null,
   ClockSkew: () => WELL.replace('clock_skew 0.1', 'clock_skew -6'),
+  ChainClockSkew: () => WELL.replace('svc_chain_clock_skew{network="eip155:1"} 0', 'svc_chain_clock_skew{network="eip155:1"} 6'),
   EventLoopBlocked: () => WELL.replace('loop_delay 12', 'loop_delay 1500'),
 };
 

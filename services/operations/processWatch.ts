@@ -1,0 +1,47 @@
+import { isClockWrong } from '../../domain/clock.ts';
+import type { GaugePoint } from '../../domain/metrics.ts';
+import type { ProcessGaugeDeps } from '../gauges.ts';
+import { readProcessGauges } from '../gauges.ts';
+
+/** What a process knows of its own surroundings. */
+export interface ProcessWatch {
+  /** Rejects while the last look found our clock wrong (domain/clock.ts). */
+  requireRightClock(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Looks at clocks and nodes now and then on an interval, and shows what it sees as gauges. A look that fails leaves what was known. Costs
+ * one short query and, for each node, a look at its newest and safe block.
+ */
+export async function watchProcess(
+  deps: ProcessGaugeDeps,
+  options: { readonly intervalMs: number; readonly set: ((points: readonly GaugePoint[]) => void) | null },
+): Promise<ProcessWatch> {
+  let isWrong = false;
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      const points = await readProcessGauges(deps);
+      options.set?.(points);
+      const valuesOf = (name: GaugePoint['name']) => points.flatMap((point) => (point.name === name ? [point.value] : []));
+      const [database = null] = valuesOf('svc.database.clock_skew');
+      const wasWrong = isWrong;
+      isWrong = isClockWrong({ database, chains: valuesOf('svc.chain.clock_skew') });
+      if (isWrong && !wasWrong) deps.log.error({ databaseAheadSeconds: database }, 'the clock of this process is wrong');
+    } catch (error) {
+      deps.log.warn({ error: String(error) }, 'clocks and nodes could not be looked at');
+    }
+    isLooking = false;
+  };
+  await look();
+  const timer = setInterval(() => void look(), options.intervalMs);
+  return {
+    requireRightClock: async () => {
+      if (isWrong) throw new Error('the clock of this process is wrong');
+    },
+    close: () => clearInterval(timer),
+  };
+}
