@@ -18,6 +18,7 @@ import type { readAdminConfig } from '../config.ts';
 import { createSettlementDeps } from '../settlement.ts';
 import { TASK_QUEUE } from '../taskQueue.ts';
 import { parseId, parseWallet } from './options.ts';
+import { routerCommands } from './router.ts';
 
 type AdminConfig = ReturnType<typeof readAdminConfig>;
 type Opened = { readonly database: Database; readonly config: AdminConfig };
@@ -59,7 +60,8 @@ export function operationCommands({ open, print }: Surroundings): Command[] {
         show({ networks });
       });
     });
-  return [doctor, recover, relayerCommands(open, show), alertCommands(open, show)];
+  const router = routerCommands({ show, withSettlement: async (work) => withSettlement(await open(), work) });
+  return [doctor, recover, router, relayerCommands(open, show), alertCommands(open, show)];
 }
 
 /** Commands of one payment or network that need the chain. */

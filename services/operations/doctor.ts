@@ -7,6 +7,7 @@ import { countHashesUnder } from '../../db/pepper.ts';
 import type { GaugeName, GaugePoint } from '../../domain/metrics.ts';
 import type { Pepper } from '../pepper.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
+import { reportRouter } from './router.ts';
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -41,12 +42,16 @@ const LOW_GAS_WEI = 5_000_000_000_000_000n;
 const MAX_SKEW_MS = 5_000;
 const SPARE_PARTITION_DAYS = 7;
 const RETENTION_DAYS = 30;
+const LATE_BLOCKS = 10;
 
 /** Looks at everything once and says what to do about what it finds. Never rejects; changes nothing. */
 export async function examineSystem(parts: DoctorParts): Promise<Finding[]> {
   const { settlement, temporal, licenceKeys, pepper } = parts;
   const { previousId } = pepper;
   const looks = [
+    ...settlement.networks.ids.map((network) =>
+      look(`router ${network}`, 'Ask another node: correct rpcUrls in NETWORKS.', () => examineRouter(settlement, network)),
+    ),
     look('database', 'Start Postgres, or correct DATABASE_URL.', () => examineDatabase(settlement)),
     look('migrations', 'Run `node bin/migrate.ts` as the owner of the tables.', () => examineMigrations(settlement)),
     look('backlog', 'See the database.', () => examineBacklog(settlement)),
@@ -186,6 +191,33 @@ async function examinePepper({ database }: SettlementDeps, previousId: string): 
   return [judge('pepper', found, 'warn', advice)];
 }
 
+const ROUTER_ADVICE = {
+  installed: '',
+  absent: 'Install it: `admin router deploy <network>`; no process starts without it. See the runbook: The router.',
+  differs: 'It is not the router of this version: its splits have other addresses. Correct `router` in NETWORKS.',
+} as const;
+
+async function examineRouter(deps: SettlementDeps, networkId: string): Promise<Finding[]> {
+  const { configured, state } = await reportRouter(deps, networkId);
+  const problem = state === 'absent' ? 'fail' : state === 'differs' && 'warn';
+  return [judge(`router ${networkId}`, `${configured}: ${state}`, problem, ROUTER_ADVICE[state])];
+}
+
+/** The URLs by their places in NETWORKS: an address may hold a key. */
+async function examineNodes(deps: SettlementDeps, networkId: string): Promise<Finding[]> {
+  const reports = (await deps.rpcOf(networkId).nodes?.()) ?? [];
+  return reports.map(({ node, state, behindBlocks, disagrees }) =>
+    judge(
+      `rpc ${networkId} ${node}`,
+      `${state}, ${behindBlocks ?? '?'} blocks behind the best one${disagrees ? ', another safe block than the others' : ''}`,
+      disagrees ? 'fail' : (state !== 'up' || (behindBlocks ?? 0) > LATE_BLOCKS) && 'warn',
+      state === 'foreign'
+        ? 'It answers for another chain: correct rpcUrls in NETWORKS.'
+        : 'See the runbook: RpcNodeAway, RpcNodeBehind, RpcNodesDisagree.',
+    ),
+  );
+}
+
 async function examineChain(deps: SettlementDeps, networkId: string): Promise<Finding[]> {
   const network = deps.networks.get(networkId);
   const rpc = deps.rpcOf(networkId);
@@ -199,6 +231,7 @@ async function examineChain(deps: SettlementDeps, networkId: string): Promise<Fi
       'The node lags behind: ask another one, or wait until it has caught up.',
     ),
   ];
+  findings.push(...(await examineNodes(deps, networkId)));
   for (const relayer of (await listRelayers(deps.database)).filter((one) => one.network === networkId)) {
     const address = relayer.address as `0x${string}`;
     const [wei, count] = await Promise.all([gasBalance(rpc, address), transactionCount(rpc, address, 'latest')]);

@@ -1,0 +1,33 @@
+import { Command } from 'commander';
+import { deployRouter, planRouter, reportRouter } from '../../services/operations/router.ts';
+import type { SettlementDeps } from '../../services/settlement/deps.ts';
+
+interface Surroundings {
+  readonly withSettlement: <T>(work: (settlement: SettlementDeps) => Promise<T>) => Promise<T>;
+  readonly show: (value: unknown) => void;
+}
+
+/** Commands for the contract that splits payments; deploying pays gas with the network's first relayer key. */
+export function routerCommands({ withSettlement, show }: Surroundings): Command {
+  const router = new Command('router').description(
+    'The contract that pays out splits; once on each chain, before the first start.',
+  );
+  router
+    .command('status <network>')
+    .description('Compares the code on the chain with the compiled one, byte by byte.')
+    .action(async (network: string) => show(await withSettlement((settlement) => reportRouter(settlement, network))));
+  router
+    .command('deploy <network>')
+    .description('Installs it with the first relayer key; without --yes it only says what it would cost.')
+    .option('--yes', 'send the transaction')
+    .action(async (network: string, { yes }: { yes?: boolean }) => {
+      show(
+        await withSettlement(async (settlement) =>
+          yes === true
+            ? { deployed: await deployRouter(settlement, network) }
+            : { planned: await planRouter(settlement, network), deployed: null },
+        ),
+      );
+    });
+  return router;
+}
