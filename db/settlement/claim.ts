@@ -17,17 +17,17 @@ export type ClaimResult =
 /**
  * Claims what is still `accepted` of the proposals, takes the relayer's nonce and stores the signed bytes, all in one
  * database transaction (safety 7). `sign` is local and gets exactly the locked rows; null means nothing of them can be
- * sent. A payer's payments beyond what it may have on its way stay. Called again, or by two processes at once, each payment ends in
+ * sent. `isNewcomer`: nothing of the sites of these payments is on its way (`hasPlace`). A payer's payments beyond what it may have on its way stay. Called again, or by two processes at once, each payment ends in
  * one batch.
  */
 export async function claimBatch(
   database: Database,
-  lane: RelayerRef,
+  lane: RelayerRef & { readonly isNewcomer?: boolean },
   proposals: readonly PaymentRef[],
   sign: (payments: readonly Payment[], nonce: bigint) => Promise<{ batch: SignedBatch; taken: ReadonlySet<string> } | null>,
 ): Promise<ClaimResult> {
   return database.transaction(async (sql) => {
-    const found: Lane = await lockLane(sql, lane);
+    const found: Lane = await lockLane(sql, lane, lane.isNewcomer);
     if (found.kind !== 'free') return { kind: found.kind };
     const rows = await listPayments(sql, proposals, true);
     const allowed = await withinPayerRoom(sql, lane.network, rows.filter(isClaimable));

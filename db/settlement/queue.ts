@@ -1,6 +1,8 @@
 import type { PayerRecord } from '../../domain/payment/payerLimits.ts';
 import type { BatchKind, WaitingPayment } from '../../domain/payment/pickBatch.ts';
+import type { LaneLoad } from '../../domain/payment/places.ts';
 import type { Sql } from '../database.ts';
+import { laneLoadSql } from './relayer.ts';
 
 /** Sites and payments that one choice looks at: what bounds its cost, however much waits. */
 const SITES = 240;
@@ -111,13 +113,30 @@ export async function findLastKind(sql: Sql, network: string): Promise<BatchKind
   return rows[0] ?? null;
 }
 
-/** True while every relayer key that sends has as many batches on their way as it may: nothing needs to be chosen or simulated then. */
-export async function areLanesFull(sql: Sql, network: string): Promise<boolean> {
-  const rows = await sql.query<{ full: boolean | null }>(
-    `select bool_and(in_flight_limit <= (select count(*) from settlement_batch batch
-              where batch.network = relayer.network and batch.relayer = relayer.address and batch.state = 'open')) as full
-       from relayer where network = $1 and paused_reason is null`,
-    [network],
-  );
-  return rows[0]?.full === true;
+/** What is on its way on a network. */
+export interface OnTheWay {
+  /** Of each relayer key that sends. */
+  readonly lanes: readonly LaneLoad[];
+  /** Sites with a payment in one of the batches. */
+  readonly tenantIds: ReadonlySet<string>;
+}
+
+/** What is on its way on a network now; another process may add to it, so that a claim looks again (`lockLane`). */
+export async function readOnTheWay(sql: Sql, network: string): Promise<OnTheWay> {
+  const [lanes, sites] = await Promise.all([
+    sql.query<{ open: number; open_gas: string; in_flight_limit: number }>(
+      `select in_flight_limit, load.open, load.open_gas from relayer cross join lateral (${laneLoadSql('relayer.address')}) load
+        where network = $1 and paused_reason is null`,
+      [network],
+    ),
+    sql.query<{ tenant_id: string }>(
+      `select distinct tenant_id from payment where state = 'broadcast' and batch_id in (
+         select batch_id from settlement_batch where network = $1 and state = 'open' and kind = 'settle')`,
+      [network],
+    ),
+  ]);
+  return {
+    lanes: lanes.map((row) => ({ open: row.open, openGas: BigInt(row.open_gas), limit: row.in_flight_limit })),
+    tenantIds: new Set(sites.map((row) => row.tenant_id)),
+  };
 }

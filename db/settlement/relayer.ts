@@ -1,3 +1,4 @@
+import { hasPlace } from '../../domain/payment/places.ts';
 import { raiseAlert } from '../alerts.ts';
 import type { Database, Sql } from '../database.ts';
 
@@ -98,12 +99,19 @@ export async function setNextNonce(sql: Sql, ref: RelayerRef, nonce: bigint): Pr
   ]);
 }
 
+/** A query for the unmined batches of a key on network $1, and the gas limits of their newest bytes together. */
+export function laneLoadSql(address: string): string {
+  return `select count(*)::int as open, coalesce(sum(bytes.gas_limit), 0) as open_gas from settlement_batch batch
+     left join lateral (select gas_limit from relayer_transaction where batch_id = batch.batch_id order by attempt desc limit 1) bytes on true
+    where batch.network = $1 and batch.relayer = ${address} and batch.state = 'open'`;
+}
+
 /**
- * Locks a relayer's lane and tells whether a batch may take its next nonce (the limit is the key's, safety 10). A lane whose count the
+ * Locks a relayer's lane and tells whether a batch may take its next nonce (`hasPlace`; the limit is the key's, safety 10). A lane whose count the
  * chain has put in doubt within the last minute takes none until the next round has looked again. A nonce that a batch held before the
  * lane was set back stays that batch's for good, and is passed over; the batch is opened again, so that its own bytes fill the place.
  */
-export async function lockLane(sql: Sql, ref: RelayerRef): Promise<Lane> {
+export async function lockLane(sql: Sql, ref: RelayerRef, isNewcomer = false): Promise<Lane> {
   const rows = await sql.query<{ next_nonce: string; in_flight_limit: number; paused_reason: string | null; doubted: boolean }>(
     `select next_nonce, in_flight_limit, paused_reason,
             coalesce(seen_nonce > next_nonce and seen_at > now() - interval '1 minute', false) as doubted
@@ -113,11 +121,9 @@ export async function lockLane(sql: Sql, ref: RelayerRef): Promise<Lane> {
   const row = rows[0];
   if (!row || row.paused_reason !== null) return { kind: 'paused' };
   const nonce = await passHeld(sql, ref, BigInt(row.next_nonce));
-  const open = await sql.query<{ count: string }>(
-    "select count(*) from settlement_batch where network = $1 and relayer = $2 and state = 'open'",
-    [ref.network, ref.address],
-  );
-  if (row.doubted || Number(open[0]?.count ?? 0) >= row.in_flight_limit) return { kind: 'busy' };
+  const [load] = await sql.query<{ open: number; open_gas: string }>(laneLoadSql('$2'), [ref.network, ref.address]);
+  const lane = { open: load?.open ?? 0, openGas: BigInt(load?.open_gas ?? 0), limit: row.in_flight_limit };
+  if (row.doubted || !hasPlace(lane, isNewcomer)) return { kind: 'busy' };
   return { kind: 'free', nonce };
 }
 

@@ -1,6 +1,4 @@
 import { openRoom } from '../../chain/calldata.ts';
-import type { Network } from '../../chain/network.ts';
-import type { Rpc } from '../../chain/rpc.ts';
 import type { Occurrence } from '../../db/settlement/outcome.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
@@ -10,7 +8,7 @@ import { isStruck, NEW_PAYER, payerRoom } from '../../domain/payment/payerLimits
 import type { Picked, PickRules, WaitingPayment } from '../../domain/payment/pickBatch.ts';
 import { pickBatch } from '../../domain/payment/pickBatch.ts';
 import { isClaimable } from '../../domain/payment/state.ts';
-import type { SettlementDeps } from './deps.ts';
+import type { Chain, SettlementDeps } from './deps.ts';
 import { examine } from './examine.ts';
 
 /** What should go out next. */
@@ -31,8 +29,12 @@ const SENTENCE_STRUCK = 'too many payments of this payer failed on chain';
  * a hostile site has waiting costs nobody a simulation. Where more than half of them fall out, the batch is filled up once. Outages
  * throw, nothing is decided.
  */
-export async function choose(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<Choice> {
-  const waiting = await listWaiting(deps.database, network.id, batchId);
+export async function choose(
+  { deps, network, rpc }: Chain<SettlementDeps>,
+  batchId: string,
+  mayGo: (tenantId: string) => boolean,
+): Promise<Choice> {
+  const waiting = (await listWaiting(deps.database, network.id, batchId)).filter(({ tenantId }) => mayGo(tenantId));
   if (waiting.length === 0) return { chosen: [], left: [], hasMoved: false };
   const [payers, last] = await Promise.all([
     readPayers(

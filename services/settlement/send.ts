@@ -1,16 +1,16 @@
 import { planBatch } from '../../chain/calldata.ts';
 import { chooseFees, dataFee, requiredBalance } from '../../chain/fees.ts';
 import type { Network } from '../../chain/network.ts';
-import type { Rpc } from '../../chain/rpc.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
 import { raiseAlert } from '../../db/alerts.ts';
 import { claimBatch } from '../../db/settlement/claim.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
-import { areLanesFull } from '../../db/settlement/queue.ts';
+import { readOnTheWay } from '../../db/settlement/queue.ts';
 import type { SignedBatch } from '../../db/settlement/relayer.ts';
 import { findBatch } from '../../db/settlement/relayer.ts';
+import { hasPlace } from '../../domain/payment/places.ts';
 import { choose } from './choose.ts';
-import type { RelayerKey, SettlementDeps } from './deps.ts';
+import type { Chain, RelayerKey, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { sharesOf } from './gasUsage.ts';
 import { batchItem } from './items.ts';
@@ -38,18 +38,25 @@ export async function claimAndSend(
   proposal: BatchProposal,
   workflowId: string | null,
 ): Promise<SendResult> {
-  const { network, rpc } = chainOf(deps, proposal.network);
+  const call = chainOf(deps, proposal.network);
+  const { network, rpc } = call;
   const earlier = await findBatch(deps.database, proposal.batchId);
   if (earlier) {
     await sendBatch(deps, network, rpc, earlier.batchId);
     return { kind: 'sent', rest: [] };
   }
   deps.crashAt('after_insert');
-  if (await areLanesFull(deps.database, network.id)) return { kind: 'busy', rest: [] };
-  const { chosen, left, hasMoved } = await choose(deps, network, rpc, proposal.batchId);
+  const { lanes, tenantIds } = await readOnTheWay(deps.database, network.id);
+  const isNew = ({ tenantId }: { readonly tenantId: string }): boolean => !tenantIds.has(tenantId);
+  const hasRoom = (isNewcomer: boolean): boolean => lanes.length === 0 || lanes.some((lane) => hasPlace(lane, isNewcomer));
+  if (!hasRoom(true)) return { kind: 'busy', rest: [] };
+  const isForAll = hasRoom(false);
+  const { chosen, left, hasMoved } = await choose(call, proposal.batchId, (tenantId) => isForAll || isNew({ tenantId }));
+  if (chosen.length === 0 && !isForAll) return { kind: 'busy', rest: [] };
   if (chosen.length === 0) return { kind: 'idle', rest: hasMoved ? left : [] };
   const routed = { ...network, router: chosen[0]?.router ?? network.router };
-  const claimed = await claim(deps, routed, rpc, chosen, proposal.batchId, workflowId);
+  const under = { batchId: proposal.batchId, workflowId, isNewcomer: chosen.every(isNew) };
+  const claimed = await claim({ ...call, network: routed }, chosen, under);
   if (claimed === 'busy' || claimed === 'nothing') return { kind: claimed === 'busy' ? 'busy' : 'idle', rest: [] };
   deps.metrics?.record('svc.settle.items_per_batch', claimed.length);
   deps.crashAt('after_sign');
@@ -60,12 +67,9 @@ export async function claimAndSend(
 
 /** Claims on the first relayer key with room and gas (safety 8: the balance is checked before a nonce is taken). */
 async function claim(
-  deps: SettlementDeps,
-  network: Network,
-  rpc: Rpc,
+  { deps, network, rpc }: Chain<SettlementDeps>,
   payments: readonly Payment[],
-  batchId: string,
-  workflowId: string | null,
+  { isNewcomer, ...under }: { readonly batchId: string; readonly workflowId: string | null; readonly isNewcomer: boolean },
 ): Promise<readonly Payment[] | 'busy' | 'nothing'> {
   const fees = chooseFees(network, await baseFeeOf(rpc));
   for (const relayer of deps.relayersOf(network.id)) {
@@ -74,13 +78,17 @@ async function claim(
       await raiseAlert(deps.database, 'relayer_balance', `${network.id} ${relayer.address}`);
       continue;
     }
-    const result = await claimBatch(deps.database, { network: network.id, address: relayer.address }, payments, (rows, nonce) =>
-      signBatch(
-        network,
-        relayer,
-        rows.map((row) => ({ ...row, lane: laneOf(payments, row) })),
-        { nonce, fees, batchId, workflowId },
-      ),
+    const result = await claimBatch(
+      deps.database,
+      { network: network.id, address: relayer.address, isNewcomer },
+      payments,
+      (rows, nonce) =>
+        signBatch(
+          network,
+          relayer,
+          rows.map((row) => ({ ...row, lane: laneOf(payments, row) })),
+          { nonce, fees, ...under },
+        ),
     );
     if (result.kind === 'claimed') return result.payments;
     if (result.kind === 'nothing') return 'nothing';

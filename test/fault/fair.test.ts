@@ -7,6 +7,7 @@ import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
 import { parsePayment } from '../../domain/payload.ts';
 import { claimAndSend } from '../../services/settlement/send.ts';
+import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import { attempt, chainCall, look, mine, sendAll, stateOf } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newAccount, newWallet } from '../support/payments.ts';
@@ -231,3 +232,30 @@ test('a site with 420 payments of fifty authors keeps another waiting for no bat
   expect((await sendEverything()).every(({ status }) => status === '0x1')).toBe(true);
   expect(await world.database.query("select 1 as one from payment where state = 'accepted'")).toEqual([]);
 }, 240_000);
+
+test('a site whose batches fill the lane keeps the last place from no other: its sale is sent at once, though nothing was mined', async () => {
+  await start();
+  const [payer, buyer] = [await newPayer(world, 10_000_000n), await newPayer(world)];
+  await chainCall(world, 'evm_setAutomine', false);
+  for (let made = 0; made < 8; made += 1) {
+    const terms = termsFor(world, newAuthors(1n), { slug: `busy-${made}` });
+    await attempt(world, terms, await paymentFor(world, payer, terms));
+    await sendAll(world);
+  }
+  const unmined = () => world.database.query("select 1 as one from settlement_batch where state = 'open'");
+  expect(await unmined()).toHaveLength(3);
+  const other = randomUUID();
+  await world.database.query("insert into tenant (tenant_id, status, price_usdc) values ($1, 'active', '0.001')", [other]);
+  const terms = { ...termsFor(world, newAuthors(1n), { slug: 'newcomer' }), tenantId: other };
+  const newcomer = await paymentFor(world, buyer, terms);
+  await attempt(world, terms, newcomer);
+  const batchId = await sendAll(world);
+  expect(await unmined()).toHaveLength(4);
+  expect(await stateOf(world, newcomer)).toMatchObject({ state: 'broadcast' });
+  await chainCall(world, 'evm_setAutomine', true);
+  await mine(world);
+  await look(world, batchId);
+  expect(await stateOf(world, newcomer)).toMatchObject({ state: 'settled' });
+  await sweepNetwork(world.deps, world.network.id);
+  await sendEverything();
+});

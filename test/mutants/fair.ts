@@ -160,4 +160,17 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     edits: [{ file: 'db/settlement/admission.ts', search: 'sum(least(work.gas, own.gas))', replace: 'sum(work.gas)' }],
     test: { file: fair, name: 'a site with 420 payments of fifty authors keeps another waiting for no batch' },
   },
+  {
+    id: 'last-place-for-all',
+    rule: 10,
+    bug: 'a site that fills the lane takes its last place, too',
+    edits: [
+      {
+        file: 'domain/payment/places.ts',
+        search: 'return isNewcomer || open === 0 || (open < limit - 1 && openGas < IN_FLIGHT_GAS);',
+        replace: 'return isNewcomer || open < limit;',
+      },
+    ],
+    test: { file: fair, name: 'a site whose batches fill the lane keeps the last place from no other' },
+  },
 ];
