@@ -1,8 +1,8 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { confirmCarried, sendProposal } from '../services/rails/rails.ts';
+import { flushSplits } from '../services/relayer/flush.ts';
 import type { ConfirmResult } from '../services/settlement/confirm.ts';
 import type { SettlementDeps } from '../services/settlement/deps.ts';
-import { flushSplits } from '../services/settlement/flush.ts';
-import { confirmCarried, sendProposal } from '../services/settlement/rails.ts';
 import type { SendResult } from '../services/settlement/send.ts';
 import type { BatchProposal } from '../services/settlement/starter.ts';
 import type { SweptBatch } from '../services/settlement/sweep.ts';

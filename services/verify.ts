@@ -4,6 +4,9 @@ import type { ParsedPayment } from '../domain/payload.ts';
 import { parsePayment } from '../domain/payload.ts';
 import { slugOf } from '../domain/resource.ts';
 import type { ObservedAgent } from '../domain/terms.ts';
+import type { SettleReceipt } from './answers/receipt.ts';
+import type { Refusal } from './answers/refuse.ts';
+import { refuse } from './answers/refuse.ts';
 import { withCredits } from './credits/book.ts';
 import { atLedger } from './outage.ts';
 import type { Caller, PublisherDeps } from './publisher.ts';
@@ -11,9 +14,6 @@ import { presentPricing } from './quotes.ts';
 import type { SentQuote } from './resolveTerms.ts';
 import { requireOwnedPage, resolveTerms } from './resolveTerms.ts';
 import { findKnown } from './settlement/intake.ts';
-import type { SettleReceipt } from './settlement/outcome.ts';
-import type { Refusal } from './settlement/refuse.ts';
-import { refuse } from './settlement/refuse.ts';
 import type { SettleRequest } from './settlement/settle.ts';
 
 /** What verifying needs besides the publisher's side: the settlement service, bound to its own deps. */

@@ -1,5 +1,5 @@
+import type { SettleReceipt } from '../../services/answers/receipt.ts';
 import { noteCall } from '../../services/enforcementLiveness.ts';
-import type { SettleReceipt } from '../../services/settlement/outcome.ts';
 import { verifyPayment } from '../../services/verify.ts';
 import { paymentResponseHeaders } from '../paymentResponse.ts';
 import type { KeyRoute } from '../route.ts';

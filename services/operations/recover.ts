@@ -3,8 +3,8 @@ import { listRelayers, listUnexplained } from '../../db/operations.ts';
 import { adoptCount } from '../../db/settlement/relayer.ts';
 import type { ReconcileDeps } from '../reconcile/deps.ts';
 import { readChain } from '../reconcile/readChain.ts';
+import { agreedCount } from '../relayer/nonce.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
-import { agreedCount } from '../settlement/nonce.ts';
 
 /** What recovering a network found. */
 export interface Recovery {

@@ -5,10 +5,10 @@ import type { Batch, RelayerRef } from '../../db/settlement/relayer.ts';
 import { listAttempts, listHeldFrom, setNextNonce } from '../../db/settlement/relayer.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { firstFreeNonce } from '../../domain/payment/relayerNonce.ts';
+import { voidStored } from '../relayer/lane.ts';
 import { releaseOvertaken } from '../settlement/batches.ts';
 import type { Chain, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
-import { voidStored } from '../settlement/lane.ts';
 import { keyOf } from './relayers.ts';
 
 /** Where a lane stands, and where it should. */

@@ -4,10 +4,10 @@ import type { RelayerFacts } from '../../db/operations.ts';
 import { findBatchAt, findBatchOfPayment, listRelayers, pauseRelayer } from '../../db/operations.ts';
 import { findBatch } from '../../db/settlement/relayer.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { sendBatch, voidHeldBatch } from '../relayer/lane.ts';
+import { startRelayer } from '../relayer/nonce.ts';
 import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
-import { sendBatch, voidHeldBatch } from '../settlement/lane.ts';
-import { startRelayer } from '../settlement/nonce.ts';
 
 /** A relayer key with what the chain says of it. */
 export interface RelayerReport extends RelayerFacts {

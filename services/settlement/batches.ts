@@ -6,13 +6,13 @@ import { countBroadcast, listBatchPayments } from '../../db/settlement/payment.t
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
 import { listAttemptsOf, listUnfinishedBatches, setBatchState } from '../../db/settlement/relayer.ts';
 import { isOvertaken } from '../../domain/payment/carrier.ts';
+import { sendBatch } from '../relayer/lane.ts';
+import { adoptNonce } from '../relayer/nonce.ts';
 import type { Budget } from './budget.ts';
 import type { ConfirmResult } from './confirm.ts';
 import { confirmBatch, decideBatch } from './confirm.ts';
 import type { Chain, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
-import { sendBatch } from './lane.ts';
-import { adoptNonce } from './nonce.ts';
 import { runRound } from './round.ts';
 
 /** What the chain shows of a relayer key now. */

@@ -6,10 +6,10 @@ import { listBatchPayments } from '../../db/settlement/payment.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
 import { findBatch, listAttempts, markMined } from '../../db/settlement/relayer.ts';
 import { fateOf } from '../../domain/payment/carrier.ts';
+import { noteGas } from '../relayer/gasUsage.ts';
+import { raiseFees, sendBatch } from '../relayer/lane.ts';
 import type { Chain, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
-import { noteGas } from './gasUsage.ts';
-import { raiseFees, sendBatch } from './lane.ts';
 import { runRound, storeEvidence } from './round.ts';
 
 /** What confirming a batch came to. */

@@ -9,12 +9,12 @@ import { readOnTheWay } from '../../db/settlement/queue.ts';
 import type { SignedBatch } from '../../db/settlement/relayer.ts';
 import { findBatch } from '../../db/settlement/relayer.ts';
 import { hasPlace } from '../../domain/payment/places.ts';
+import { sharesOf } from '../relayer/gasUsage.ts';
+import { sendBatch } from '../relayer/lane.ts';
 import { choose } from './choose.ts';
 import type { Chain, RelayerKey, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
-import { sharesOf } from './gasUsage.ts';
 import { batchItem } from './items.ts';
-import { sendBatch } from './lane.ts';
 import type { BatchProposal } from './starter.ts';
 
 /** What sending a proposal came to. */

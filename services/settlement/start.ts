@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
+import { startRelayer } from '../relayer/nonce.ts';
 import type { SettlementDeps } from './deps.ts';
-import { startRelayer } from './nonce.ts';
 import type { BatchProposal, StartBatch } from './starter.ts';
 
 /** Workflow tasks are short; a worker that died is noticed soon (safety 20). */

@@ -1,10 +1,10 @@
 import { sweepHeld } from '../../db/settlement/held.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
 import { listStaleAccepted } from '../../db/settlement/sweep.ts';
+import { railSweeps } from '../rails/rails.ts';
 import { budgetOf } from './budget.ts';
 import type { SettlementDeps } from './deps.ts';
 import { recheckPayees } from './payees.ts';
-import { railSweeps } from './rails.ts';
 import { BATCH_LIMIT } from './starter.ts';
 import { watchAuthorizations, watchSettled } from './watch.ts';
 

@@ -3,12 +3,12 @@ import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { setBatchState } from '../../db/settlement/relayer.ts';
 import { listFinalProvenBy, listUnfinal, listWatched, touchChecked } from '../../db/settlement/sweep.ts';
 import type { Hex } from '../../domain/payload.ts';
+import { railWords } from '../rails/rails.ts';
+import { sendBatch } from '../relayer/lane.ts';
 import type { Budget } from './budget.ts';
 import { UNBOUNDED } from './budget.ts';
 import type { Chain, RoundDeps, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
-import { sendBatch } from './lane.ts';
-import { railWords } from './rails.ts';
 import type { Lookup, Round } from './round.ts';
 import { ROUND_LIMIT, runBlindRound, runRound } from './round.ts';
 

@@ -5,7 +5,7 @@ import { listBalances } from '../../chain/states.ts';
 import { transferCall } from '../../chain/tokenCalls.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import { listPayments } from '../../db/settlement/payment.ts';
-import { flushSplits } from '../../services/settlement/flush.ts';
+import { flushSplits } from '../../services/relayer/flush.ts';
 import {
   age,
   attempt,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RpcError } from '../../chain/rpc.ts';
 import { baseFeeOf, transactionCount } from '../../chain/transaction.ts';
-import { flushSplits } from '../../services/settlement/flush.ts';
+import { flushSplits } from '../../services/relayer/flush.ts';
 import { claimAndSend } from '../../services/settlement/send.ts';
 import { watchAuthorizations } from '../../services/settlement/watch.ts';
 import {

@@ -12,7 +12,7 @@ import type { Address } from '../../domain/legs.ts';
 import type { Hex, ParsedPayment } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
 import { addRelayer, retireRelayer } from '../../services/operations/relayers.ts';
-import { flushSplits } from '../../services/settlement/flush.ts';
+import { flushSplits } from '../../services/relayer/flush.ts';
 import { settle } from '../../services/settlement/settle.ts';
 import { attempt, chainCall, look, mine, sendAll, stateOf, strangerCalls, submitAlone, sweep } from '../support/faults.ts';
 import type { Known } from '../support/invariants.ts';

@@ -4,7 +4,7 @@ import { listBalances } from '../../chain/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import { listWatched } from '../../db/settlement/sweep.ts';
-import { flushSplits } from '../../services/settlement/flush.ts';
+import { flushSplits } from '../../services/relayer/flush.ts';
 import { watchAuthorizations } from '../../services/settlement/watch.ts';
 import {
   age,

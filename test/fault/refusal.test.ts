@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { listBalances } from '../../chain/states.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { blockPayee } from '../../db/settlement/admission.ts';
-import { flushSplits } from '../../services/settlement/flush.ts';
+import { flushSplits } from '../../services/relayer/flush.ts';
 import { recheckPayees } from '../../services/settlement/payees.ts';
 import { settle } from '../../services/settlement/settle.ts';
 import {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listBalances, listUsedNonces } from '../../chain/states.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
-import { PaymentError } from '../../services/settlement/outcome.ts';
+import { PaymentError } from '../../services/answers/receipt.ts';
 import { attempt, cancel, look, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { addressOf } from '../support/payments.ts';
 import { endProxied, startProxied } from '../support/proxied.ts';

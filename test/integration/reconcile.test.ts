@@ -14,7 +14,7 @@ import { fundGas } from '../../sandbox/parts/chain-setup.ts';
 import { correctFlushed } from '../../services/reconcile/corrections.ts';
 import { readChain } from '../../services/reconcile/readChain.ts';
 import { reconcileLegs } from '../../services/reconcile/report.ts';
-import { flushSplits } from '../../services/settlement/flush.ts';
+import { flushSplits } from '../../services/relayer/flush.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import { addressOf } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';

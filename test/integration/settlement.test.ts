@@ -5,7 +5,7 @@ import { openDatabase } from '../../db/database.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { PaymentRow } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
-import { PaymentError } from '../../services/settlement/outcome.ts';
+import { PaymentError } from '../../services/answers/receipt.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf } from '../support/payments.ts';

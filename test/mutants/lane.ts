@@ -69,7 +69,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'bytes that every node refuses stay at their nonce, and the lane waits for them',
     edits: [
       {
-        file: 'services/settlement/lane.ts',
+        file: 'services/relayer/lane.ts',
         search: "  if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch(deps, network, rpc, batch, last);\n",
         replace: '',
       },
@@ -80,7 +80,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     id: 'lower-nonces-forgotten',
     rule: 8,
     bug: 'a batch goes out without the lower ones of its lane that fell out of the node',
-    edits: [{ file: 'services/settlement/lane.ts', search: 'if (pending < batch.nonce) {', replace: 'if (pending < 0n) {' }],
+    edits: [{ file: 'services/relayer/lane.ts', search: 'if (pending < batch.nonce) {', replace: 'if (pending < 0n) {' }],
     test: { file: lane, name: 'dropped transactions go out again, lowest nonce first' },
   },
   {

@@ -212,7 +212,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
         replace: 'if (licence && deps.now() < 0) {',
       },
       {
-        file: 'services/settlement/answer.ts',
+        file: 'services/answers/answer.ts',
         search: 'if (deps.now() >= licence.expiresAtSeconds * 1000) {',
         replace: 'if (deps.now() < 0) {',
       },
@@ -225,7 +225,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that is taken in is answered with its licence',
     edits: [
       {
-        file: 'services/settlement/answer.ts',
+        file: 'services/answers/answer.ts',
         search: 'if (isSettled(payment.facts.state)) return receiptOf(',
         replace: "if (isSettled(payment.facts.state) || payment.facts.state === 'accepted') return receiptOf(",
       },

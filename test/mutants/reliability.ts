@@ -22,7 +22,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'test-keys-are-counted',
     rule: 15,
     bug: 'what a test key fails to buy is an observation like any other',
-    edits: [{ file: 'services/settlement/refuse.ts', search: "if (mode === 'live') await", replace: 'if (mode) await' }],
+    edits: [{ file: 'services/answers/refuse.ts', search: "if (mode === 'live') await", replace: 'if (mode) await' }],
     test: { file: refusals, name: 'a page whose legs are not the quote’s is refused to a live key with an observation' },
   },
   {
@@ -31,7 +31,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a refused buyer of version 1 is told the network by its version 2 name',
     edits: [
       {
-        file: 'services/settlement/refuse.ts',
+        file: 'services/answers/refuse.ts',
         search: 'return (x402Version === 1 ? network.v1Name : null) ?? network.id;',
         replace: 'return x402Version ? network.id : network.id;',
       },
@@ -44,7 +44,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a facilitator that says it settled, with any hash, settles the payment without a look at the chain',
     edits: [
       {
-        file: 'services/settlement/facilitator/words.ts',
+        file: 'services/rails/facilitator/words.ts',
         search: '  if (id === null) return null;\n',
         replace:
           "  if (said === 'settled' && reference !== null) return movedWord(payment, reference);\n  if (id === null) return null;\n",
@@ -58,7 +58,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'three refusals in a row fail a payment although an answer before them was lost',
     edits: [
       {
-        file: 'services/settlement/facilitator/words.ts',
+        file: 'services/rails/facilitator/words.ts',
         search: 'refusals >= REFUSAL_LIMIT && (refusals === asks || id !== null)',
         replace: 'refusals >= REFUSAL_LIMIT && asks >= 0',
       },
@@ -130,7 +130,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'an operator may void a nonce again and again, each time with a new transaction',
     edits: [
       {
-        file: 'services/settlement/lane.ts',
+        file: 'services/relayer/lane.ts',
         search: "if (batch?.state !== 'open' || !last || last.kind === 'void') return false;",
         replace: "if (batch?.state !== 'open' || !last) return false;",
       },

@@ -4,7 +4,7 @@ import { raiseAlert } from '../../db/alerts.ts';
 import type { RelayerRef } from '../../db/settlement/relayer.ts';
 import { adoptCount, ensureRelayer, findRelayerNonce, noteSeenNonce, passHeldNonces } from '../../db/settlement/relayer.ts';
 import { judgeNonce } from '../../domain/payment/relayerNonce.ts';
-import type { SettlementDeps } from './deps.ts';
+import type { SettlementDeps } from '../settlement/deps.ts';
 
 /**
  * The key was used elsewhere: the chain's count is adopted, so that no batch is signed for a nonce that is gone (safety 8). Never by one

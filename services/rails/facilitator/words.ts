@@ -4,8 +4,8 @@ import { listByOwnId, reopenSubmission } from '../../../db/settlement/facilitato
 import type { Payment } from '../../../db/settlement/payment.ts';
 import { reasonOf } from '../../../domain/failure.ts';
 import type { RailWord } from '../../../domain/payment/sight.ts';
-import type { SettlementDeps } from '../deps.ts';
-import { batchItem } from '../items.ts';
+import type { SettlementDeps } from '../../settlement/deps.ts';
+import { batchItem } from '../../settlement/items.ts';
 import { REFUSAL_LIMIT } from './ask.ts';
 
 /** Asked again this long after it was settled: a facilitator that takes a transfer back does so at once. */

@@ -1,15 +1,15 @@
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { findBatch } from '../../db/settlement/relayer.ts';
 import type { RailWord } from '../../domain/payment/sight.ts';
-import { sweepBatches } from './batches.ts';
-import type { Budget } from './budget.ts';
-import type { ConfirmResult } from './confirm.ts';
-import { confirmBatch } from './confirm.ts';
-import type { SettlementDeps } from './deps.ts';
+import { sweepBatches } from '../settlement/batches.ts';
+import type { Budget } from '../settlement/budget.ts';
+import type { ConfirmResult } from '../settlement/confirm.ts';
+import { confirmBatch } from '../settlement/confirm.ts';
+import type { SettlementDeps } from '../settlement/deps.ts';
+import type { SendResult } from '../settlement/send.ts';
+import { claimAndSend } from '../settlement/send.ts';
+import type { BatchProposal } from '../settlement/starter.ts';
 import { facilitatorRail } from './facilitator/rail.ts';
-import type { SendResult } from './send.ts';
-import { claimAndSend } from './send.ts';
-import type { BatchProposal } from './starter.ts';
 
 /**
  * Who moves the money of a batch. Rails differ only in how they send, and in what they know besides the chain; what that means is

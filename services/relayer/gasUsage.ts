@@ -6,7 +6,7 @@ import type { Payment } from '../../db/settlement/payment.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
 import { listAttempts } from '../../db/settlement/relayer.ts';
 import { shareGas } from '../../domain/payment/gasShare.ts';
-import type { SettlementDeps } from './deps.ts';
+import type { SettlementDeps } from '../settlement/deps.ts';
 
 /** Who will bear the gas of a planned batch: its payments' planned costs, added up by site. */
 export function sharesOf(plan: Pick<BatchPlan, 'groups'>, payments: readonly Payment[]): ReadonlyMap<string, bigint> {

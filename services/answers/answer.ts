@@ -15,9 +15,9 @@ import { settlementRefKind } from '../../domain/webhook/event.ts';
 import type { LicenceSigner } from '../licences/mint.ts';
 import { mintReReadLicence } from '../licences/mint.ts';
 import { mintAccessToken } from '../licences/mintAccess.ts';
-import { fixLicence } from './intake.ts';
-import type { PaymentError, SettleReceipt } from './outcome.ts';
-import { encodeSettlementResponse } from './outcome.ts';
+import { fixLicence } from '../settlement/intake.ts';
+import type { PaymentError, SettleReceipt } from './receipt.ts';
+import { encodeSettlementResponse } from './receipt.ts';
 import type { Presented } from './refuse.ts';
 import { networkName, paymentError } from './refuse.ts';
 

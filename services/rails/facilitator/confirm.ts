@@ -5,11 +5,11 @@ import { listOpenFacilitatorBatches, listOpenSubmissions } from '../../../db/set
 import type { PaymentRef } from '../../../db/settlement/payment.ts';
 import { findBatch, setBatchState } from '../../../db/settlement/relayer.ts';
 import type { Hex } from '../../../domain/payload.ts';
-import type { Budget } from '../budget.ts';
-import type { ConfirmResult } from '../confirm.ts';
-import type { Chain, SettlementDeps } from '../deps.ts';
-import { chainOf } from '../deps.ts';
-import { ROUND_LIMIT, runRound } from '../round.ts';
+import type { Budget } from '../../settlement/budget.ts';
+import type { ConfirmResult } from '../../settlement/confirm.ts';
+import type { Chain, SettlementDeps } from '../../settlement/deps.ts';
+import { chainOf } from '../../settlement/deps.ts';
+import { ROUND_LIMIT, runRound } from '../../settlement/round.ts';
 import { askDue } from './ask.ts';
 import { wordOfSubmission } from './words.ts';
 

@@ -7,7 +7,7 @@ import type { ErrorDetails, FailureReason } from '../../domain/errors.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import type { CrossingKind, ObservedAgent } from '../../domain/terms.ts';
 import { atLedger } from '../outage.ts';
-import { encodeSettlementResponse, PaymentError } from './outcome.ts';
+import { encodeSettlementResponse, PaymentError } from './receipt.ts';
 
 /** A payment as its answer names it. */
 export interface Presented {

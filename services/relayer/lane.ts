@@ -9,7 +9,7 @@ import { raiseAlert } from '../../db/alerts.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
 import { findBatch, insertAttempt, listAttempts, listLane, recordSend, setBatchState } from '../../db/settlement/relayer.ts';
 import { resendFrom } from '../../domain/payment/resend.ts';
-import type { RelayerKey, SettlementDeps } from './deps.ts';
+import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 
 /**
  * Sends a batch's stored bytes, the lower unmined nonces of its lane first (safety 8). What the node refuses for good is

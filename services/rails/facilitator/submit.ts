@@ -3,11 +3,11 @@ import { applyEvents } from '../../../db/settlement/outcome.ts';
 import { listPayments } from '../../../db/settlement/payment.ts';
 import { findBatch } from '../../../db/settlement/relayer.ts';
 import { isClaimable } from '../../../domain/payment/state.ts';
-import type { SettlementDeps } from '../deps.ts';
-import { chainOf } from '../deps.ts';
-import { examine } from '../examine.ts';
-import type { SendResult } from '../send.ts';
-import type { BatchProposal } from '../starter.ts';
+import type { SettlementDeps } from '../../settlement/deps.ts';
+import { chainOf } from '../../settlement/deps.ts';
+import { examine } from '../../settlement/examine.ts';
+import type { SendResult } from '../../settlement/send.ts';
+import type { BatchProposal } from '../../settlement/starter.ts';
 
 /**
  * Hands a proposal to the network's facilitator as far as the rows go: examines it as for our own relayer, and claims what is still

@@ -13,10 +13,10 @@ import { countOpenFlushes, insertBatch, lockLane } from '../../db/settlement/rel
 import type { KnownSplit } from '../../db/settlement/splits.ts';
 import { takeSplitsToCheck } from '../../db/settlement/splits.ts';
 import { flushPayers, isFlushWorth } from '../../domain/payment/flush.ts';
-import type { SettlementDeps } from './deps.ts';
-import { chainOf } from './deps.ts';
+import type { SettlementDeps } from '../settlement/deps.ts';
+import { chainOf } from '../settlement/deps.ts';
+import { markPayee } from '../settlement/simulate.ts';
 import { sendBatch } from './lane.ts';
-import { markPayee } from './simulate.ts';
 
 const LIMIT = 200;
 

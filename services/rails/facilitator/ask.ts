@@ -6,8 +6,8 @@ import type { Rpc } from '../../../chain/rpc.ts';
 import { raiseAlert } from '../../../db/alerts.ts';
 import type { Submission } from '../../../db/settlement/facilitator.ts';
 import { recordAnswer, takeDueSubmissions } from '../../../db/settlement/facilitator.ts';
-import type { SettlementDeps } from '../deps.ts';
-import { batchItem } from '../items.ts';
+import type { SettlementDeps } from '../../settlement/deps.ts';
+import { batchItem } from '../../settlement/items.ts';
 
 /** Requests to the facilitator of one look at a batch. */
 const AT_ONCE = 32;
