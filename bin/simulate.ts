@@ -6,10 +6,11 @@ const { values } = parseArgs({
 });
 const schedules = Number(values.schedules);
 const seed = Number(values.seed);
+console.log(`seed ${seed}: schedules ${seed} to ${seed + schedules - 1}`);
 const started = performance.now();
 const run = await simulate({ schedules, seed });
 const seconds = (performance.now() - started) / 1000;
-console.log(`seed ${seed}, ${run.schedules} schedules, ${Math.round(run.schedules / seconds)} schedules/s`);
+console.log(`${run.schedules} schedules, ${Math.round(run.schedules / seconds)} schedules/s`);
 console.log(run.coverage.summary());
 for (const cell of run.coverage.missing()) console.log(`  not hit: ${cell}`);
 for (const cell of run.coverage.unlisted()) console.log(`  not listed: ${cell}`);

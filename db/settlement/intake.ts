@@ -9,7 +9,16 @@ import { sqlStates } from './states.ts';
 /** A payment before its first row: everything but what happens to it later. */
 export type NewPayment = Omit<
   Payment,
-  'facts' | 'rawReason' | 'sentence' | 'successorId' | 'repeatsLicence' | 'acceptedAt' | 'at' | 'decidedAt' | 'licence'
+  | 'facts'
+  | 'batchSize'
+  | 'rawReason'
+  | 'sentence'
+  | 'successorId'
+  | 'repeatsLicence'
+  | 'acceptedAt'
+  | 'at'
+  | 'decidedAt'
+  | 'licence'
 > & {
   readonly keyId: string | null;
   readonly quoteId: string;

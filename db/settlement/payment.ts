@@ -52,6 +52,8 @@ export interface Payment extends PaymentRef {
   readonly accountId: string | null;
   readonly licenceOfferId: string | null;
   readonly agent: StoredAgent;
+  /** How many payments its last batch carried; null before the first. */
+  readonly batchSize: number | null;
   readonly facts: PaymentFacts;
   readonly rawReason: string | null;
   readonly sentence: string | null;
@@ -103,6 +105,7 @@ export interface PaymentRow {
   agent: StoredAgent;
   state: PaymentState;
   batch_id: string | null;
+  batch_size: number | null;
   attempts: number;
   reason: FailureReason | null;
   raw_reason: string | null;
@@ -161,6 +164,7 @@ export function paymentFromRow(row: PaymentRow): Payment {
     licenceOfferId: row.licence_offer_id,
     agent: row.agent,
     facts: factsFromRow(row),
+    batchSize: row.batch_size,
     rawReason: row.raw_reason,
     sentence: row.sentence,
     successorId: row.successor_id,

@@ -60,8 +60,13 @@ export async function decideBatch(
   }
   const mined = attempts.find(({ txHash }) => txHash === receipt.hash);
   const fate = fateOf(mined?.kind ?? 'settle', receipt.status);
-  const carrier = { batchId: batch.batchId, size: payments.length, fate };
-  const lookups = open.map((payment) => ({ payment, carrier, hashes: [receipt.hash] }));
+  const { batchId } = batch;
+  const lookups = open.map((payment) => ({
+    payment,
+    // Not how many are still in it: those that went out again have left it.
+    carrier: { batchId, size: payment.batchSize ?? payments.length, fate },
+    hashes: [receipt.hash],
+  }));
   const round = await runRound(call, lookups, { atSafe: false, receipts: [receipt] });
   await noteGas(deps, batch, receipt, payments.length);
   await markMined(deps.database, batch.batchId);

@@ -15,7 +15,6 @@ import { RESOURCES } from './scenario.ts';
 import type { BatchRow, NewPayment, PaymentRow, SignedTx } from './store.ts';
 import { authorizationKey } from './token.ts';
 import type { ChainTx, Group } from './transactions.ts';
-import { itemsOf } from './transactions.ts';
 import type { World } from './world.ts';
 
 const BATCH_LIMIT = 3;
@@ -207,8 +206,7 @@ export function minedIn(view: View, batch: BatchRow): { readonly attempt: Signed
 }
 
 /** What became of a batch's bytes, as one node shows it. The safe count must have been read before the batch and its attempts were. */
-export function carrierIn(view: View, batch: BatchRow, safeCount: bigint): Carrier | null {
-  const size = itemsOf(batch.attempts[0]?.raw).length;
+function carrierIn(view: View, batch: BatchRow, safeCount: bigint, size: number): Carrier | null {
   const mined = minedIn(view, batch);
   if (mined) {
     return { batchId: batch.id, size, fate: fateOf(mined.attempt.kind, mined.receipt.ok ? 'success' : 'reverted') };
@@ -218,14 +216,16 @@ export function carrierIn(view: View, batch: BatchRow, safeCount: bigint): Carri
 
 /** Decides every payment of a batch whose nonce can carry nothing else; false while one is undecided. Throws RpcDown. */
 export function* judgeBatch(world: World, batch: BatchRow, safeCount = 0n): Generator<Call, boolean, unknown> {
-  const seen = (view: View): Carrier | null => carrierIn(view, batch, safeCount);
-  if (!(yield* ask(() => world.rpc(seen)))) return false;
+  if (!(yield* ask(() => world.rpc((view) => carrierIn(view, batch, safeCount, 0))))) return false;
   let open = 0;
   const again: string[] = [];
   for (const id of batch.items) {
     const row = yield* ask(() => world.store.find(id));
     if (row?.facts.state !== 'broadcast' || row.facts.batchId !== batch.id) continue;
-    const { isDecided } = yield* runRound(world, row, { atSafe: world.random.chance(0.3), carrierIn: seen });
+    const { isDecided } = yield* runRound(world, row, {
+      atSafe: world.random.chance(0.3),
+      carrierIn: (view) => carrierIn(view, batch, safeCount, row.batchSize ?? 0),
+    });
     if (!isDecided) open += 1;
     else if ((yield* ask(() => world.store.find(id)))?.facts.state === 'accepted') again.push(id);
   }

@@ -58,7 +58,7 @@ export class SqlStore implements Store {
   private readonly nowMs: () => number;
   private readonly brought = new Map<string, NewPayment>();
   private readonly batchNames = new Map<string, string>();
-  private readonly batchSizes = new Map<string, number>();
+  private readonly batchSizes = new Map<string, number | null>();
   /** Every payment as its last database transaction left it, read inside that transaction. */
   private readonly committed = new Map<string, PaymentFacts>();
   private idleEvents = 0;
@@ -110,9 +110,7 @@ export class SqlStore implements Store {
         };
       }),
     );
-    if (result.kind !== 'claimed') return null;
-    for (const { paymentId } of result.payments) this.batchSizes.set(paymentId, result.payments.length);
-    return this.findBatch(batchId);
+    return result.kind === 'claimed' ? this.findBatch(batchId) : null;
   }
 
   async apply(id: string, { event, strike }: Verdict, beforeCommit: BeforeCommit): Promise<Applied> {
@@ -264,7 +262,9 @@ export class SqlStore implements Store {
       'select * from payment where tenant_id = $1 order by payment_id',
       [this.place.tenantId],
     );
-    return new Map(rows.map(paymentFromRow).map((row) => [row.paymentId, this.view(row).facts]));
+    const payments = rows.map(paymentFromRow);
+    for (const { paymentId, batchSize } of payments) this.batchSizes.set(paymentId, batchSize);
+    return new Map(payments.map((row) => [row.paymentId, this.view(row).facts]));
   }
 
   private bytes({ batchId, raw }: SignedTx) {
