@@ -80,7 +80,13 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     id: 'lower-nonces-forgotten',
     rule: 8,
     bug: 'a batch goes out without the lower ones of its lane that fell out of the node',
-    edits: [{ file: 'services/relayer/lane.ts', search: 'if (pending < batch.nonce) {', replace: 'if (pending < 0n) {' }],
+    edits: [
+      {
+        file: 'domain/payment/resend.ts',
+        search: 'return counts.pending < batch.nonce ?',
+        replace: 'return counts.pending < 0n ?',
+      },
+    ],
     test: { file: lane, name: 'dropped transactions go out again, lowest nonce first' },
   },
   {

@@ -43,7 +43,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     id: 'foreign-calldata-accepted',
     rule: 2,
     bug: 'a nonce that was used before our row is taken in, and its old transfer proves it',
-    edits: [{ file: 'services/settlement/settle.ts', search: 'if (look?.used) {', replace: 'if (look?.used && !rpc) {' }],
+    edits: [{ file: 'domain/payment/firstLook.ts', search: 'return look?.used === true;', replace: 'return false;' }],
     test: { file: evidence, name: 'calldata of a sale made elsewhere before it was shown to us buys nothing' },
   },
   {
