@@ -239,7 +239,8 @@ function checkMinedInVain(world: World, row: PaymentRow, change: Change): void {
   const elsewhere = change.event === 'unsent' && sight?.carrier?.fate === 'overtaken';
   const isMined = mined.some((hash) => attempts.some(({ raw }) => raw.hash === hash) !== elsewhere);
   // A reorg below the safe block may come between the look at the relayer's count and the look at its transactions.
-  hold(isMined || (elsewhere && world.deepReorged), `${row.id} was ${change.event} before its nonce was mined`);
+  const isTornDeep = elsewhere && world.deepReorged;
+  hold(isMined || isTornDeep, `${row.id} was ${change.event} before its nonce was mined`);
   const first = attempts.find(({ attempt }) => attempt === 1)?.raw;
   if (change.event === 'unsent' && sight?.carrier?.fate === 'reverted') world.history.reverted.add(setOf(first));
   const isAlone = verdict?.rawReason !== 'reverted_alone' || itemsOf(first).length === 1;
@@ -248,7 +249,7 @@ function checkMinedInVain(world: World, row: PaymentRow, change: Change): void {
   const receipt = attempts.map((signed) => world.chain.receipts.get(signed.raw.hash)).find((found) => found !== undefined);
   const sameChain = reorgs === world.chain.reorgs; // as when the judging process read it
   const wrong = paid !== null && receipt !== undefined && paid.receipt.block <= receipt.block && sameChain;
-  hold(!wrong, `${row.id} was ${change.event} although its money had moved`);
+  hold(!wrong || isTornDeep, `${row.id} was ${change.event} although its money had moved`);
 }
 
 function checkSafe(world: World, row: PaymentRow, evidence: EvidenceRef | null): void {
