@@ -2,8 +2,8 @@ import type { Address, Leg } from '../../domain/legs.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Database, Sql } from '../database.ts';
 
-/** An offer as frozen: what a 402 said, and everything its licence will say (safety 16). */
-export interface LicenceOffer {
+/** What a 402 said, and all its licence will say but the pages. */
+export interface OfferTerms {
   readonly offerId: string;
   readonly tenantId: string;
   readonly accountId: string;
@@ -16,7 +16,7 @@ export interface LicenceOffer {
   readonly periodFrom: Date;
   readonly periodUntil: Date;
   readonly priceMicro: bigint;
-  readonly pages: readonly { readonly path: string; readonly slug: string; readonly micro: bigint }[];
+  readonly pageCount: number;
   readonly legs: readonly Leg[];
   readonly legWords: readonly `0x${string}`[] | null;
   readonly payTo: Address;
@@ -25,6 +25,19 @@ export interface LicenceOffer {
   readonly router: Address;
   readonly holder: Address | null;
   readonly expiresAt: Date;
+}
+
+/** An offer that nobody paid for yet: what its pages are is kept as a digest. */
+export interface OpenOffer extends OfferTerms {
+  /** Digest of its pages with their prices (services/licences/freeze.ts); null: its row has the pages themselves. */
+  readonly pagesDigest: string | null;
+}
+
+/** A page of an offer, with its part of the price. */
+export interface OfferPage {
+  readonly path: string;
+  readonly slug: string;
+  readonly micro: bigint;
 }
 
 interface OfferRow {
@@ -39,7 +52,8 @@ interface OfferRow {
   period_from: Date;
   period_until: Date;
   price_micro: string;
-  pages: { path: string; slug: string; micro: string }[];
+  page_count: number;
+  pages_digest: string | null;
   legs: { toAddress: Address; amountMicro: string; role: Leg['role']; authorId?: string }[];
   leg_words: `0x${string}`[] | null;
   pay_to: Address;
@@ -51,45 +65,77 @@ interface OfferRow {
 }
 type Row = OfferRow & Record<string, unknown>;
 
+/** Most open offers of an account and of a site. */
+export interface OfferCaps {
+  readonly ofAccount: number;
+  readonly ofSite: number;
+}
+
+const OPEN = 'offer.*';
+/** Offers that a payment was shown for, and those of the version before, have their pages. */
+const WHOLE = 'offer.*, jsonb_array_length(offer.pages) as page_count, null as pages_digest';
+
 /**
- * The offer that stands for a request of an account: the one made within its life, or this new one (decisions: Offer memory).
- * Two processes at once get the same.
+ * The offer that stands for a request of an account: the one made within its life, or this new one (decisions: Offer memory). Two
+ * processes at once get the same. Null: the account has as many open offers as it may, and nothing was kept. Where a site has as many as
+ * it may, the oldest of the account with most of them gives way, so that whoever floods a site loses his own.
  */
-export async function keepOffer(database: Database, offer: LicenceOffer, at: Date): Promise<LicenceOffer> {
+export async function keepOffer(database: Database, offer: OpenOffer, at: Date, caps: OfferCaps): Promise<OpenOffer | null> {
   return database.transaction(async (sql) => {
-    const rows = await sql.query<{ offer_id: string }>(
-      `insert into licence_offer_memory (account_id, request_hash, offer_id, expires_at) values ($1, $2, $3, $4)
-       on conflict (account_id, request_hash) do update set
-         offer_id = case when licence_offer_memory.expires_at <= $5 then excluded.offer_id else licence_offer_memory.offer_id end,
-         expires_at = case when licence_offer_memory.expires_at <= $5 then excluded.expires_at
-           else licence_offer_memory.expires_at end
-       returning offer_id`,
-      [offer.accountId, offer.requestHash, offer.offerId, offer.expiresAt, at],
+    // Offers of one account come one after the other.
+    await sql.query('select 1 from buyer_account where account_id = $1 for no key update', [offer.accountId]);
+    const standing = await findStandingOffer(sql, offer, at);
+    if (standing) return standing;
+    const [row] = await sql.query<{ of_account: string; of_site: string }>(
+      `select (select count(*) from open_licence_offer where account_id = $1 and expires_at > $3) as of_account,
+         (select count(*) from open_licence_offer where tenant_id = $2) as of_site`,
+      [offer.accountId, offer.tenantId, at],
     );
-    const standing = rows[0]?.offer_id ?? offer.offerId;
-    if (standing !== offer.offerId) {
-      const found = await findOffer(sql, standing);
-      if (found) return found;
-      throw new Error('a standing offer has no row');
-    }
-    await insertOffer(sql, offer);
+    if (Number(row?.of_account ?? 0) >= caps.ofAccount) return null;
+    if (Number(row?.of_site ?? 0) >= caps.ofSite) await giveWay(sql, offer.tenantId);
+    await sql.query(
+      `insert into open_licence_offer (${COLUMNS}, page_count, pages_digest)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+      [...valuesOf(offer), offer.pageCount, offer.pagesDigest],
+    );
     return offer;
   });
 }
 
-async function insertOffer(sql: Sql, offer: LicenceOffer): Promise<void> {
+async function giveWay(sql: Sql, tenantId: string): Promise<void> {
   await sql.query(
-    `insert into licence_offer (offer_id, tenant_id, account_id, request_hash, host, patterns, terms, kind, period_from,
-       period_until, price_micro, pages, legs, leg_words, pay_to, network, asset, router, holder, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
-    [
-      ...[offer.offerId, offer.tenantId, offer.accountId, offer.requestHash, offer.host, offer.patterns, offer.terms, offer.kind],
-      ...[offer.periodFrom, offer.periodUntil, offer.priceMicro.toString()],
-      JSON.stringify(offer.pages.map((page) => ({ ...page, micro: page.micro.toString() }))),
-      JSON.stringify(offer.legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() }))),
-      ...[offer.legWords, offer.payTo, offer.network, offer.asset, offer.router, offer.holder, offer.expiresAt],
-    ],
+    `delete from open_licence_offer where tenant_id = $1 and offer_id = (
+       select offer_id from (
+         select offer_id, expires_at, count(*) over (partition by account_id) as mine from open_licence_offer where tenant_id = $1) every
+       order by mine desc, expires_at, offer_id limit 1)`,
+    [tenantId],
   );
+}
+
+const COLUMNS = `offer_id, tenant_id, account_id, request_hash, host, patterns, terms, kind, period_from,
+       period_until, price_micro, legs, leg_words, pay_to, network, asset, router, holder, expires_at`;
+
+function valuesOf(offer: OfferTerms): unknown[] {
+  return [
+    ...[offer.offerId, offer.tenantId, offer.accountId, offer.requestHash, offer.host, offer.patterns, offer.terms, offer.kind],
+    ...[offer.periodFrom, offer.periodUntil, offer.priceMicro.toString()],
+    JSON.stringify(offer.legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() }))),
+    ...[offer.legWords, offer.payTo, offer.network, offer.asset, offer.router, offer.holder, offer.expiresAt],
+  ];
+}
+
+/** Freezes an offer with its pages, which a payment is about to name: from here on it never changes. Again: changes nothing. */
+export async function freezeOffer(sql: Sql, offer: OfferTerms, pages: readonly OfferPage[]): Promise<void> {
+  await sql.query(
+    `insert into licence_offer (${COLUMNS}, pages)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) on conflict do nothing`,
+    [...valuesOf(offer), JSON.stringify(pages.map((page) => ({ ...page, micro: page.micro.toString() })))],
+  );
+}
+
+/** Forgets an open offer, so that the next one of its request is made anew. */
+export async function dropOpenOffer(sql: Sql, offer: Pick<OfferTerms, 'tenantId' | 'offerId'>): Promise<void> {
+  await sql.query('delete from open_licence_offer where tenant_id = $1 and offer_id = $2', [offer.tenantId, offer.offerId]);
 }
 
 /** The offer that stands for a request of an account; null when there is none alive. */
@@ -97,11 +143,10 @@ export async function findStandingOffer(
   sql: Sql,
   request: { readonly accountId: string; readonly requestHash: string },
   at: Date,
-): Promise<LicenceOffer | null> {
+): Promise<OpenOffer | null> {
   const rows = await sql.query<Row>(
-    `select licence_offer.* from licence_offer_memory join licence_offer using (offer_id)
-      where licence_offer_memory.account_id = $1 and licence_offer_memory.request_hash = $2
-        and licence_offer_memory.expires_at > $3`,
+    `select ${OPEN} from open_licence_offer as offer where account_id = $1 and request_hash = $2 and expires_at > $3
+      order by expires_at desc limit 1`,
     [request.accountId, request.requestHash, at],
   );
   return rows[0] ? offerFromRow(rows[0]) : null;
@@ -113,32 +158,32 @@ export async function findFittingOffer(
   request: { readonly accountId: string; readonly requestHash: string },
   payment: { readonly to: string; readonly value: bigint },
   since: Date,
-): Promise<LicenceOffer | null> {
-  const rows = await sql.query<Row>(
-    `select * from licence_offer where account_id = $1 and request_hash = $2 and expires_at > $3 and pay_to = $4
-        and price_micro = $5 order by expires_at desc limit 1`,
-    [request.accountId, request.requestHash, since, payment.to, payment.value.toString()],
-  );
-  return rows[0] ? offerFromRow(rows[0]) : null;
+): Promise<OpenOffer | null> {
+  const fits = 'account_id = $1 and request_hash = $2 and expires_at > $3 and pay_to = $4 and price_micro = $5';
+  const values = [request.accountId, request.requestHash, since, payment.to, payment.value.toString()];
+  const newest = (columns: string, table: string) =>
+    sql.query<Row>(`select ${columns} from ${table} as offer where ${fits} order by expires_at desc limit 1`, values);
+  // Of one that is both, what is frozen counts.
+  const found = [...(await newest(WHOLE, 'licence_offer')), ...(await newest(OPEN, 'open_licence_offer'))];
+  const [row] = found.sort((a, b) => b.expires_at.getTime() - a.expires_at.getTime());
+  return row ? offerFromRow(row) : null;
 }
 
-/** An offer; null when there is none. */
-export async function findOffer(sql: Sql, offerId: string): Promise<LicenceOffer | null> {
-  const rows = await sql.query<Row>('select * from licence_offer where offer_id = $1', [offerId]);
-  return rows[0] ? offerFromRow(rows[0]) : null;
-}
-
-/** How many offers of an account are alive. */
-export async function countOffers(sql: Sql, accountId: string, at: Date): Promise<number> {
-  const rows = await sql.query<{ count: string }>(
-    'select count(*) from licence_offer_memory where account_id = $1 and expires_at > $2',
-    [accountId, at],
-  );
-  return Number(rows[0]?.count ?? 0);
+/** An offer, open or frozen; null when there is none. */
+export async function findOffer(sql: Sql, offerId: string): Promise<OpenOffer | null> {
+  const find = (columns: string, table: string) =>
+    sql.query<Row>(`select ${columns} from ${table} as offer where offer_id = $1`, [offerId]);
+  const [row] = [...(await find(WHOLE, 'licence_offer')), ...(await find(OPEN, 'open_licence_offer'))];
+  return row ? offerFromRow(row) : null;
 }
 
 /** Forgets some offers that ended before `before` and that nobody paid for. Returns how many. */
 export async function dropOffers(sql: Sql, before: Date, limit: number): Promise<number> {
+  const open = await sql.query(
+    `delete from open_licence_offer where (tenant_id, offer_id) in (
+       select tenant_id, offer_id from open_licence_offer where expires_at < $1 order by expires_at limit $2) returning 1`,
+    [before, limit],
+  );
   await sql.query('delete from licence_offer_memory where expires_at < $1', [before]);
   const rows = await sql.query(
     `delete from licence_offer where offer_id in (
@@ -147,10 +192,10 @@ export async function dropOffers(sql: Sql, before: Date, limit: number): Promise
        order by expires_at limit $2) returning 1`,
     [before, limit],
   );
-  return rows.length;
+  return open.length + rows.length;
 }
 
-function offerFromRow(row: OfferRow): LicenceOffer {
+function offerFromRow(row: OfferRow): OpenOffer {
   return {
     offerId: row.offer_id,
     tenantId: row.tenant_id,
@@ -163,7 +208,8 @@ function offerFromRow(row: OfferRow): LicenceOffer {
     periodFrom: row.period_from,
     periodUntil: row.period_until,
     priceMicro: BigInt(row.price_micro),
-    pages: row.pages.map((page) => ({ ...page, micro: BigInt(page.micro) })),
+    pageCount: row.page_count,
+    pagesDigest: row.pages_digest,
     legs: row.legs.map((leg) => ({ ...leg, amountMicro: BigInt(leg.amountMicro) })),
     legWords: row.leg_words,
     payTo: row.pay_to,

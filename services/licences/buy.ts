@@ -1,4 +1,4 @@
-import type { LicenceOffer } from '../../db/licences/offers.ts';
+import type { OpenOffer } from '../../db/licences/offers.ts';
 import { findFittingOffer, findOffer } from '../../db/licences/offers.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -14,6 +14,7 @@ import { atDatabase, atLedger } from '../outage.ts';
 import { findKnown } from '../settlement/intake.ts';
 import type { SettleRequest } from '../settlement/settle.ts';
 import type { BuyerDeps } from './deps.ts';
+import { freezePages } from './freeze.ts';
 import { buildLicenceOffer, openOffer, termsOfOffer } from './offer.ts';
 import type { LicenceRequest, UnderstoodRequest } from './request.ts';
 import { understandRequest } from './request.ts';
@@ -69,7 +70,7 @@ export async function buyLicence(deps: BuyDeps, call: PurchaseCall): Promise<Pur
         payment,
         agent,
         known,
-        purchase: { accountId, offerId },
+        purchase: { accountId, offerId, freeze: () => freezePages(deps, offer, request) },
       },
       // Each account has its own keys.
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: `${accountId}:${idempotencyKey}` }),
@@ -124,7 +125,7 @@ async function offerOf(
   call: PurchaseCall,
   request: UnderstoodRequest,
   { payment, known }: { readonly payment: ParsedPayment; readonly known: Payment | null },
-): Promise<LicenceOffer> {
+): Promise<OpenOffer> {
   const { accountId } = call;
   const { requestHash, tenant } = request;
   const { to, value } = payment.authorization;

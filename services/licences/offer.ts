@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { checksumAddress } from '../../chain/offer.ts';
-import type { LicenceOffer } from '../../db/licences/offers.ts';
-import { countOffers, dropOffers, findStandingOffer, keepOffer } from '../../db/licences/offers.ts';
+import type { OfferTerms, OpenOffer } from '../../db/licences/offers.ts';
+import { dropOffers, findStandingOffer, keepOffer } from '../../db/licences/offers.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { formatUsdc, microToJson } from '../../domain/money.ts';
 import { MAX_TIMEOUT_SECONDS } from '../../domain/quote.ts';
@@ -10,33 +10,33 @@ import type { Offer } from '../offers.ts';
 import { buildOffer } from '../offers.ts';
 import { atDatabase } from '../outage.ts';
 import type { BuyerDeps } from './deps.ts';
+import { digestOfPages } from './freeze.ts';
 import type { LicenceQuoteBody } from './quote.ts';
 import { quoteBody, quoteScope } from './quote.ts';
 import type { UnderstoodRequest } from './request.ts';
 
 /** How long an offer stands for its account and request. */
 export const OFFER_LIFE_MS = 600_000;
-const MAX_STANDING_OFFERS = 100;
-const KEPT_MS = 24 * 3_600_000;
+/** Open offers of one account, and of all about one site: accounts cost nothing. */
+const CAPS = { ofAccount: 100, ofSite: 2_000 };
+/** After its end an offer may still be paid by who signed for it before. */
+const KEPT_MS = MAX_TIMEOUT_SECONDS * 1000 + 60_000;
 const DROPPED_AT_ONCE = 20;
 /** What stock clients refuse to pay unless told otherwise: `x402-fetch` 1, `@x402/fetch` 2 (x402 §0.9). */
 const V1_CLIENT_CAP_MICRO = 100_000n;
 const V2_CLIENT_CAP_MICRO = 1_000_000n;
 
 /**
- * The offer that stands for this request of the account, frozen when it was first asked for (decisions: Offer memory). Throws
- * what quoting throws, and throttled (429) at 100 standing offers.
+ * The offer that stands for this request of the account, as it was first made (decisions: Offer memory); of its pages a digest is kept
+ * (freeze.ts). Throws what quoting throws, and throttled (429) at 100 open offers of the account.
  */
-export async function openOffer(deps: BuyerDeps, accountId: string, request: UnderstoodRequest): Promise<LicenceOffer> {
+export async function openOffer(deps: BuyerDeps, accountId: string, request: UnderstoodRequest): Promise<OpenOffer> {
   const { requestHash } = request;
   const at = new Date(deps.clock());
   const standing = await atDatabase(() => findStandingOffer(deps.database, { accountId, requestHash }, at));
   if (standing) return standing;
   const quote = await quoteScope(deps, request, accountId);
-  if ((await atDatabase(() => countOffers(deps.database, accountId, at))) >= MAX_STANDING_OFFERS) {
-    throw new ServiceError('throttled', `an account has at most ${MAX_STANDING_OFFERS} open offers`, { retryAfterSeconds: 60 });
-  }
-  const offer: LicenceOffer = {
+  const offer: OpenOffer = {
     offerId: randomUUID(),
     tenantId: request.tenant.tenantId,
     accountId,
@@ -48,7 +48,8 @@ export async function openOffer(deps: BuyerDeps, accountId: string, request: Und
     periodFrom: new Date(request.period.fromMs),
     periodUntil: new Date(request.period.untilMs),
     priceMicro: quote.priceMicro,
-    pages: quote.pages,
+    pageCount: quote.pages.length,
+    pagesDigest: digestOfPages(quote.pages),
     legs: quote.legs,
     legWords: quote.legWords,
     payTo: quote.payTo,
@@ -58,15 +59,18 @@ export async function openOffer(deps: BuyerDeps, accountId: string, request: Und
     holder: request.holder,
     expiresAt: new Date(at.getTime() + OFFER_LIFE_MS),
   };
-  return atDatabase(async () => {
-    const kept = await keepOffer(deps.database, offer, at);
+  const kept = await atDatabase(async () => {
     await dropOffers(deps.database, new Date(at.getTime() - KEPT_MS), DROPPED_AT_ONCE);
-    return kept;
+    return keepOffer(deps.database, offer, at, CAPS);
   });
+  if (!kept) {
+    throw new ServiceError('throttled', `an account has at most ${CAPS.ofAccount} open offers`, { retryAfterSeconds: 60 });
+  }
+  return kept;
 }
 
 /** The terms a payment for an offer must meet. */
-export function termsOfOffer(offer: LicenceOffer): Terms {
+export function termsOfOffer(offer: OfferTerms): Terms {
   const { tenantId, host, kind, priceMicro, legs, legWords, payTo, network, asset, router, offerId } = offer;
   const payees = legs.map(({ toAddress, amountMicro, authorId }) => ({
     authorId: authorId ?? toAddress,
@@ -83,15 +87,15 @@ export function termsOfOffer(offer: LicenceOffer): Terms {
 }
 
 /** What an offer sells, as the API shows it. */
-export function licenceOfOffer(offer: LicenceOffer): LicenceQuoteBody {
+export function licenceOfOffer(offer: OfferTerms): LicenceQuoteBody {
   const period = { fromMs: offer.periodFrom.getTime(), untilMs: offer.periodUntil.getTime() };
-  return quoteBody({ ...offer, period, resourceCount: offer.pages.length });
+  return quoteBody({ ...offer, period, resourceCount: offer.pageCount });
 }
 
 /** The 402 of an offer for both generations of clients (x402 §1); `error` says what came before, if anything did. */
-export function buildLicenceOffer(deps: BuyerDeps, offer: LicenceOffer, error: string | null): Offer {
+export function buildLicenceOffer(deps: BuyerDeps, offer: OfferTerms, error: string | null): Offer {
   const { network, baseUrl } = deps;
-  const title = `Licence for ${offer.pages.length} pages of ${offer.host}`;
+  const title = `Licence for ${offer.pageCount} pages of ${offer.host}`;
   const quote = {
     price: microToJson(offer.priceMicro),
     title,

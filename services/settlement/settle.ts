@@ -47,8 +47,8 @@ export interface SettleRequest {
   readonly payment: ParsedPayment;
   readonly agent: ObservedAgent;
   readonly idempotencyKey?: string;
-  /** A licence purchase: whose, and the frozen offer that is paid. */
-  readonly purchase?: { readonly accountId: string; readonly offerId: string };
+  /** A licence purchase: whose, and the offer that is paid, which is frozen right before the row; what `freeze` gives refuses it. */
+  readonly purchase?: { readonly accountId: string; readonly offerId: string; readonly freeze?: () => Promise<Refusal | null> };
   /** The payment that holds the authorization, where the caller looked already; null: it found none. */
   readonly known?: Payment | null;
 }
@@ -92,6 +92,8 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
     const sentence = 'this authorization was used or cancelled before it was shown to us';
     throw await no(deps, request, network, { ...USED, sentence });
   }
+  const stale = await request.purchase?.freeze?.();
+  if (stale) throw await no(deps, request, network, stale);
   const seen = { ...planned, unusedAtBlock: look?.blockNumber ?? null };
   const intake = await atLedger(() => insert(deps, newPayment(deps, request, network, seen)));
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCoveringPurchase } from '../../db/licences/licences.ts';
 import { findFittingOffer, keepOffer } from '../../db/licences/offers.ts';
-import { openOffer } from '../../services/licences/offer.ts';
 import type { LicenceRequest } from '../../services/licences/request.ts';
-import { understandRequest } from '../../services/licences/request.ts';
 import { revokeLicence } from '../../services/licences/revoke.ts';
 import { createBuyerAccount } from '../../services/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
-import { sellLicence } from '../support/buyers.ts';
+import { openFrozenOffer, sellLicence } from '../support/buyers.ts';
 import { newWallet } from '../support/payments.ts';
 
 let api: TestApi;
@@ -23,10 +21,10 @@ const wanted = (changes: Partial<LicenceRequest> = {}): LicenceRequest => ({
   ...{ host, scope: ['/articles/*'], terms: ['ai-input', 'search'], periodDays: 30, kind: 'read' },
   ...changes,
 });
-const offerFor = async (accountId: string, changes: Partial<LicenceRequest> = {}) =>
-  openOffer(api.deps, accountId, await understandRequest(api.deps, wanted(changes), null));
+const offerFor = (accountId: string, changes: Partial<LicenceRequest> = {}) => openFrozenOffer(api, accountId, wanted(changes));
 
 test('a held licence answers a purchase only when it covers pages, terms, kind, holder and the whole period', async () => {
+  api.time.stoppedAtMs = Date.now(); // a period of as many days that begins a second later is not covered
   const { accountId } = await createBuyerAccount(api.deps);
   const holder = newWallet();
   const { paymentId, tenantId } = await sellLicence(api, accountId, wanted());
@@ -50,6 +48,7 @@ test('a held licence answers a purchase only when it covers pages, terms, kind, 
   expect(await coveredBy({ periodDays: 28 }, other.accountId)).toBeNull();
   await revokeLicence(api.deps, { tenantId, jti: paymentId });
   expect(await coveredBy({ periodDays: 27 })).toBeNull();
+  api.time.stoppedAtMs = null;
 });
 
 test('an hour’s licence answers no purchase of a year, and one that has not begun none of today', async () => {
@@ -69,7 +68,9 @@ test('of several offers a payment is for the one whose price and recipient it me
     const offer = { ...first, ...changes, offerId: crypto.randomUUID() };
     const legs = offer.legs.map((leg) => ({ ...leg, amountMicro: offer.priceMicro }));
     const madeAt = new Date(at + minutes * 660_000);
-    return keepOffer(api.deps.database, { ...offer, legs, expiresAt: new Date(madeAt.getTime() + 600_000) }, madeAt);
+    const kept = { ...offer, legs, expiresAt: new Date(madeAt.getTime() + 600_000) };
+    await keepOffer(api.deps.database, kept, madeAt, { ofAccount: 100, ofSite: 100 });
+    return kept;
   };
   const dearer = await later(1, { priceMicro: 2_000n });
   const elsewhere = await later(2, { priceMicro: 2_000n, payTo: other });

@@ -221,7 +221,7 @@ test('two calls at once get one offer', async () => {
   const offers = await Promise.all(Array.from({ length: 8 }, () => api.post('/_svc/licenses', token, wanted())));
   expect(new Set(offers.map(({ body }) => JSON.stringify(body.licence))).size).toBe(1);
   const rows = await api.deps.database.query(
-    'select 1 from licence_offer join buyer_account using (account_id) join buyer_key using (account_id) where last4 = $1',
+    'select 1 from open_licence_offer join buyer_account using (account_id) join buyer_key using (account_id) where last4 = $1',
     [token.slice(-4)],
   );
   expect(rows).toHaveLength(1);

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const bounds = 'test/integration/scope-bounds.test.ts';
 
 const reports = 'test/integration/report-api.test.ts';
+const offers = 'test/integration/licence-offers.test.ts';
 const accounts = 'test/integration/account.test.ts';
 
 /** Bugs around what one caller may cost all others. */
@@ -106,5 +107,45 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'the next page of the audit begins below the millisecond that the one before was cut in',
     edits: [{ file: 'db/reports/pages.ts', search: 'cursor.shown > 0 ? cursor.atMs + 1 : cursor.atMs', replace: 'cursor.atMs' }],
     test: { file: reports, name: 'reports of one millisecond go on from page to page' },
+  },
+  {
+    id: 'pages-of-now-for-the-price-of-then',
+    rule: 16,
+    bug: 'a licence is sold over the pages that its scope covers when it is paid, at the price of what was offered',
+    edits: [
+      {
+        file: 'services/licences/freeze.ts',
+        search: 'if (pages === null || digestOfPages(pages) !== offer.pagesDigest) {',
+        replace: 'if (pages === null) {',
+      },
+      { file: 'services/licences/freeze.ts', search: 'if (count !== offer.pageCount) return null;', replace: 'void count;' },
+    ],
+    test: { file: offers, name: 'when the pages of a scope change between offer and payment' },
+  },
+  {
+    id: 'digest-without-paths',
+    rule: 16,
+    bug: 'a page that was moved is taken for the one that was offered',
+    edits: [
+      {
+        file: 'services/licences/freeze.ts',
+        search: 'JSON.stringify([path, slug])',
+        replace: 'JSON.stringify([path.length === 0, slug])',
+      },
+    ],
+    test: { file: offers, name: 'when the pages of a scope change between offer and payment' },
+  },
+  {
+    id: 'open-offers-kept-for-a-day',
+    rule: 10,
+    bug: 'offers that nobody pays for stay for a day',
+    edits: [
+      {
+        file: 'services/licences/offer.ts',
+        search: 'MAX_TIMEOUT_SECONDS * 1000 + 60_000',
+        replace: 'MAX_TIMEOUT_SECONDS * 288_000',
+      },
+    ],
+    test: { file: offers, name: 'take no more room than their requests' },
   },
 ];

@@ -4,6 +4,7 @@ import type { Database } from '../../db/database.ts';
 import type { NewPayment } from '../../db/settlement/intake.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Hex } from '../../domain/payload.ts';
+import { freezePages } from '../../services/licences/freeze.ts';
 import { openOffer, termsOfOffer } from '../../services/licences/offer.ts';
 import type { LicenceRequest } from '../../services/licences/request.ts';
 import { understandRequest } from '../../services/licences/request.ts';
@@ -14,9 +15,17 @@ import { insertPayment } from './storePayment.ts';
 /** A test API. */
 export type TestApi = Awaited<ReturnType<typeof startTestApi>>;
 
+/** The standing offer of a request, frozen with its pages as right before the row of a payment. */
+export async function openFrozenOffer(api: TestApi, accountId: string, request: LicenceRequest) {
+  const understood = await understandRequest(api.deps, request, null);
+  const offer = await openOffer(api.deps, accountId, understood);
+  if (await freezePages(api.deps, offer, understood)) throw new Error('the pages changed');
+  return offer;
+}
+
 /** A payment for the standing offer of a request, accepted and not decided. */
 export async function acceptPurchase(api: TestApi, accountId: string, request: LicenceRequest) {
-  const offer = await openOffer(api.deps, accountId, await understandRequest(api.deps, request, null));
+  const offer = await openFrozenOffer(api, accountId, request);
   const terms = termsOfOffer(offer);
   const paymentId = crypto.randomUUID();
   const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
