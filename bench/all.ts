@@ -12,6 +12,7 @@ import { quoteBench } from './quote.ts';
 import { recoveryBench } from './recovery.ts';
 import { reportsBench } from './reports.ts';
 import { scaleBench } from './scale.ts';
+import { scopesBench } from './scopes.ts';
 import { settleBench } from './settle.ts';
 import { signatureBench } from './signature.ts';
 import { webhooksBench } from './webhooks.ts';
@@ -27,6 +28,7 @@ export const BENCHES: readonly Bench[] = [
   observeBench,
   licenseCheckBench,
   licenceQuoteBench,
+  scopesBench,
   accessBench,
   reportsBench,
   webhooksBench,

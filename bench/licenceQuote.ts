@@ -67,13 +67,13 @@ async function quoteThousand(quick: boolean): Promise<Figure> {
 
 /** Patterns of 64 characters that make a matcher look at most of an 8 KiB path again and again. */
 const WORST = [
-  `/${'*a'.repeat(31)}b`,
+  `/${'*a'.repeat(8)}${'a'.repeat(46)}b`,
   `/*${'a'.repeat(61)}b`,
   `/*b${'a'.repeat(61)}`,
   `/*${'a'.repeat(30)}b${'a'.repeat(31)}`,
   `/${'*aaaaaab'.repeat(7)}*aaaaaa`,
   `/*${'ab'.repeat(30)}aa$`,
-  `/${'*'.repeat(62)}b`,
+  `/${'*'.repeat(8)}${'b'.repeat(54)}`,
 ];
 const PATHS = ['a'.repeat(8_191), 'ab'.repeat(4_095), `${'aaaaaab'.repeat(1_170)}`].map((rest) => canonicalPath(`/${rest}`));
 

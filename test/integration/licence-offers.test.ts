@@ -84,7 +84,7 @@ test('when the pages of a scope change between offer and payment, the payment is
   await importPages(api.deps, { tenantId: site.tenantId, pages: pagesOf(0, 3) });
   const changes = [
     () => importPages(api.deps, { tenantId: site.tenantId, pages: pagesOf(3, 1) }),
-    () => importPages(api.deps, { tenantId: site.tenantId, pages: [{ slug: 'page-0', path: '/large/renamed', credits }] }),
+    () => importPages(api.deps, { tenantId: site.tenantId, pages: [{ slug: 'page-0', path: '/large/page-number-00', credits }] }),
     () => importPages(api.deps, { tenantId: site.tenantId, pages: [{ slug: 'page-1', path: '/elsewhere', credits }] }),
   ];
   for (const change of changes) {

@@ -13,7 +13,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     rule: 10,
     bug: 'a scope is priced in one piece, so that nothing else is answered meanwhile',
     edits: [{ file: 'services/slices.ts', search: 'while (performance.now() < until);', replace: 'while (until > 0);' }],
-    test: { file: bounds, name: 'keep no other call waiting' },
+    test: { file: 'test/unit/slices.test.ts', name: 'between slices of a few milliseconds everything else goes on' },
   },
   {
     id: 'scope-without-budget',
