@@ -3,6 +3,8 @@
 
 FROM node:24.21-bookworm-slim AS packages
 WORKDIR /app
+# Where a native package has no prebuilt binary (linux-arm64) it is compiled; nothing starts without one.
+RUN apt-get update && apt-get install --yes --no-install-recommends python3 make g++ && rm -rf /var/lib/apt/lists/*
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --no-audit --no-fund
 

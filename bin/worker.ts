@@ -42,7 +42,7 @@ const SHUTDOWN_GRACE = '25s';
 async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = createLog({ level: config.logLevel, name: 'worker' });
-  Runtime.install({ shutdownSignals: [], logger: temporalLogger(log) });
+  installRuntime(log);
   const telemetry = await openTelemetry(config, 'svc-worker', log);
   const { metrics, plugins } = telemetry;
   const database = await openDatabase({
@@ -129,7 +129,7 @@ function stopOnSignals(worker: Worker, stopping: AbortController, log: Log): voi
   }
 }
 
-/** Sees to it that the standing workflows run: each stays as it is when it runs already. */
+/** Sees to it that the standing workflows run; those that run already take over the intervals of this worker. */
 async function startStanding(client: Client, config: WorkerConfig, networks: readonly string[]): Promise<void> {
   await ensureWebhookWorkflows(client, { shards: WEBHOOK_SHARDS, taskQueue: TASK_QUEUE });
   await startSweepers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.sweepIntervalMs });
@@ -151,6 +151,12 @@ function logActivity(context: ActivityContext): ActivityInterceptors {
       },
     },
   };
+}
+
+/** Temporal's native part, whose lines come through our log, too: it would write coloured text between them. */
+function installRuntime(log: Log): void {
+  const logging = { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } as const;
+  Runtime.install({ shutdownSignals: [], logger: temporalLogger(log), telemetryOptions: { logging } });
 }
 
 /** Temporal's own lines, as lines of our log. */

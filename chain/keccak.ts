@@ -1,7 +1,10 @@
-import createKeccak from 'keccak';
+import type createKeccakType from 'keccak';
+import { requireNative } from './native.ts';
+
+const createKeccak = requireNative<typeof createKeccakType>('keccak');
 
 /**
- * Keccak-256 as the EVM has it, in native code where the package has a binary for the machine: twenty times as fast as one in
+ * Keccak-256 as the EVM has it, in native code: twenty times as fast as one in
  * JavaScript on the call data of a batch.
  */
 export function keccak256(bytes: Uint8Array): Buffer {

@@ -2,15 +2,17 @@
  * Who signed an authorization: EIP-712 hash packed by hand with a cached domain separator, native secp256k1 recovery. About
  * twenty times faster than a general typed-data library, and stricter: no high-s, no r or s of 0, no odd v (DESIGN §4).
  */
-import secp256k1 from 'secp256k1';
+import type secp256k1Type from 'secp256k1';
 import type { Address } from '../domain/legs.ts';
 import type { Authorization, Hex } from '../domain/payload.ts';
 import { keccak256 } from './keccak.ts';
+import { requireNative } from './native.ts';
 import type { Network } from './network.ts';
 
 /** What the EIP-712 domain of an asset is made of. */
 export type AssetDomain = Pick<Network, 'chainId' | 'asset' | 'assetName' | 'assetVersion'>;
 
+const secp256k1 = requireNative<typeof secp256k1Type>('secp256k1');
 const TYPE_HASH = hashText(
   'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
 );

@@ -67,6 +67,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       snapshot: false,
       tableName: 'schema_migration',
       disableForeignKeys: false,
+      allOrNothing: false, // each in a transaction of its own: locks are short, and one may build an index beside live writes
       silent: true,
     },
     pool: { min: 0, max: options.poolSize ?? 10 },

@@ -1,21 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from './database.ts';
 import { openDatabase } from './database.ts';
 
 const LOCK = 0x5e771e;
+/** Behind a lock that waits, all later ones wait, and with them live payments: so it gives way after this, and comes again. */
+const LOCK_TIMEOUT_MS = 2_000;
+const PAUSE_MS = 1_000;
+const MOST_TRIES = 60;
 
 /**
  * Brings the schema up to date under an advisory lock; `ownerUrl` belongs to the role that owns the tables (a direct
- * connection, safety 24). Nothing limits how long it takes: some migrations add up what years have left. A second call, at once or
- * later, changes nothing.
+ * connection, safety 24). Nothing limits how long a statement takes, some add up what years have left, but none waits for a lock longer
+ * than two seconds at a time: after sixty tries it gives up with Postgres' error. What was finished stays; a second call goes on from
+ * there, and one at the same time waits.
  */
 export async function migrate(ownerUrl: string): Promise<void> {
-  const database = await openDatabase({ url: ownerUrl, poolSize: 2, statementTimeoutMs: 0 });
+  const session = `set lock_timeout = ${LOCK_TIMEOUT_MS}`;
+  const database = await openDatabase({ url: ownerUrl, poolSize: 2, statementTimeoutMs: 0, session });
   const client = await database.pool.connect();
   try {
+    await client.query('set lock_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [LOCK]);
-    await database.orm.migrator.up();
+    await migrateInTurns(database);
   } finally {
     await client.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
     client.release();
     await database.close();
   }
+}
+
+async function migrateInTurns(database: Database): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await database.orm.migrator.up();
+      return;
+    } catch (error) {
+      if (!isLockTimeout(error) || tries === MOST_TRIES) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** lock_not_available, which the migrator wraps. */
+function isLockTimeout(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ((cause as { code?: unknown }).code === '55P03' || /lock timeout/.test(cause.message)) return true;
+  }
+  return false;
 }

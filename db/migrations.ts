@@ -9,15 +9,22 @@ export interface MigrationFile {
   readonly class: Constructor<Migration>;
 }
 
-/** One reviewed SQL file as a migration; forward only (DESIGN §5). */
-function migrationFromFile(file: string): MigrationFile {
-  const sql = readFileSync(new URL(file, FOLDER), 'utf8');
+/** First line of a file whose statements run one by one, each on its own: `create index concurrently` refuses a transaction. */
+const OUTSIDE = '-- outside a transaction\n';
+
+/** Reviewed SQL as a migration; forward only (DESIGN §5). */
+export function migrationOf(name: string, sql: string): MigrationFile {
+  const isOutside = sql.startsWith(OUTSIDE);
   const SqlFile = class extends Migration {
+    override isTransactional(): boolean {
+      return !isOutside;
+    }
     override up(): void {
-      this.addSql(sql);
+      for (const statement of isOutside ? sql.split(/;\s*(?:\n|$)/).filter((one) => one.trim() !== '') : [sql])
+        this.addSql(statement);
     }
   };
-  return { name: file, class: SqlFile };
+  return { name, class: SqlFile };
 }
 
 /** The migrations in order, by file name. */
@@ -25,5 +32,5 @@ export function listMigrations(): MigrationFile[] {
   return readdirSync(FOLDER)
     .filter((file) => file.endsWith('.sql'))
     .sort()
-    .map(migrationFromFile);
+    .map((file) => migrationOf(file, readFileSync(new URL(file, FOLDER), 'utf8')));
 }

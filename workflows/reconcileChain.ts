@@ -1,5 +1,6 @@
-import { continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { ReconcileActivities } from '../activities/reconcile.ts';
+import { watchInterval } from './interval.ts';
 
 const { reconcileRound } = proxyActivities<ReconcileActivities>({
   startToCloseTimeout: '5m',
@@ -20,9 +21,10 @@ const ROUNDS = 240;
  * safe block in every round; without a pause while it is behind (invariant 10).
  */
 export async function reconcileChain(input: ReconcileChainInput): Promise<void> {
+  const interval = watchInterval(input.intervalMs);
   for (let round = 0; round < ROUNDS; round++) {
     const { behind } = await reconcileRound({ network: input.network });
-    if (!behind) await sleep(input.intervalMs);
+    if (!behind) await interval.pause();
   }
-  await continueAsNew<typeof reconcileChain>(input);
+  await continueAsNew<typeof reconcileChain>({ ...input, intervalMs: interval.ms });
 }

@@ -1,5 +1,6 @@
-import { continueAsNew, ParentClosePolicy, patched, proxyActivities, sleep, startChild, uuid4 } from '@temporalio/workflow';
+import { continueAsNew, ParentClosePolicy, patched, proxyActivities, startChild, uuid4 } from '@temporalio/workflow';
 import type { SettlementActivities } from '../activities/settlement.ts';
+import { watchInterval } from './interval.ts';
 import { settlePayments } from './settlePayments.ts';
 
 type SweptBatch = Awaited<ReturnType<SettlementActivities['sweepPayments']>>['batches'][number];
@@ -29,14 +30,15 @@ const ROUNDS = 240;
  * holds, resends, finalises, watches authorizations until they can move nothing, and pays out splits that hold money.
  */
 export async function sweepPayments(input: SweepPaymentsInput): Promise<void> {
+  const interval = watchInterval(input.intervalMs);
   for (let round = 0; round < ROUNDS; round++) {
     // What a crash left behind goes first: a round over everything else takes as long as there is work.
     if (patched('accepted-first')) await startAll((await recoverAccepted({ network: input.network })).batches);
     await startAll((await sweep({ network: input.network })).batches);
     if (round % input.flushEvery === 0) await flushSplits({ network: input.network });
-    await sleep(input.intervalMs);
+    await interval.pause();
   }
-  await continueAsNew<typeof sweepPayments>(input);
+  await continueAsNew<typeof sweepPayments>({ ...input, intervalMs: interval.ms });
 }
 
 async function startAll(batches: readonly SweptBatch[]): Promise<void> {

@@ -40,6 +40,8 @@ const KEYRING_REFRESH_MS = 30_000;
 /** How often clocks and RPC nodes are looked at. */
 const WATCH_MS = 10_000;
 const DRAIN_MS = 25_000;
+/** A call that arrives while the door closes is seen within two of these. */
+const DRAIN_LOOK_MS = 100;
 /** A payment of 16 KiB in a header fits, besides everything else. */
 const MAX_HEADER_BYTES = 32_768;
 
@@ -103,6 +105,7 @@ async function open(
   const credits = openCreditsBook({ database, outbound, clock, log, forbidden });
 
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 30_000 });
+  const calls = countCalls(server);
   const url = await listen(server, config.listenHost, config.port);
   const baseUrl = config.publicBaseUrl ?? url;
   const deps: PublisherDeps = {
@@ -117,7 +120,7 @@ async function open(
   };
   const client = new Client({ connection, namespace: config.temporalNamespace, plugins: telemetry.plugins });
   const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, directUrl });
-  closers.push(settlement.close, () => drain(server));
+  closers.push(settlement.close, () => drain(server, calls));
   let isDraining = false;
   closers.push(async () => {
     isDraining = true;
@@ -175,9 +178,26 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   });
 }
 
-/** Takes no more calls and waits for those on their way; cuts what is left after the limit. */
-async function drain(server: Server): Promise<void> {
-  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await new Promise((resolve) => server.close(resolve));
-  clearTimeout(cut);
+/** Counts the calls on their way: connections that a proxy opened ahead of time carry none. */
+function countCalls(server: Server): () => number {
+  let calls = 0;
+  server.on('request', (_, response) => {
+    calls += 1;
+    response.once('close', () => {
+      calls -= 1;
+    });
+  });
+  return () => calls;
+}
+
+/**
+ * Takes no more calls and waits for those on their way; cuts what is left after the limit, and at once what carries no call: a connection
+ * without a request, as balancers keep them, would hold up the end for the whole limit.
+ */
+async function drain(server: Server, calls: () => number): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  const limitMs = performance.now() + DRAIN_MS;
+  for (let idle = 0; idle < 2 && performance.now() < limitMs; await sleep(DRAIN_LOOK_MS)) idle = calls() === 0 ? idle + 1 : 0;
+  server.closeAllConnections();
+  await closed;
 }

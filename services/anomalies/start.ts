@@ -1,15 +1,11 @@
 import type { Client } from '@temporalio/client';
+import { ensureStanding } from '../standing.ts';
 
-/** Sees to it that the sweep over anomaly rules runs; one that runs already stays as it is. */
+/** Sees to it that the sweep over anomaly rules runs; one that runs already takes the interval over. */
 export async function startAnomalySweep(
   client: Client,
   options: { readonly taskQueue: string; readonly intervalMs: number },
 ): Promise<void> {
-  await client.workflow.start('sweepAnomalies', {
-    taskQueue: options.taskQueue,
-    workflowId: 'sweepAnomalies',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowTaskTimeout: '5s',
-    args: [{ intervalMs: options.intervalMs }],
-  });
+  const { taskQueue, intervalMs } = options;
+  await ensureStanding(client, { workflow: 'sweepAnomalies', workflowId: 'sweepAnomalies', taskQueue, input: { intervalMs } });
 }

@@ -6,7 +6,7 @@ import { MAX_PAGES } from '../../domain/catalogue.ts';
 import { coverSteps } from '../../domain/cover.ts';
 import { isServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
-import type { Refusal } from '../settlement/refuse.ts';
+import type { Refusal } from '../answers/refuse.ts';
 import type { BuyerDeps } from './deps.ts';
 import type { UnderstoodRequest } from './request.ts';
 

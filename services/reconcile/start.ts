@@ -1,17 +1,14 @@
 import type { Client } from '@temporalio/client';
+import { ensureStanding } from '../standing.ts';
 
-/** Sees to it that each network's reconciler runs; one that runs already stays as it is. */
+/** Sees to it that each network's reconciler runs; one that runs already takes the interval over. */
 export async function startReconcilers(
   client: Client,
   options: { readonly networks: readonly string[]; readonly taskQueue: string; readonly intervalMs: number },
 ): Promise<void> {
   for (const network of options.networks) {
-    await client.workflow.start('reconcileChain', {
-      taskQueue: options.taskQueue,
-      workflowId: `reconcileChain:${network}`,
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowTaskTimeout: '5s',
-      args: [{ network, intervalMs: options.intervalMs }],
-    });
+    const input = { network, intervalMs: options.intervalMs };
+    const { taskQueue } = options;
+    await ensureStanding(client, { workflow: 'reconcileChain', workflowId: `reconcileChain:${network}`, taskQueue, input });
   }
 }

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { startRelayer } from '../relayer/nonce.ts';
+import { ensureStanding } from '../standing.ts';
 import type { SettlementDeps } from './deps.ts';
 import type { BatchProposal, StartBatch } from './starter.ts';
 
@@ -20,19 +21,15 @@ export function createBatchStart(client: () => Client, taskQueue: string): Start
   };
 }
 
-/** Sees to it that each network's sweeper runs; one that runs already stays as it is. */
+/** Sees to it that each network's sweeper runs; one that runs already takes the interval over. */
 export async function startSweepers(
   client: Client,
   options: { readonly networks: readonly string[]; readonly taskQueue: string; readonly intervalMs: number },
 ): Promise<void> {
   for (const network of options.networks) {
-    await client.workflow.start('sweepPayments', {
-      taskQueue: options.taskQueue,
-      workflowId: `sweepPayments:${network}`,
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowTaskTimeout: TASK_TIMEOUT,
-      args: [{ network, intervalMs: options.intervalMs, flushEvery: FLUSH_EVERY }],
-    });
+    const input = { network, intervalMs: options.intervalMs, flushEvery: FLUSH_EVERY };
+    const { taskQueue } = options;
+    await ensureStanding(client, { workflow: 'sweepPayments', workflowId: `sweepPayments:${network}`, taskQueue, input });
   }
 }
 

@@ -1,6 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
@@ -44,12 +46,13 @@ function environment(changes: Record<string, string> = {}): NodeJS.ProcessEnv {
 }
 
 /** Starts bin/api.ts; gives its lines as they come. */
-function start(changes: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['bin/api.ts'], { env: environment(changes), stdio: ['ignore', 'pipe', 'inherit'] });
+function start(changes: Record<string, string> = {}, stderr: 'inherit' | 'pipe' = 'inherit') {
+  const child = spawn(process.execPath, ['bin/api.ts'], { env: environment(changes), stdio: ['ignore', 'pipe', stderr] });
   processes.push(child);
   const lines: Record<string, unknown>[] = [];
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const listening = new Promise<string>((resolve, reject) => {
+    if (!child.stdout) throw new Error('no output');
     createInterface({ input: child.stdout }).on('line', (line) => {
       const entry = JSON.parse(line) as Record<string, unknown>;
       lines.push(entry);
@@ -81,6 +84,35 @@ test('the API process serves quotes, is ready, and ends with 0 on SIGTERM, also 
   expect(await api.ended).toBe(0);
   expect(JSON.stringify(api.lines)).not.toContain(token);
 });
+
+test('an API without calls ends at once, though a balancer keeps a connection to it that carries nothing', async () => {
+  const api = start({ DRAIN_NOTICE_MS: '0' });
+  const idle = connect(Number(new URL(await api.listening).port), '127.0.0.1');
+  idle.on('error', () => undefined); // it is cut
+  await once(idle, 'connect');
+  const startedMs = performance.now();
+  api.child.kill('SIGTERM');
+  expect(await api.ended).toBe(0);
+  expect(performance.now() - startedMs).toBeLessThan(10_000);
+  idle.destroy();
+});
+
+test.each(['keccak', 'secp256k1'])(
+  'a process refuses to start where the native code of %s cannot be loaded, and says what to do',
+  async (name) => {
+    const broken = `const load = process.dlopen; process.dlopen = (module, file, ...rest) => {
+    if (file.includes('/${name}/')) throw new Error('wrong ELF class');
+    return load(module, file, ...rest);
+  };`;
+    const api = start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(broken)}` }, 'pipe');
+    let said = '';
+    api.child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    await expect(api.listening).rejects.toThrow('ended with 1');
+    expect(said).toContain(`the package ${name} has no native code for ${process.platform}-${process.arch}: install`);
+  },
+);
 
 test('an API whose clock is ten minutes ahead is not ready and measures it; one that is six seconds ahead is ready and measures it', async () => {
   const ahead = (seconds: number) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
-import { listMigrations } from '../../db/migrations.ts';
+import { listMigrations, migrationOf } from '../../db/migrations.ts';
 import { createDatabase as createEmpty, dropDatabase } from '../../sandbox/parts/postgres-roles.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
@@ -125,4 +125,38 @@ test('several migrators at once leave one schema: each waits for the lock, and t
   expect(done).toEqual(listMigrations().map(({ name }) => name));
   await migrate(database.owner);
   expect(await query(database.owner, 'select 1 from schema_migration')).toHaveLength(done.length);
+});
+
+test('a migration that waits for a lock lets live writes pass, and goes on by itself when the lock is free', async () => {
+  const database = await empty();
+  const old = await openDatabase({ url: database.owner, poolSize: 1 });
+  await old.orm.migrator.up({ to: '0011_authors_and_cooling.sql' });
+  await old.close();
+  const app = await openDatabase({ url: database.app, poolSize: 2, statementTimeoutMs: 15_000 });
+  const write = 'lock table payment in row exclusive mode';
+  let migrating: Promise<void> | undefined;
+  await app.transaction(async (held) => {
+    await held.query(write);
+    migrating = migrate(database.owner);
+    const waits = "select 1 from pg_locks where relation = 'payment'::regclass and not granted";
+    await expect.poll(async () => (await app.query(waits)).length, { timeout: 30_000, interval: 20 }).toBe(1);
+    await app.transaction((live) => live.query(write));
+  });
+  await migrating;
+  expect(await query(database.owner, 'select 1 from schema_migration')).toHaveLength(listMigrations().length);
+  await app.close();
+});
+
+test('a migration outside a transaction builds its index beside writes that are open', async () => {
+  const owner = await openDatabase({ url: copied.ownerUrl, poolSize: 2 });
+  const sql = `-- outside a transaction
+drop index concurrently if exists payment_later;
+create index concurrently payment_later on payment (tenant_id, payer);
+`;
+  const { name, class: one } = migrationOf('9999_later.sql', sql);
+  owner.orm.config.get('migrations').migrationsList?.push({ name, class: one });
+  await owner.orm.migrator.up();
+  const built = "select indisvalid as valid from pg_index where indexrelid = 'payment_later'::regclass";
+  expect(await query(copied.ownerUrl, built)).toEqual([{ valid: true }]);
+  await owner.close();
 });

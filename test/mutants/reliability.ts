@@ -5,9 +5,59 @@ const late = 'test/fault/facilitator-late.test.ts';
 const operator = 'test/fault/operator.test.ts';
 const refusals = 'test/integration/refusals.test.ts';
 const processes = 'test/fault/processes.test.ts';
+const nodes = 'test/integration/chain-nodes.test.ts';
 
 /** Bugs in what meets outages, restarts, receivers and a facilitator (faults 21 to 45). */
 export const RELIABILITY_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'frozen-node-is-asked',
+    rule: 15,
+    bug: 'a node that stands still is asked about the present while another one is ahead',
+    edits: [{ file: 'chain/rpc/choice.ts', search: 'up.filter((node) => isNear(node) && !node.isStill)', replace: 'up' }],
+    test: { file: nodes, name: 'a frozen URL never says that a funded buyer has no money' },
+  },
+  {
+    id: 'standstill-is-the-present',
+    rule: 15,
+    bug: 'an only node whose head has not moved for long is believed about the present',
+    edits: [{ file: 'chain/rpc/choice.ts', search: 'isNear(node) && !node.isStill', replace: 'isNear(node)' }],
+    test: { file: nodes, name: 'an only node whose head has stood still for long' },
+  },
+  {
+    id: 'foreign-chain-is-asked',
+    rule: 15,
+    bug: 'a URL that comes back with another chain behind it is asked',
+    edits: [{ file: 'chain/rpc/node.ts', search: 'if (this.isForeign) return this.#pause();', replace: '' }],
+    test: { file: nodes, name: 'a URL on another chain is refused at the start' },
+  },
+  {
+    id: 'no-hedge',
+    rule: 15,
+    bug: 'a silent node is waited for until its time limit',
+    edits: [{ file: 'chain/rpc/hedge.ts', search: 'timer = setTimeout(startNext, delayMs)', replace: 'timer = undefined' }],
+    test: { file: nodes, name: 'a first URL that hangs costs a call its hedge delay at most' },
+  },
+  {
+    id: 'clock-is-always-right',
+    rule: 10,
+    bug: 'an API whose clock would refuse every payment is ready',
+    edits: [{ file: 'domain/clock.ts', search: 'if (database === null ||', replace: 'if (database !== null ||' }],
+    test: { file: 'test/integration/api-process.test.ts', name: 'an API whose clock is ten minutes ahead is not ready' },
+  },
+  {
+    id: 'locks-without-limit',
+    rule: 24,
+    bug: 'a migration that waits for a lock stops live writes until it gets it',
+    edits: [{ file: 'db/migrate.ts', search: 'const LOCK_TIMEOUT_MS = 2_000;', replace: 'const LOCK_TIMEOUT_MS = 0;' }],
+    test: { file: 'test/integration/upgrade.test.ts', name: 'a migration that waits for a lock lets live writes pass' },
+  },
+  {
+    id: 'intervals-for-ever',
+    rule: 20,
+    bug: 'a standing workflow keeps the interval of its first start',
+    edits: [{ file: 'workflows/interval.ts', search: 'ms = nextMs;', replace: '' }],
+    test: { file: 'test/workflow/anomaly-sweep.test.ts', name: 'a sweep that runs takes over the interval' },
+  },
   {
     id: 'read-only-is-a-defect',
     rule: 15,

@@ -58,3 +58,20 @@ test('a breached threshold reaches the endpoint once, however often the running 
   await handle.terminate();
   await receiver.stop();
 });
+
+test('a sweep that runs takes over the interval of a worker that starts later, at once and for its next run', async () => {
+  const { taskQueue } = options.temporal;
+  await startAnomalySweep(worker.client, { taskQueue, intervalMs: 3_600_000 });
+  const handle = worker.client.workflow.getHandle('sweepAnomalies');
+  const timers = async (): Promise<number[]> => {
+    const { events } = await handle.fetchHistory();
+    return (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>
+      timer ? [1_000 * Number(timer.startToFireTimeout?.seconds ?? 0) + Number(timer.startToFireTimeout?.nanos ?? 0) / 1e6] : [],
+    );
+  };
+  await expect.poll(timers, { timeout: 30_000 }).toEqual([3_600_000]);
+  await startAnomalySweep(worker.client, { taskQueue, intervalMs: 200 });
+  await expect.poll(async () => (await timers()).slice(0, 3), { timeout: 30_000 }).toEqual([3_600_000, 200, 200]);
+  await saveHistory(worker.client, 'sweepAnomalies', 'sweepAnomalies-interval');
+  await handle.terminate();
+});
