@@ -32,15 +32,17 @@ export function questionOf(method: string, params: readonly unknown[]): Question
 
 /**
  * The nodes to ask, best first; the order of the configuration holds among equals. About the state of now only those are asked that are
- * near the best head known and still moving, so that a node which stands still never says that a buyer has no money: none is an outage.
+ * near the best head known and still moving, the highest first, so that a node which stands still does not say that a buyer has no money:
+ * none is an outage. What came within the last block may be unknown to any of them.
  */
 export function chooseNodes<N extends NodeFacts>(nodes: readonly N[], question: Question): readonly N[] {
   const best = bestHead(nodes);
   const isNear = ({ head }: N): boolean => head !== null && best !== null && head + NEAR_BLOCKS >= best;
+  const byHead = (a: N, b: N): number => compare(b.head, a.head);
   const up = nodes.filter(({ isUp }) => isUp);
-  if (question === 'state') return up.filter((node) => isNear(node) && !node.isStill);
+  if (question === 'state') return up.filter((node) => isNear(node) && !node.isStill).sort(byHead);
   if (question === 'safe') return up.toSorted((a, b) => compare(b.safe, a.safe));
-  return [...up.filter(isNear), ...up.filter((node) => !isNear(node)).sort((a, b) => compare(b.head, a.head))];
+  return [...up.filter(isNear), ...up.filter((node) => !isNear(node)).sort(byHead)];
 }
 
 /** The highest head any node has shown lately, whether it is up now or not. */

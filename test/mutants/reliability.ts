@@ -13,7 +13,9 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'frozen-node-is-asked',
     rule: 15,
     bug: 'a node that stands still is asked about the present while another one is ahead',
-    edits: [{ file: 'chain/rpc/choice.ts', search: 'up.filter((node) => isNear(node) && !node.isStill)', replace: 'up' }],
+    edits: [
+      { file: 'chain/rpc/choice.ts', search: 'up.filter((node) => isNear(node) && !node.isStill).sort(byHead)', replace: 'up' },
+    ],
     test: { file: nodes, name: 'a frozen URL never says that a funded buyer has no money' },
   },
   {
