@@ -5,8 +5,8 @@ import type { CataloguePage } from '../../domain/catalogue.ts';
 import { MAX_PAGES } from '../../domain/catalogue.ts';
 import { coverSteps } from '../../domain/cover.ts';
 import { isServiceError } from '../../domain/errors.ts';
-import { atDatabase } from '../outage.ts';
 import type { Refusal } from '../answers/refuse.ts';
+import { atDatabase } from '../outage.ts';
 import type { BuyerDeps } from './deps.ts';
 import type { UnderstoodRequest } from './request.ts';
 
