@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OfferPage, OpenOffer } from '../../db/licences/offers.ts';
-import { dropOpenOffer, freezeOffer } from '../../db/licences/offers.ts';
+import { dropOpenOffer, findOffer, freezeOffer } from '../../db/licences/offers.ts';
 import type { CataloguePage } from '../../domain/catalogue.ts';
 import { MAX_PAGES } from '../../domain/catalogue.ts';
 import { coverSteps } from '../../domain/cover.ts';
@@ -33,6 +33,8 @@ export async function freezePages(deps: BuyerDeps, offer: OpenOffer, request: Un
   const asked = { caller: offer.accountId, tenantId: offer.tenantId };
   const pages = await deps.scopes.inTurn(asked, () => pagesOf(deps, offer, request));
   if (pages === null || digestOfPages(pages) !== offer.pagesDigest) {
+    // Frozen is frozen: a call of the same payment, or of another for this offer, may have come before the change.
+    if ((await atDatabase(() => findOffer(deps.database, offer.offerId)))?.pagesDigest === null) return null;
     await atDatabase(() => dropOpenOffer(deps.database, offer));
     return CHANGED;
   }

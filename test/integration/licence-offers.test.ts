@@ -77,6 +77,8 @@ test('pages are written when a payment is about to get its row, and the licence 
   await importPages(api.deps, { tenantId: site.tenantId, pages: pagesOf(7, 1) });
   const kept = await findOffer(api.deps.database, offer.offerId);
   expect(kept && (await freezePages(api.deps, kept, await understood(wanted(site.host))))).toBeNull();
+  // Nor does a call that found the offer open refuse what another call froze before the change.
+  expect(await freezePages(api.deps, offer, await understood(wanted(site.host)))).toBeNull();
 });
 
 test('when the pages of a scope change between offer and payment, the payment is refused before anything moves, and the next offer is of now', async () => {
