@@ -7,7 +7,6 @@ const config = readApiConfig();
 const log = createLog({ level: config.logLevel, name: 'api' });
 try {
   const api = await startApi(config, log);
-  log.info({ url: api.url }, 'the API listens');
   const stop = (signal: string): void => {
     log.info({ signal }, 'the API drains');
     api.close().then(
@@ -19,6 +18,7 @@ try {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
+  log.info({ url: api.url }, 'the API listens');
 } catch (error) {
   log.fatal({ err: error }, 'the API could not start');
   process.exitCode = 1;
