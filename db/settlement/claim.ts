@@ -1,6 +1,7 @@
 import { decide } from '../../domain/payment/machine.ts';
 import { NEW_PAYER, payerRoom } from '../../domain/payment/payerLimits.ts';
-import { isClaimable } from '../../domain/payment/state.ts';
+import type { PaymentFacts } from '../../domain/payment/state.ts';
+import { isStillChosen } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import type { Payment, PaymentRef } from './payment.ts';
 import { listPayments } from './payment.ts';
@@ -17,20 +18,22 @@ export type ClaimResult =
 /**
  * Claims what is still `accepted` of the proposals, takes the relayer's nonce and stores the signed bytes, all in one
  * database transaction (safety 7). `sign` is local and gets exactly the locked rows; null means nothing of them can be
- * sent. `isNewcomer`: nothing of the sites of these payments is on its way (`hasPlace`). A payer's payments beyond what it may have on its way stay. Called again, or by two processes at once, each payment ends in
+ * sent. What went out in vain since it was chosen stays, since the choice did not know (safety 8). `isNewcomer`: nothing of the sites of these payments is on its way (`hasPlace`). A payer's payments beyond what it may have on its way stay. Called again, or by two processes at once, each payment ends in
  * one batch.
  */
 export async function claimBatch(
   database: Database,
   lane: RelayerRef & { readonly isNewcomer?: boolean },
-  proposals: readonly PaymentRef[],
+  proposals: readonly (PaymentRef & { readonly facts: Pick<PaymentFacts, 'attempts'> })[],
   sign: (payments: readonly Payment[], nonce: bigint) => Promise<{ batch: SignedBatch; taken: ReadonlySet<string> } | null>,
 ): Promise<ClaimResult> {
   return database.transaction(async (sql) => {
     const found: Lane = await lockLane(sql, lane, lane.isNewcomer);
     if (found.kind !== 'free') return { kind: found.kind };
     const rows = await listPayments(sql, proposals, true);
-    const allowed = await withinPayerRoom(sql, lane.network, rows.filter(isClaimable));
+    const chosen = new Map(proposals.map((payment) => [payment.paymentId, payment]));
+    const open = rows.filter((row) => isStillChosen(row, chosen.get(row.paymentId)));
+    const allowed = await withinPayerRoom(sql, lane.network, open);
     if (allowed.length === 0) return { kind: 'nothing' };
     const signed = await sign(allowed, found.nonce);
     if (!signed) return { kind: 'nothing' };

@@ -94,7 +94,7 @@ const OF_SETTLED: readonly Rule[] = [
     if (!paid || !sight) return null;
     const { state, evidence: known } = payment.facts;
     if (state === 'final' && known !== null && known.txHash !== paid.transfer.txHash) return takenBack(known, sight);
-    if (!isKnown(payment, paid.transfer)) return evidence(paid);
+    if (!isKnown(payment, paid.transfer)) return evidence(paid, known);
     const isSafe = sight.safe !== null && paid.transfer.blockNumber <= sight.safe.blockNumber;
     return isSafe && state === 'settled' ? { event: { type: 'safe', transfer: paid.transfer } } : 'wait';
   },
@@ -127,7 +127,7 @@ const OF_UNSETTLED: readonly Rule[] = [
     const paid = sight && payingTransfer(payment, sight.spending);
     if (!paid || !sight) return null;
     const depth = sight.head - paid.transfer.blockNumber + 1n;
-    return depth >= BigInt(now.confirmationsFor(payment.amountMicro)) ? evidence(paid) : 'wait';
+    return depth >= BigInt(now.confirmationsFor(payment.amountMicro)) ? evidence(paid, null) : 'wait';
   },
   movedByRail,
   spentOtherwise,
@@ -251,8 +251,9 @@ function payingTransfer(payment: JudgedPayment, spending: Spending | null): Payi
   return spending.to === payment.payTo && spending.valueMicro === payment.amountMicro ? spending : null;
 }
 
-function evidence({ transfer, timeSeconds }: PayingTransfer): Verdict {
-  return { event: { type: 'evidence', transfer }, timeSeconds };
+/** It is proven, or, with `from`, its proof has moved. */
+function evidence({ transfer, timeSeconds }: PayingTransfer, from: EvidenceRef | null): Verdict {
+  return { event: { type: 'evidence', transfer, ...(from && { from }) }, timeSeconds };
 }
 
 function isKnown({ facts }: JudgedPayment, transfer: EvidenceRef): boolean {

@@ -16,7 +16,12 @@ export type PaymentEvent =
   /** Our transaction was mined, this item failed, no evidence exists, and the diagnosis names a reason. */
   | { readonly type: 'itemFailed'; readonly batchId: string; readonly reason: FailureReason }
   /** `AuthorizationUsed` followed by the right Transfer, with the confirmations its amount asks for. */
-  | { readonly type: 'evidence'; readonly transfer: EvidenceRef }
+  | {
+      readonly type: 'evidence';
+      readonly transfer: EvidenceRef;
+      /** Evidence that moved: it follows only while this one stands, since nobody asked how deep it lies now. */
+      readonly from?: EvidenceRef;
+    }
   /** The nonce was used for another recipient or value, or cancelled, in a block that may still be reorged. */
   | { readonly type: 'spentOtherwise' }
   /** At a safe block the nonce is unused past `validBefore`, or spent otherwise: it can never pay us any more. */
@@ -70,7 +75,7 @@ export function decide(facts: PaymentFacts, event: PaymentEvent): Decision {
     case 'itemFailed':
       return ofBatch(facts, event.batchId) ? fail(facts, event.reason) : stay(facts);
     case 'evidence':
-      return settle(facts, event.transfer);
+      return speaksOf(facts, event.from) ? settle(facts, event.transfer) : stay(facts);
     case 'spentOtherwise':
       return spentOtherwise(facts);
     case 'unusable':

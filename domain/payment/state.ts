@@ -132,6 +132,17 @@ export function isClaimable(payment: { readonly mode: 'live' | 'mock'; readonly 
 }
 
 /**
+ * True for what a batch may take that was chosen from `chosen`, an earlier look: what went out in vain since then is chosen anew, since it
+ * may share its next batch with fewer (safety 8).
+ */
+export function isStillChosen(
+  payment: { readonly mode: 'live' | 'mock'; readonly facts: PaymentFacts },
+  chosen: { readonly facts: Pick<PaymentFacts, 'attempts'> } | undefined,
+): boolean {
+  return isClaimable(payment) && payment.facts.attempts === chosen?.facts.attempts;
+}
+
+/**
  * What becomes of the time of a decision when a payment goes from one state to another. It is the first moment of the decision
  * that stands: finality and evidence in another block change no decision, and what a reorganisation took back has none.
  */

@@ -186,7 +186,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     id: 'doubted-lane-goes-on',
     rule: 8,
     bug: 'a lane whose count is in doubt signs on, and payments use up their attempts at nonces that are gone',
-    edits: [{ file: 'db/settlement/relayer.ts', search: 'if (row.doubted || Number', replace: 'if (Number' }],
+    edits: [{ file: 'db/settlement/relayer.ts', search: 'if (row.doubted || !hasPlace', replace: 'if (!hasPlace' }],
     test: { file: nonce, name: 'a count that is wrong in every round moves nothing either' },
   },
   {

@@ -129,4 +129,33 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: flood, name: 'a step whose time is spent stops between two rounds' },
   },
+  {
+    id: 'moved-without-its-depth',
+    rule: 3,
+    bug: 'evidence that moved settles a payment which a reorganisation has taken back since, however few blocks stand on it',
+    edits: [
+      {
+        file: 'domain/payment/machine.ts',
+        search: 'return speaksOf(facts, event.from) ? settle(facts, event.transfer) : stay(facts);',
+        replace: 'return settle(facts, event.transfer);',
+      },
+    ],
+    test: {
+      file: 'test/unit/payment-machine.test.ts',
+      name: 'evidence that moved follows only while the evidence it moved from stands',
+    },
+  },
+  {
+    id: 'stale-choice-is-claimed',
+    rule: 8,
+    bug: 'a choice made before its payments went out in vain is claimed after it, the same set once more',
+    edits: [
+      {
+        file: 'domain/payment/state.ts',
+        search: 'return isClaimable(payment) && payment.facts.attempts === chosen?.facts.attempts;',
+        replace: 'return isClaimable(payment) && chosen !== undefined;',
+      },
+    ],
+    test: { file: 'test/unit/sending-rules.test.ts', name: 'what was chosen is claimed only as it was chosen' },
+  },
 ];

@@ -58,7 +58,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: machine,
-        search: "    case 'evidence':\n      return settle(facts, event.transfer);",
+        search: "    case 'evidence':\n      return speaksOf(facts, event.from) ? settle(facts, event.transfer) : stay(facts);",
         replace: "    case 'evidence':\n      return facts.state === 'failed' ? stay(facts) : settle(facts, event.transfer);",
       },
     ],

@@ -69,7 +69,7 @@ export const BUGS: readonly Bug[] = [
   ]),
   bug('lateEvidenceIgnored', 'evidence for a failed payment changes nothing', [
     machine,
-    "    case 'evidence':\n      return settle(facts, event.transfer);",
+    "    case 'evidence':\n      return speaksOf(facts, event.from) ? settle(facts, event.transfer) : stay(facts);",
     "    case 'evidence':\n      return facts.state === 'failed' ? stay(facts) : settle(facts, event.transfer);",
   ]),
   bug('reorgIgnored', 'evidence once seen is never taken back', [
@@ -104,8 +104,8 @@ export const BUGS: readonly Bug[] = [
   ]),
   bug('confirmationsIgnored', 'a large amount is settled by the first block', [
     judge,
-    "return depth >= BigInt(now.confirmationsFor(payment.amountMicro)) ? evidence(paid) : 'wait';",
-    "return depth >= 1n ? evidence(paid) : 'wait';",
+    "return depth >= BigInt(now.confirmationsFor(payment.amountMicro)) ? evidence(paid, null) : 'wait';",
+    "return depth >= 1n ? evidence(paid, null) : 'wait';",
   ]),
   bug('unsentBeforeMined', 'payments go out again while their bytes can still be mined', [
     'domain/payment/carrier.ts',

@@ -5,7 +5,7 @@ import type { Verdict } from '../../domain/payment/judge.ts';
 import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.ts';
 import { decide } from '../../domain/payment/machine.ts';
 import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
-import { decisionTime, isClaimable, newPayment } from '../../domain/payment/state.ts';
+import { decisionTime, isStillChosen, newPayment } from '../../domain/payment/state.ts';
 import type { Applied, AuditedPayment, BatchRow, BeforeCommit, NewPayment, PaymentRow, Sign, SignedTx, Store } from './store.ts';
 import type { StoredPayment } from './tables.ts';
 import { claimKey, Tables } from './tables.ts';
@@ -40,12 +40,15 @@ export class FakeStore implements Store {
     }, beforeCommit);
   }
 
-  claim(batchId: string, proposed: readonly string[], limit: number, sign: Sign, beforeCommit: BeforeCommit): BatchRow | null {
+  claim(batchId: string, chosen: readonly PaymentRow[], limit: number, sign: Sign, beforeCommit: BeforeCommit): BatchRow | null {
     return this.tables.transaction(() => {
       const stored = this.tables.batches.get(batchId);
       if (stored) return stored;
-      const rows = proposed.map((id) => this.tables.payments.get(id)).filter((row) => row !== undefined);
-      const taken = rows.filter(({ facts }) => isClaimable({ mode: 'live', facts })).slice(0, limit);
+      const taken: StoredPayment[] = [];
+      for (const one of chosen.slice(0, limit)) {
+        const row = this.tables.payments.get(one.id);
+        if (row && isStillChosen({ mode: 'live', facts: row.facts }, one)) taken.push(row);
+      }
       if (taken.length === 0) return null;
       const nonce = this.takeNonce();
       for (const row of taken) {

@@ -98,9 +98,10 @@ function* claim(world: World, batchId: string, proposed: readonly string[]) {
     if (row && isClaimable({ mode: 'live', facts: row.facts })) rows.set(id, row);
   }
   const { picked, left } = pickBatch([...rows.values()].map(waitingOf), { openRoom, payerRoom: () => BATCH_LIMIT, last: null });
-  const chosen: string[] = [];
+  const chosen: PaymentRow[] = [];
   for (const { paymentId } of picked) {
-    if (yield* examine(world, rows.get(paymentId) as PaymentRow)) chosen.push(paymentId);
+    const row = rows.get(paymentId) as PaymentRow;
+    if (yield* examine(world, row)) chosen.push(row);
   }
   propose(
     world,

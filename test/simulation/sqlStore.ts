@@ -88,14 +88,14 @@ export class SqlStore implements Store {
 
   async claim(
     batchId: string,
-    proposed: readonly string[],
+    chosen: readonly PaymentRow[],
     limit: number,
     sign: Sign,
     beforeCommit: BeforeCommit,
   ): Promise<BatchRow | null> {
     const known = await this.findBatch(batchId);
     if (known) return known;
-    const refs = proposed.map((id) => this.ref(id));
+    const refs = chosen.map(({ id, facts }) => ({ ...this.ref(id), facts }));
     const result = await this.write(beforeCommit, { type: 'claimed' }, (database) =>
       claimBatch(database, this.place, refs, async (rows, nonce) => {
         const taken = refs.flatMap((ref) => rows.filter((row) => row.paymentId === ref.paymentId)).slice(0, limit);

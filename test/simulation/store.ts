@@ -83,12 +83,12 @@ export interface Store {
   /** Inserts a payment, held when an undecided one for the same thing exists (safety 14), or returns the stored one. */
   intake(payment: NewPayment, beforeCommit: BeforeCommit): Maybe<PaymentRow>;
   /**
-   * Claims up to `limit` of the proposed rows that are accepted and in no batch, takes a nonce and stores signed bytes
+   * Claims up to `limit` of the chosen rows that are still accepted, in no batch and as they were, takes a nonce and stores signed bytes
    * (safety 7). Null when there is nothing to claim. The same batch id again returns the stored batch.
    */
   claim(
     batchId: string,
-    proposed: readonly string[],
+    chosen: readonly PaymentRow[],
     limit: number,
     sign: Sign,
     beforeCommit: BeforeCommit,

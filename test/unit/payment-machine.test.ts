@@ -30,6 +30,7 @@ const EVENTS: readonly PaymentEvent[] = [
   { type: 'evidence', transfer },
   { type: 'evidence', transfer: moved },
   { type: 'evidence', transfer: other },
+  { type: 'evidence', transfer: moved, from: transfer },
   { type: 'spentOtherwise' },
   { type: 'unusable' },
   { type: 'reorged', transfer },
@@ -189,6 +190,14 @@ test('bytes mined in vain five times fail the payment; those of another batch sa
   expect(run(facts, { type: 'unsent', batchId: 'b1' })).toBe(facts);
   expect(run(facts, { type: 'itemFailed', batchId: 'b1', reason: 'insufficient_funds' })).toBe(facts);
   expect(run(facts, { type: 'unsent', batchId: 'last' })).toMatchObject({ state: 'failed', reason: 'settlement_failed' });
+});
+
+test('evidence that moved follows only while the evidence it moved from stands: what a reorg took back is proven anew, depth and all', () => {
+  const event = { type: 'evidence', transfer: moved, from: transfer } as const;
+  expect(run(settled, event).evidence).toEqual(moved);
+  const back = run(settled, { type: 'reorged', transfer });
+  expect(run(back, event)).toEqual(back);
+  expect(run(run(settled, { type: 'evidence', transfer: other, from: transfer }), event).evidence).toEqual(other);
 });
 
 test('a decision keeps its time when it becomes final or its evidence moves, and loses it when a reorg takes it back', () => {

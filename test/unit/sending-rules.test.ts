@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { fateOf, isOvertaken } from '../../domain/payment/carrier.ts';
 import { wasUsedBefore } from '../../domain/payment/firstLook.ts';
 import { resendFrom } from '../../domain/payment/resend.ts';
+import { isStillChosen, newPayment } from '../../domain/payment/state.ts';
 import { verdictsOf } from '../../domain/payment/verdicts.ts';
 import { at, PAY_TO, PROOF, paid, paymentIn, sightOf, spent } from './judge/samples.ts';
 
@@ -49,4 +50,13 @@ test('what is taken back is judged again of the same sight, and settles by the t
   expect(verdictsOf(final, sightOf(), at(900))).toEqual([{ event: { type: 'reorged', transfer: PROOF } }]);
   expect(verdictsOf(paymentIn('accepted'), sightOf(), at(900))).toEqual([]);
   expect(verdictsOf(paymentIn('broadcast', { payTo: PAY_TO }), spent(paid()), at(900))).toHaveLength(1);
+});
+
+test('what was chosen is claimed only as it was chosen: not after it went out in vain, or with another batch, and never unchosen', () => {
+  const now = { ...newPayment('accepted'), attempts: 1 };
+  const mode = 'live' as const;
+  expect(isStillChosen({ mode, facts: now }, { facts: { attempts: 1 } })).toBe(true);
+  expect(isStillChosen({ mode, facts: { ...now, attempts: 2 } }, { facts: { attempts: 1 } })).toBe(false);
+  expect(isStillChosen({ mode, facts: { ...now, state: 'broadcast' } }, { facts: { attempts: 1 } })).toBe(false);
+  expect(isStillChosen({ mode, facts: newPayment('accepted') }, undefined)).toBe(false);
 });

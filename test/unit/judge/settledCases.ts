@@ -30,22 +30,25 @@ export const SETTLED_CASES: readonly Case[] = [
   {
     ...{ name: 'settled, moved to another block: the evidence follows', payment: settled, now },
     sight: spent(paid({ transfer: higher, timeSeconds: 899n }), safeAt(98n)),
-    verdict: { event: { type: 'evidence', transfer: higher }, timeSeconds: 899n },
+    verdict: { event: { type: 'evidence', transfer: higher, from: PROOF }, timeSeconds: 899n },
   },
   {
     ...{ name: 'settled, moved to another log of the block: the evidence follows', payment: settled, now },
     sight: spent(paid({ transfer: { ...PROOF, logIndex: 4 } })),
-    verdict: { event: { type: 'evidence', transfer: { ...PROOF, logIndex: 4 } }, timeSeconds: 898n },
+    verdict: { event: { type: 'evidence', transfer: { ...PROOF, logIndex: 4 }, from: PROOF }, timeSeconds: 898n },
   },
   {
     ...{ name: 'settled, moved to another transaction in a lower block: the evidence follows', payment: settled, now },
     sight: spent(paid({ transfer: { txHash: '0x02', logIndex: 3, blockNumber: 97n } }), safeAt(98n)),
-    verdict: { event: { type: 'evidence', transfer: { txHash: '0x02', logIndex: 3, blockNumber: 97n } }, timeSeconds: 898n },
+    verdict: {
+      event: { type: 'evidence', transfer: { txHash: '0x02', logIndex: 3, blockNumber: 97n }, from: PROOF },
+      timeSeconds: 898n,
+    },
   },
   {
     ...{ name: 'final, moved by a deep reorganisation: the evidence follows', payment: final, now },
     sight: spent(paid({ transfer: higher })),
-    verdict: { event: { type: 'evidence', transfer: higher }, timeSeconds: 898n },
+    verdict: { event: { type: 'evidence', transfer: higher, from: PROOF }, timeSeconds: 898n },
   },
   {
     ...{ name: 'final, another transaction pays it now: corrected first', payment: final, now, verdict: reorged },
@@ -68,7 +71,7 @@ export const SETTLED_CASES: readonly Case[] = [
     ...{ name: 'settled, the price asks for two blocks and it moved to the newest: it follows at once', now },
     payment: paymentIn('settled', { amountMicro: 5_000n }),
     sight: spent(paid({ valueMicro: 5_000n, transfer: higher })),
-    verdict: { event: { type: 'evidence', transfer: higher }, timeSeconds: 898n },
+    verdict: { event: { type: 'evidence', transfer: higher, from: PROOF }, timeSeconds: 898n },
   },
   { name: 'settled, nonce unused: the evidence is gone', payment: settled, now, sight: sightOf(), verdict: reorged },
   { name: 'final, nonce unused: the evidence is gone', payment: final, now, sight: sightOf(), verdict: reorged },

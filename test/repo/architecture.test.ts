@@ -1,0 +1,55 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const TEXT = readFileSync(`${ROOT}ARCHITECTURE.md`, 'utf8');
+const MUTANTS = readdirSync(`${ROOT}test/mutants`)
+  .map((file) => readFileSync(`${ROOT}test/mutants/${file}`, 'utf8'))
+  .join('\n');
+const BUGS = readFileSync(`${ROOT}test/simulation/bugs.ts`, 'utf8');
+
+/** The rows of the table under a heading, as cells. */
+function rowsUnder(heading: string): readonly (readonly string[])[] {
+  const [, section = ''] = TEXT.split(`\n${heading}\n`);
+  const lines = (section.split(/\n#/)[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(1).map((line) => line.split('|').map((cell) => cell.trim()));
+}
+
+/** Names of test files in a cell, however it writes them: `test/fault/x.test.ts`, `fault/x`, `test/simulation`. */
+function testsIn(cell: string): readonly string[] {
+  const names = [...cell.matchAll(/`([\w-]+(?:\/[\w.-]+)+)`/g)].map(([, name = '']) => name);
+  return names.map((name) => (name.startsWith('test/') ? name : `test/${name}`));
+}
+
+const isThere = (name: string): boolean => existsSync(`${ROOT}${name}`) || existsSync(`${ROOT}${name}.test.ts`);
+
+test('every invariant names its test, and the test is there', () => {
+  const rows = rowsUnder('## Invariants');
+  expect(rows.length).toBeGreaterThanOrEqual(10);
+  for (const row of rows) {
+    const tests = testsIn(row[4] ?? '');
+    expect({ invariant: row[1], tests: tests.length > 0, missing: tests.filter((name) => !isThere(name)) }).toEqual({
+      invariant: row[1],
+      tests: true,
+      missing: [],
+    });
+  }
+});
+
+test('every rule that keeps money safe names tests that are there', () => {
+  const rows = rowsUnder('## Rules that keep money safe').filter((row) => row[1] !== '');
+  expect(rows.map((row) => row[1])).toEqual(Array.from({ length: 26 }, (_, at) => String(at + 1)));
+  for (const row of rows) expect([row[1], testsIn(row[3] ?? '').filter((name) => !isThere(name))]).toEqual([row[1], []]);
+});
+
+test('every attack names tests and bugs that are there', () => {
+  const rows = rowsUnder('### Shown to matter');
+  expect(rows.length).toBeGreaterThan(20);
+  for (const row of rows) {
+    const missing = testsIn(row[2] ?? '').filter((name) => !isThere(name));
+    const bugs = [...(row[3] ?? '').matchAll(/`([\w-]+)`/g)].map(([, id = '']) => id);
+    const unknown = bugs.filter((id) => !MUTANTS.includes(`id: '${id}'`) && !BUGS.includes(`'${id}'`));
+    expect([row[1], missing, unknown]).toEqual([row[1], [], []]);
+  }
+});
