@@ -21,9 +21,10 @@ import { ensureObservationPartitions } from '../db/observations.ts';
 import { DELIVERY_CHANNEL } from '../db/webhooks/events.ts';
 import { startAnomalySweep } from '../services/anomalies/start.ts';
 import { keepGauges } from '../services/gauges.ts';
+import { checkRails } from '../services/rails/rails.ts';
 import { startReconcilers } from '../services/reconcile/start.ts';
 import { scheduleRollupCheck } from '../services/reports/schedule.ts';
-import { checkFacilitators, prepareRelayers, startSweepers } from '../services/settlement/start.ts';
+import { prepareRelayers, startSweepers } from '../services/settlement/start.ts';
 import { WEBHOOK_LIMITS } from '../services/webhooks/deps.ts';
 import { createRetryStarter, ensureWebhookWorkflows } from '../services/webhooks/start.ts';
 import { createWake } from '../services/webhooks/wake.ts';
@@ -57,7 +58,7 @@ async function main(): Promise<void> {
   const settlement = withTelemetry(createSettlementDeps(config, database, log, outbound), telemetry);
   await verifyNetworks(settlement, log);
   await prepareRelayers(settlement);
-  await checkFacilitators(settlement);
+  await checkRails(settlement);
   await ensureObservationPartitions(database);
 
   const clientConnection = await Connection.connect({ address: config.temporalAddress });

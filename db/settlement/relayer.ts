@@ -36,6 +36,11 @@ export interface Batch extends RelayerRef {
   readonly createdAt: Date;
 }
 
+/** True for a batch of our own bytes; what another rail carries has none. */
+export function isRelayed({ kind }: Pick<Batch, 'kind'>): boolean {
+  return kind === 'settle' || kind === 'flush';
+}
+
 /** What a lane lock found: the nonce to take, or that the lane is full or paused. */
 export type Lane = { readonly kind: 'free'; readonly nonce: bigint } | { readonly kind: 'busy' } | { readonly kind: 'paused' };
 

@@ -2,7 +2,7 @@ import { chooseFees } from '../../chain/fees.ts';
 import { baseFeeOf, gasBalance, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
 import type { RelayerFacts } from '../../db/operations.ts';
 import { findBatchAt, findBatchOfPayment, listRelayers, pauseRelayer } from '../../db/operations.ts';
-import { findBatch } from '../../db/settlement/relayer.ts';
+import { findBatch, isRelayed } from '../../db/settlement/relayer.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { sendBatch, voidHeldBatch } from '../relayer/lane.ts';
 import { startRelayer } from '../relayer/nonce.ts';
@@ -92,8 +92,9 @@ export async function rebroadcastPayment(deps: SettlementDeps, paymentId: string
   if (!found) throw new ServiceError('not_found', 'there is no such payment');
   if (found.batchId === null) return 'nothing of it was signed yet: it waits for a batch, or for nothing';
   const { network, rpc } = chainOf(deps, found.network);
-  if ((await findBatch(deps.database, found.batchId))?.kind === 'facilitator') {
-    return 'it was handed to the facilitator, which the sweeper asks again by itself: there are no bytes of ours';
+  const batch = await findBatch(deps.database, found.batchId);
+  if (batch && !isRelayed(batch)) {
+    return 'another rail carries it, which the sweeper asks again by itself: there are no bytes of ours';
   }
   const isSent = await sendBatch(deps, network, rpc, found.batchId);
   return isSent ? `the bytes of batch ${found.batchId} went out again` : `batch ${found.batchId} is mined: nothing was sent`;

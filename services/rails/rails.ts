@@ -1,5 +1,8 @@
+import type { Network } from '../../chain/network.ts';
+import type { Sql } from '../../db/database.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { findBatch } from '../../db/settlement/relayer.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import type { RailWord } from '../../domain/payment/sight.ts';
 import { sweepBatches } from '../settlement/batches.ts';
 import type { Budget } from '../settlement/budget.ts';
@@ -16,6 +19,10 @@ import { facilitatorRail } from './facilitator/rail.ts';
  * judged in one place. Test keys have no rail: `settleMock` answers them.
  */
 export interface Rail {
+  /** Compares its settings with what it can do, at a worker's start. Throws an Error; one that cannot be reached is only warned of. */
+  check(deps: SettlementDeps, network: Network): Promise<void>;
+  /** Why it takes no payment of this kind at present, as what the caller is told; null when it does. */
+  whyClosed(sql: Sql, network: Network, asked: Asked): Promise<ServiceError | null>;
   /** Claims what is open of a proposal and sets it on its way; called again for the same batch it claims nothing. */
   send(deps: SettlementDeps, proposal: BatchProposal, workflowId: string | null): Promise<SendResult>;
   /** Stays with a batch for `timeoutMs` and decides what can be decided; any number of calls is harmless. */
@@ -30,12 +37,26 @@ export interface Rail {
   words(deps: SettlementDeps, payments: readonly Payment[]): Promise<ReadonlyMap<string, RailWord>>;
 }
 
+/** What a rail is asked about a payment before it has a row. */
+export interface Asked {
+  /** Paid to several authors. */
+  readonly isSplit: boolean;
+  /** Every relayer key of the network is paused. */
+  readonly isPaused: boolean;
+}
+
 const relayerRail: Rail = {
+  check: () => Promise.resolve(),
+  whyClosed: (_sql, _network, { isPaused }) => Promise.resolve(isPaused ? paused() : null),
   send: claimAndSend,
   confirm: confirmBatch,
   sweep: sweepBatches,
   words: () => Promise.resolve(new Map()),
 };
+
+function paused(): ServiceError {
+  return new ServiceError('overloaded', 'payments of this network are paused; nothing was charged', { retryAfterSeconds: 30 });
+}
 
 /** By the name that a network's configuration and a batch's row know them by; what no rail is named for is the relayer's. */
 const RAILS: ReadonlyMap<string, Rail> = new Map([
@@ -45,6 +66,16 @@ const RAILS: ReadonlyMap<string, Rail> = new Map([
 
 function railOf(name: string | undefined): Rail {
   return RAILS.get(name ?? '') ?? relayerRail;
+}
+
+/** Compares the settings of every network's rail with what it can do. Throws an Error when one cannot be used as configured. */
+export async function checkRails(deps: SettlementDeps): Promise<void> {
+  for (const network of deps.networks.list) await railOf(network.settler).check(deps, network);
+}
+
+/** Why the network's rail takes no such payment at present; null when it does. */
+export function whyClosed(sql: Sql, network: Network, asked: Asked): Promise<ServiceError | null> {
+  return railOf(network.settler).whyClosed(sql, network, asked);
 }
 
 /** Sends a proposal by the rail that its network is configured for. */

@@ -7,7 +7,15 @@ import type { SendOutcome } from '../../chain/transaction.ts';
 import { baseFeeOf, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
 import { raiseAlert } from '../../db/alerts.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
-import { findBatch, insertAttempt, listAttempts, listLane, recordSend, setBatchState } from '../../db/settlement/relayer.ts';
+import {
+  findBatch,
+  insertAttempt,
+  isRelayed,
+  listAttempts,
+  listLane,
+  recordSend,
+  setBatchState,
+} from '../../db/settlement/relayer.ts';
 import { resendFrom } from '../../domain/payment/resend.ts';
 import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 
@@ -18,7 +26,7 @@ import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
  */
 export async function sendBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<boolean> {
   const batch = await findBatch(deps.database, batchId);
-  if (!batch || batch.kind === 'facilitator') return false;
+  if (!batch || !isRelayed(batch)) return false;
   const lane = batch.address as `0x${string}`;
   const [latest, pending] = await Promise.all([transactionCount(rpc, lane, 'latest'), transactionCount(rpc, lane, 'pending')]);
   const from = resendFrom(batch, { latest: BigInt(latest), pending: BigInt(pending) });

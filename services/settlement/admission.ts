@@ -1,10 +1,10 @@
 import { MAX_BATCH_GAS } from '../../chain/gas.ts';
 import type { Network } from '../../chain/network.ts';
 import { raiseAlert } from '../../db/alerts.ts';
-import { hasFlusher } from '../../db/settlement/facilitator.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { expectedWaitMs } from '../../domain/payment/expectedWait.ts';
 import { isStruck, UNDECIDED_LIMIT } from '../../domain/payment/payerLimits.ts';
+import { whyClosed } from '../rails/rails.ts';
 import { findAdmission } from './intake.ts';
 import type { SettleDeps, SettleRequest } from './settle.ts';
 
@@ -32,10 +32,10 @@ export async function admit(
       retryAfterSeconds: 600,
     });
   }
-  if (network.settler === 'facilitator' && request.terms.legWords !== null && !(await hasFlusher(deps.database, network.id))) {
-    throw new ServiceError('payee_blocked', 'a page of several authors cannot be paid on this network at present', {
-      retryAfterSeconds: 600,
-    });
+  if (request.mode === 'live') {
+    const asked = { isSplit: request.terms.legWords !== null, isPaused: facts.isPaused };
+    const closed = await whyClosed(deps.database, network, asked);
+    if (closed) throw closed;
   }
   const budget = deps.settings.gasBudgetWeiPerDay;
   if (budget !== null && facts.gasWeiToday >= budget) {
@@ -45,15 +45,12 @@ export async function admit(
   if (isStruck(facts)) {
     throw new ServiceError('overloaded', 'too many payments of this payer failed on chain; wait', { retryAfterSeconds: 3600 });
   }
-  if (facts.isPaused && network.settler !== 'facilitator' && request.mode === 'live') {
-    throw new ServiceError('overloaded', 'payments of this network are paused; nothing was charged', { retryAfterSeconds: 30 });
-  }
   if (planned.lane === 'contract' && facts.undecided >= UNDECIDED_LIMIT) {
     throw new ServiceError('overloaded', 'payments of this wallet are on their way; wait for one of them', {
       retryAfterSeconds: 5,
     });
   }
-  // A network without keys of ours is a facilitator's: it takes what it takes, a batch of the limit at a time.
+  // A network without keys of ours settles by another rail: it takes what it takes, a batch of the limit at a time.
   const inFlightLimit = facts.inFlightLimit || deps.settings.inFlightLimit;
   const waitMs = expectedWaitMs(
     { ...facts, inFlightLimit, keys: facts.keys || inFlightLimit },

@@ -33,18 +33,6 @@ export async function startSweepers(
   }
 }
 
-/**
- * Compares the networks that settle through a facilitator with what it offers. Throws an Error when one is not among it; a
- * facilitator that cannot be reached is only warned of: payments wait for it.
- */
-export async function checkFacilitators(deps: SettlementDeps): Promise<void> {
-  for (const network of deps.networks.list) {
-    if (network.settler !== 'facilitator') continue;
-    const reached = await deps.facilitatorOf(network.id)?.checkSupport(network);
-    if (reached === null) deps.log.warn({ networkId: network.id }, 'the facilitator cannot be reached');
-  }
-}
-
 /** Gives every relayer key its row. A count of the chain that is ahead of ours is left to the sweeper's rounds (safety 8). */
 export async function prepareRelayers(deps: SettlementDeps): Promise<void> {
   for (const network of deps.networks.list) {

@@ -1,3 +1,7 @@
+import type { Network } from '../../../chain/network.ts';
+import { hasFlusher } from '../../../db/settlement/facilitator.ts';
+import { ServiceError } from '../../../domain/errors.ts';
+import type { SettlementDeps } from '../../settlement/deps.ts';
 import type { Rail } from '../rails.ts';
 import { confirmWithFacilitator, sweepFacilitator } from './confirm.ts';
 import { claimForFacilitator } from './submit.ts';
@@ -5,8 +9,22 @@ import { wordsOfWatched } from './words.ts';
 
 /** An x402 facilitator that executes authorizations for us. The chain decides whatever it says, but for ids of its own. */
 export const facilitatorRail: Rail = {
+  check,
+  // It never pays a split out: that takes a relayer key of ours (safety 4).
+  whyClosed: async (sql, { id }, { isSplit }) => (isSplit && !(await hasFlusher(sql, id)) ? noFlusher() : null),
   send: claimForFacilitator,
   confirm: confirmWithFacilitator,
   sweep: sweepFacilitator,
   words: wordsOfWatched,
 };
+
+/** Compares a network with what the facilitator offers; one that cannot be reached is only warned of: payments wait for it. */
+async function check(deps: SettlementDeps, network: Network): Promise<void> {
+  const reached = await deps.facilitatorOf(network.id)?.checkSupport(network);
+  if (reached === null) deps.log.warn({ networkId: network.id }, 'the facilitator cannot be reached');
+}
+
+function noFlusher(): ServiceError {
+  const sentence = 'a page of several authors cannot be paid on this network at present';
+  return new ServiceError('payee_blocked', sentence, { retryAfterSeconds: 600 });
+}
