@@ -34,8 +34,9 @@ export async function listUnfinal(sql: Sql, network: string, limit: number): Pro
  * that cost nobody anything to make cannot keep the others from their turn.
  */
 export async function listWatched(sql: Sql, network: string, limit: number, sentMs: number): Promise<Payment[]> {
+  // `is false`, not `= false`: Postgres makes `batch_id is not null` of that, which the index cannot be read in order by.
   const turn = (isUnsent: boolean): string =>
-    `(select * from payment where network = $1 and mode = 'live' and watched and (batch_id is null) = ${isUnsent}
+    `(select * from payment where network = $1 and mode = 'live' and watched and (batch_id is null) is ${isUnsent}
         and state in (${sqlStates([...LOOSE_STATES, 'broadcast'])})
         and (state <> 'broadcast' or accepted_at < now() - make_interval(secs => $3::double precision / 1000))
       order by coalesce(checked_at, accepted_at) limit $2)`;

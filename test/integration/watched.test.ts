@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../db/database.ts';
+import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { listWatched } from '../../db/settlement/sweep.ts';
 import { insertTenant } from '../support/ledger.ts';
@@ -19,6 +19,24 @@ beforeAll(async () => {
 afterAll(async () => {
   await database.close();
   await own.drop();
+});
+
+test('what is watched is read in the order of its turns, however much else is: neither list is sorted', async () => {
+  const plan = await database.transaction(async (sql) => {
+    await sql.query('set local enable_seqscan = off');
+    await sql.query('set local enable_bitmapscan = off');
+    const explained: unknown[] = [];
+    const asked: Sql = {
+      query: async (text, values) => {
+        explained.push(...(await sql.query(`explain ${text}`, values)));
+        return [];
+      },
+    };
+    await listWatched(asked, NETWORK, 600, 5_000);
+    return JSON.stringify(explained);
+  });
+  expect(plan.match(/payment_watched/g)).toHaveLength(2);
+  expect(plan).not.toMatch(/Sort/);
 });
 
 test('a payment that a live batch is about to decide is left alone for some seconds; whatever else is watched is not', async () => {

@@ -81,11 +81,24 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: sweep,
-        search: 'and (batch_id is null) = $' + '{isUnsent}',
+        search: 'and (batch_id is null) is $' + '{isUnsent}',
         replace: 'and $' + '{isUnsent}',
       },
     ],
     test: { file: flood, name: 'refusals that cost nobody anything keep no sent payment from its turn' },
+  },
+  {
+    id: 'turns-are-sorted',
+    rule: 3,
+    bug: 'every row that is watched is read and sorted in each sweep',
+    edits: [
+      {
+        file: sweep,
+        search: 'and (batch_id is null) is $' + '{isUnsent}',
+        replace: 'and (batch_id is null) = $' + '{isUnsent}',
+      },
+    ],
+    test: { file: 'test/integration/watched.test.ts', name: 'what is watched is read in the order of its turns' },
   },
   {
     id: 'fresh-rows-first',
