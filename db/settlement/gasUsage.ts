@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../database.ts';
 
-/** Who bears the gas of a batch, by weight, as written with its bytes; null when it is noted already, or nothing is known of it. */
+/** Who bears the gas of a batch, by weight, as written with its bytes; nobody for one of an older version. Null when it is noted already. */
 async function takeShares(sql: Sql, batchId: string, gasWei: bigint): Promise<ReadonlyMap<string, bigint> | null> {
   const rows = await sql.query<{ gas_shares: Record<string, string> | null }>(
     'update settlement_batch set gas_wei = $2 where batch_id = $1 and gas_wei is null returning gas_shares',

@@ -60,7 +60,7 @@ export async function applyEvents(database: Database, occurrences: readonly Occu
     : [occurrences];
   if (first && others.length > 0) {
     let applied = await applyEvents(database, first);
-    for (const one of others) applied = merge(applied, await applyEvents(database, one));
+    for (const one of others) applied = mergeApplied(applied, await applyEvents(database, one));
     return applied;
   }
   try {
@@ -73,11 +73,12 @@ export async function applyEvents(database: Database, occurrences: readonly Occu
     }
     const middle = Math.ceil(occurrences.length / 2);
     const first = await applyEvents(database, occurrences.slice(0, middle));
-    return merge(first, await applyEvents(database, occurrences.slice(middle)));
+    return mergeApplied(first, await applyEvents(database, occurrences.slice(middle)));
   }
 }
 
-function merge(a: Applied, b: Applied): Applied {
+/** What two rounds of decisions did, the first one first. */
+export function mergeApplied(a: Applied, b: Applied): Applied {
   return {
     changed: [...a.changed, ...b.changed],
     released: [...a.released, ...b.released],

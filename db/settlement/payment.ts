@@ -13,6 +13,11 @@ export interface PaymentRef {
   readonly paymentId: string;
 }
 
+/** The name of a payment, without the rest of its row: what workflows and batches are given. */
+export function refOf({ tenantId, paymentId }: PaymentRef): PaymentRef {
+  return { tenantId, paymentId };
+}
+
 /** A leg as stored with a payment: with its share of the price, 0 … 1. */
 export interface StoredLeg extends Leg {
   readonly share: number;

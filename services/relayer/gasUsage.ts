@@ -4,7 +4,6 @@ import type { Receipt } from '../../chain/receipts.ts';
 import { recordBatchGas } from '../../db/settlement/gasUsage.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
-import { listAttempts } from '../../db/settlement/relayer.ts';
 import { shareGas } from '../../domain/payment/gasShare.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
 
@@ -24,6 +23,15 @@ export function costOf(receipt: Pick<Receipt, 'gasUsed' | 'effectiveGasPriceWei'
   return receipt.gasUsed * receipt.effectiveGasPriceWei + receipt.l1FeeWei;
 }
 
+/** The transaction that used a batch's nonce. */
+export interface MinedBatch {
+  readonly receipt: Receipt;
+  /** Of the attempt that was mined. */
+  readonly kind: RelayerTransaction['kind'];
+  /** Payments that are in the batch still; 0 for a flush. */
+  readonly paymentCount: number;
+}
+
 /**
  * Notes the gas of a batch when its transaction is mined, reverted ones and flushes included, to the sites it was signed for (safety 19).
  * Once a batch: a second call changes nothing. What voided a batch served nobody and is charged to nobody; it is seen in the metric
@@ -32,10 +40,8 @@ export function costOf(receipt: Pick<Receipt, 'gasUsed' | 'effectiveGasPriceWei'
 export async function noteGas(
   deps: Pick<SettlementDeps, 'database' | 'metrics'>,
   batch: Batch,
-  receipt: Receipt,
-  paymentCount: number,
+  { receipt, kind, paymentCount }: MinedBatch,
 ): Promise<void> {
-  const kind = await kindOf(deps, batch, receipt);
   const cost = costOf(receipt);
   const isFirst = await recordBatchGas(deps.database, batch.batchId, cost, (weights) =>
     kind === 'void' ? new Map() : shareGas(cost, weights),
@@ -45,13 +51,4 @@ export async function noteGas(
   if (kind === 'settle' && paymentCount > 0) {
     deps.metrics?.record('svc.settle.gas_per_payment', Number(receipt.gasUsed) / paymentCount);
   }
-}
-
-async function kindOf(
-  deps: Pick<SettlementDeps, 'database'>,
-  batch: Batch,
-  receipt: Receipt,
-): Promise<RelayerTransaction['kind']> {
-  const mined = (await listAttempts(deps.database, batch.batchId)).find((attempt) => attempt.txHash === receipt.hash);
-  return mined?.kind ?? 'void';
 }

@@ -2,7 +2,7 @@ import { openRoom } from '../../chain/calldata.ts';
 import type { Occurrence } from '../../db/settlement/outcome.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
-import { listPayments } from '../../db/settlement/payment.ts';
+import { listPayments, refOf } from '../../db/settlement/payment.ts';
 import { findLastKind, listWaiting, readPayers } from '../../db/settlement/queue.ts';
 import { isStruck, NEW_PAYER, payerRoom } from '../../domain/payment/payerLimits.ts';
 import type { Picked, PickRules, WaitingPayment } from '../../domain/payment/pickBatch.ts';
@@ -66,10 +66,6 @@ export async function choose(
   const changed = [refused, found, more].some((applied) => (applied?.changed.length ?? 0) > 0);
   const left = [...sendable.filter((payment) => !chosen.includes(payment)), ...released, ...(second ?? first).left];
   return { chosen, left: left.slice(0, MOST_LEFT).map(refOf), hasMoved: changed };
-}
-
-function refOf(payment: PaymentRef): PaymentRef {
-  return { tenantId: payment.tenantId, paymentId: payment.paymentId };
 }
 
 /** Taken in before its payer's payments began to fail: it is not sent after them (safety 19). */

@@ -58,8 +58,8 @@ export async function decideBatch(
     // Nothing to judge: a flush, or decided before. What it paid out is evidence all the same.
     await storeEvidence(call, [await readReceipt(call.rpc, call.network, receipt)]);
   }
-  const mined = attempts.find(({ txHash }) => txHash === receipt.hash);
-  const fate = fateOf(mined?.kind ?? 'settle', receipt.status);
+  const kind = attempts.find(({ txHash }) => txHash === receipt.hash)?.kind ?? 'settle';
+  const fate = fateOf(kind, receipt.status);
   const { batchId } = batch;
   const lookups = open.map((payment) => ({
     payment,
@@ -68,7 +68,7 @@ export async function decideBatch(
     hashes: [receipt.hash],
   }));
   const round = await runRound(call, lookups, { atSafe: false, receipts: [receipt] });
-  await noteGas(deps, batch, receipt, payments.length);
+  await noteGas(deps, batch, { receipt, kind, paymentCount: payments.length });
   await markMined(deps.database, batch.batchId);
   deps.crashAt('after_record');
   const decided = new Set(round.changed.map(({ paymentId }) => paymentId));

@@ -3,8 +3,9 @@ import type { Receipt } from '../../chain/receipts.ts';
 import type { ReadReceipt } from '../../chain/sight.ts';
 import { readSights } from '../../chain/sight.ts';
 import type { Applied, Occurrence } from '../../db/settlement/outcome.ts';
-import { applyEvents } from '../../db/settlement/outcome.ts';
+import { applyEvents, mergeApplied } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
+import { refOf } from '../../db/settlement/payment.ts';
 import { recordTransfers } from '../../db/settlement/transfers.ts';
 import type { Hex } from '../../domain/payload.ts';
 import type { Moment, Verdict } from '../../domain/payment/judge.ts';
@@ -155,20 +156,10 @@ async function write(
   const decided = judged.filter(({ lookup }) => changed.has(lookup.payment.paymentId));
   return {
     ...applied,
-    again: decided.filter(({ verdict }) => verdict.event.type === 'unsent').map(({ lookup }) => refOf(lookup)),
+    again: decided.filter(({ verdict }) => verdict.event.type === 'unsent').map(({ lookup }) => refOf(lookup.payment)),
   };
-}
-
-function refOf({ payment: { tenantId, paymentId } }: Lookup): PaymentRef {
-  return { tenantId, paymentId };
 }
 
 function merge(a: Round, b: Round): Round {
-  return {
-    changed: [...a.changed, ...b.changed],
-    released: [...a.released, ...b.released],
-    resend: [...a.resend, ...b.resend],
-    poisoned: [...a.poisoned, ...b.poisoned],
-    again: [...a.again, ...b.again],
-  };
+  return { ...mergeApplied(a, b), again: [...a.again, ...b.again] };
 }

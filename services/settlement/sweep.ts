@@ -1,5 +1,6 @@
 import { sweepHeld } from '../../db/settlement/held.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
+import { refOf } from '../../db/settlement/payment.ts';
 import { listStaleAccepted } from '../../db/settlement/sweep.ts';
 import { railSweeps } from '../rails/rails.ts';
 import { budgetOf } from './budget.ts';
@@ -55,10 +56,6 @@ export async function sweepNetwork(deps: SettlementDeps, networkId: string): Pro
   const extra = rest.filter((payment) => !known.has(payment.paymentId)).map(refOf);
   const groups = deps.settings.groupByTenant ? Map.groupBy(extra, ({ tenantId }) => tenantId).values() : [extra];
   return [...stale, ...[...groups].flatMap((payments) => chunk(networkId, payments))];
-}
-
-function refOf({ tenantId, paymentId }: PaymentRef): PaymentRef {
-  return { tenantId, paymentId };
 }
 
 function chunk(network: string, payments: readonly PaymentRef[]): SweptBatch[] {
