@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Special-use IPv4 (decisions §6 rule 2; IANA special-purpose registry). */
+/** Special-use IPv4 (IANA special-purpose registry). */
 const BLOCKED_V4 = ranges([
   '0.0.0.0/8',
   '10.0.0.0/8',

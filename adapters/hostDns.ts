@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import type { Outbound } from './outbound.ts';
 import { isSandboxName } from './sandboxWeb.ts';
 
-/** DNS as host checks ask it; several views of it, each from its own name servers, ought to agree (decisions §6). */
+/** DNS as host checks ask it; several views of it, each from its own name servers, ought to agree. */
 export interface HostDns {
   /** The TXT records of a name, split texts joined, one list a view. Rejects when a view does not answer. */
   texts(name: string): Promise<readonly (readonly string[])[]>;

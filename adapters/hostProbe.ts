@@ -14,7 +14,7 @@ export interface ProbeTarget {
   readonly token: string;
 }
 
-/** What a probe of a challenge found; a reason and nothing else of what was seen (decisions §6 rule 6). */
+/** What a probe of a challenge found; a reason and nothing else of what was seen. */
 export type ProbeResult = { readonly ok: true } | { readonly ok: false; readonly reason: CheckReason };
 
 /** What one side of the routing probe saw; `unknown` when nobody answered. */

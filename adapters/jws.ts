@@ -41,7 +41,7 @@ export interface LicenceSigner {
   sign(kid: string, claims: object): Promise<string>;
 }
 
-/** Longest token that is looked at, in characters (decisions §2: size before parse). */
+/** Longest token that is looked at, in characters (size before parse). */
 export const MAX_JWS_CHARS = 4096;
 const HEADER_MEMBERS = new Set(['alg', 'typ', 'kid']);
 const VERIFIED_TOKENS = 50_000;

@@ -24,7 +24,7 @@ export interface OutboundOptions {
   readonly userAgent?: string;
   /** Requests to one host at once; more wait within their own deadline. 64 unless told. */
   readonly perTarget?: number;
-  /** Our own public names: nothing of ours is reached this way (decisions §6 rule 7). */
+  /** Our own public names: nothing of ours is reached this way. */
   readonly ownHosts?: readonly string[];
   /** Base URL of the sandbox's web, where the names it plays are served over http; the configuration refuses it in production. */
   readonly sandboxWeb?: string;
@@ -48,7 +48,7 @@ export interface OutboundRequest {
   readonly signal?: AbortSignal;
 }
 
-/** What came of it; reason codes only, never an address or an error text (decisions §6 rule 6). */
+/** What came of it; reason codes only, never an address or an error text. */
 export type OutboundAnswer =
   | {
       readonly ok: true;
@@ -177,7 +177,7 @@ async function exchange(door: Door, url: URL, outgoing: OutboundRequest, signal:
   }
   const answer = await request(target, { ...asked, dispatcher: door.agent, signal });
   const headers = plainHeaders(answer.headers);
-  // Nothing is ever inflated: what was not asked for compressed and comes so is no answer (decisions §6 rule 5).
+  // Nothing is ever inflated: what was not asked for compressed and comes so is no answer.
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) {
     answer.body.on('error', () => undefined).destroy();
     return { ok: false, reason: 'bad_response' };

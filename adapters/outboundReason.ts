@@ -1,4 +1,4 @@
-/** Why an outgoing request has no answer: codes only, nothing about the network behind them (decisions §6 rule 6). */
+/** Why an outgoing request has no answer: codes only, nothing about the network behind them. */
 export type OutboundReason =
   | 'invalid_url'
   | 'blocked_address'

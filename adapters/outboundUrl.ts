@@ -20,7 +20,7 @@ const MAX_URL_LENGTH = 2_048;
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|test|invalid|onion|arpa|alt|home\.arpa)$/;
 
 /**
- * Checks a URL before it is stored and again before it is sent to (decisions §6 rule 1): https, port 443 (or an extra one), no
+ * Checks a URL before it is stored and again before it is sent to: https, port 443 (or an extra one), no
  * userinfo, no address literal (in any notation a URL parser reads), a name with a dot that is not a local one.
  */
 export function checkOutboundUrl(text: string, policy: UrlPolicy): UrlCheck {

@@ -14,7 +14,7 @@ export interface PinnedConnectorOptions {
 }
 
 /**
- * Makes every connection to an address that was resolved and checked for this very connection (decisions §6 rules 2 and 3): if
+ * Makes every connection to an address that was resolved and checked for this very connection: if
  * any answer is a special-use address, none is used. The name stays in SNI, certificate check and Host. A second connection of
  * the same origin is resolved and checked anew, so a name that is rebound in between is caught.
  */

@@ -1,4 +1,4 @@
-/** Domains the sandbox plays the internet for (DESIGN §3); everything below them too. */
+/** Domains the sandbox plays the internet for; everything below them too. */
 const DOMAINS: readonly string[] = ['sandbox.example', 'alpha.example', 'beta.example'];
 
 /** True for a name that leads to the sandbox's own web where there is one. */

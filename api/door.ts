@@ -12,14 +12,14 @@ import type { Handler } from './front.ts';
 import { readQuery, searchOf } from './query.ts';
 import type { AccountRoute, Answer, AnswerStream, Call, ErrorShape, HandlerDeps, KeyRoute, Route } from './route.ts';
 
-/** The version of this API, on every response (decisions §4, Version policy). */
+/** The version of this API, on every response. */
 export const API_VERSION = '1.0.0';
 /** After an answer, this much more of an unread body is taken in before the connection is cut. */
 const MAX_DISCARDED_BYTES = 1_048_576;
 const STALLED_MS = 60_000;
 
 /**
- * The handler of a route. Order: credential, plan, scope → body → the route's own checks (decisions: Order of checks); nothing
+ * The handler of a route. Order: credential, plan, scope → body → the route's own checks; nothing
  * of the body is read before the caller is let in.
  */
 export function openDoor(route: Route, deps: HandlerDeps): Handler {

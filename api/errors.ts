@@ -5,7 +5,7 @@ import { isTooSlow, outageOf } from '../services/outage.ts';
 import { paymentResponseHeaders } from './paymentResponse.ts';
 import type { Answer, ErrorShape } from './route.ts';
 
-/** The status of every kind of error at this door (specification, Errors). */
+/** The status of every kind of error at this door. */
 const STATUS_BY_KIND = {
   invalid: 400,
   unauthenticated: 401,

@@ -71,7 +71,7 @@ export interface AnswerStream {
   close(): Promise<void>;
 }
 
-/** Error bodies: `{error}`, or `{ok: false, error}` on verify and observe (specification, Errors). */
+/** Error bodies: `{error}`, or `{ok: false, error}` on verify and observe. */
 export type ErrorShape = 'plain' | 'ok';
 
 interface RouteBase {
@@ -100,7 +100,7 @@ export interface KeyRoute extends RouteBase {
   readonly recall?: (call: Pick<KeyCall, 'deps' | 'caller' | 'search'>) => Answer | null;
 }
 
-/** A route for buyer accounts (specification: Authentication 10). */
+/** A route for buyer accounts. */
 export interface AccountRoute extends RouteBase {
   readonly access: 'account';
   readonly handle: (call: AccountCall) => Promise<Answer>;

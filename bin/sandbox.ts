@@ -1,4 +1,4 @@
-/** `npm start [-- --exit] [-- --fresh]`: the service on embedded parts, with one purchase played on screen (DESIGN §3). */
+/** `npm start [-- --exit] [-- --fresh]`: the service on embedded parts, with one purchase played on screen. */
 import { fileURLToPath } from 'node:url';
 import type { SandboxOptions } from '../sandbox/options.ts';
 import { readOptions } from '../sandbox/options.ts';

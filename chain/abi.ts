@@ -4,7 +4,7 @@
  */
 import { parseAbi } from 'viem';
 
-/** SplitRouter: no owner, no storage; settles groups of signed payments (DESIGN §4). */
+/** SplitRouter: no owner, no storage; settles groups of signed payments. */
 export const routerAbi = parseAbi([
   'struct Auth { address from; uint256 value; uint256 validAfter; uint256 validBefore; bytes32 nonce; bytes signature; }',
   'struct Group { address token; uint256 authGas; bytes32[] legs; Auth[] auths; }',

@@ -5,7 +5,7 @@ import { routerAbi } from './abi.ts';
 import { flushGas } from './gas.ts';
 import type { Network } from './network.ts';
 
-/** The call that pays a split's whole balance to its authors, by the router it belongs to; anyone may make it (DESIGN §4). */
+/** The call that pays a split's whole balance to its authors, by the router it belongs to; anyone may make it. */
 export function encodeFlush(
   network: Pick<Network, 'asset'>,
   split: { readonly router: Address; readonly legWords: readonly Hex[] },

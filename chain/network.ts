@@ -36,7 +36,7 @@ export interface Network {
 /** What a deployment must say of a network, and may change of the defaults. */
 export type NetworkSettings = Pick<Network, 'rpcUrls' | 'router'> & Partial<Network>;
 
-/** Grant at 1 confirmation below 1 USDC, 2 above (decisions: finality). */
+/** Grant at 1 confirmation below 1 USDC, 2 above. */
 const CONFIRMATIONS: Network['confirmations'] = [
   { belowMicro: 1_000_000n, blocks: 1 },
   { belowMicro: null, blocks: 2 },

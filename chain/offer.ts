@@ -1,4 +1,4 @@
-/** Addresses and legs as offers carry them, so that a careful buyer can recompute the recipient (DESIGN §4). */
+/** Addresses and legs as offers carry them, so that a careful buyer can recompute the recipient. */
 import { concat, getAddress, keccak256 } from 'viem';
 import type { Address } from '../domain/legs.ts';
 

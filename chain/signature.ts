@@ -1,6 +1,6 @@
 /**
  * Who signed an authorization: EIP-712 hash packed by hand with a cached domain separator, native secp256k1 recovery. About
- * twenty times faster than a general typed-data library, and stricter: no high-s, no r or s of 0, no odd v (DESIGN §4).
+ * twenty times faster than a general typed-data library, and stricter: no high-s, no r or s of 0, no odd v.
  */
 import type secp256k1Type from 'secp256k1';
 import type { Address } from '../domain/legs.ts';

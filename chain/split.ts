@@ -1,5 +1,5 @@
 /**
- * Addresses of the router and of legs splits, computed without a chain: the twin of SplitRouter.splitOf (DESIGN §4). The same
+ * Addresses of the router and of legs splits, computed without a chain: the twin of SplitRouter.splitOf. The same
  * authors have the same address on every chain and at every price.
  */
 import { concat, getContractAddress, keccak256 } from 'viem';
@@ -41,7 +41,7 @@ export function splitAddress(router: Address, implementation: Address, words: re
 
 /**
  * Where a payment for these payees must go, and the leg words the router needs to pay it out. One payee: that wallet.
- * Several: their split (decisions: payTo). Any order and duplicates are accepted; throws RangeError for what
+ * Several: their split. Any order and duplicates are accepted; throws RangeError for what
  * `canonicalPayees` refuses, and for a payee the router would refuse: the zero address, the router, the split itself.
  */
 export function payToOf(

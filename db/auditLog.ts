@@ -1,4 +1,4 @@
-/** The append-only log of what owners changed (decisions §4, Owners); rights to change or remove a row do not exist. */
+/** The append-only log of what owners changed; rights to change or remove a row do not exist. */
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../domain/auditEntry.ts';
 import type { Sql } from './database.ts';

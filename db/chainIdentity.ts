@@ -1,6 +1,6 @@
 import type { Sql } from './database.ts';
 
-/** The chain a database was made for; compared at boot where both may be lost separately (DESIGN §3). */
+/** The chain a database was made for; compared at boot where both may be lost separately. */
 export interface ChainIdentity {
   readonly network: string;
   readonly genesisHash: string;

@@ -20,7 +20,7 @@ export interface Transactional extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-/** One open database: entities through MikroORM, hot paths as SQL through the same pool (DESIGN §5). */
+/** One open database: entities through MikroORM, hot paths as SQL through the same pool. */
 export interface Database extends Transactional {
   readonly orm: MikroORM;
   readonly pool: Pool;

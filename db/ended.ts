@@ -4,7 +4,7 @@ import type { Sql } from './database.ts';
 export interface Ended {
   /** Proofs and challenges that were used, and scopes of access tokens: past this, they are void anyway. */
   readonly tokensBefore: Date;
-  /** Request keys are honoured for a day (decisions: Idempotency-Key). */
+  /** Request keys are honoured for a day. */
   readonly keysBefore: Date;
   /** Strikes count for an hour (safety 19). */
   readonly strikesBefore: Date;

@@ -1,7 +1,7 @@
-/** Caps on host checks, in Postgres, so that they hold over restarts and over several API processes (specification, Limits 7). */
+/** Caps on host checks, in Postgres, so that they hold over restarts and over several API processes. */
 import type { Database, Sql } from './database.ts';
 
-/** The caps; all by configuration (decisions §3, Domain check caps). */
+/** The caps; all by configuration. */
 export interface HostCaps {
   /** Manual checks an account and hour: the bucket holds this many and refills evenly. */
   readonly perHour: number;

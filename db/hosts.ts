@@ -1,4 +1,4 @@
-/** Challenges, claims and what a check writes (decisions §5, Host challenge). Caps stand in hostCaps.ts. */
+/** Challenges, claims and what a check writes. Caps stand in hostCaps.ts. */
 import type { Capability, Challenge, ChallengeMethod, CodeArtifact } from '../domain/hostChallenge.ts';
 import type { Database, Sql, Transactional } from './database.ts';
 import { notifyTenant } from './tenants.ts';
@@ -167,7 +167,7 @@ export async function stampOwnership(
   });
 }
 
-/** `domain.manage` leaves every key of the tenant (specification, Authentication 8); what left is written down. */
+/** `domain.manage` leaves every key of the tenant; what left is written down. */
 async function dropManageScope(sql: Sql, tenantId: string, host: string, at: Date): Promise<void> {
   await sql.query(
     `with dropped as (

@@ -12,7 +12,7 @@ export interface MigrationFile {
 /** First line of a file whose statements run one by one, each on its own: `create index concurrently` refuses a transaction. */
 const OUTSIDE = '-- outside a transaction\n';
 
-/** Reviewed SQL as a migration; forward only (DESIGN §5). */
+/** Reviewed SQL as a migration; forward only. */
 export function migrationOf(name: string, sql: string): MigrationFile {
   const isOutside = sql.startsWith(OUTSIDE);
   const SqlFile = class extends Migration {

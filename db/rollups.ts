@@ -1,5 +1,5 @@
 /**
- * The rollups' writers (DESIGN §5, safety 23). Whoever appends crossings or observations adds them here in the same database
+ * The rollups' writers. Whoever appends crossings or observations adds them here in the same database
  * transaction, as its last writes: crossings before observations, each one's hours, days and months in one statement, whose tables
  * Postgres fills in one order, keys in the primary key's order.
  */

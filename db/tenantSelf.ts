@@ -1,6 +1,6 @@
 import type { Sql } from './database.ts';
 
-/** A tenant's own row as it reads it (specification, TenantSelfRow); decimals as text. */
+/** A tenant's own row as it reads it; decimals as text. */
 export interface TenantSelf {
   readonly id: string;
   readonly hosts: readonly string[];

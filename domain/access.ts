@@ -1,4 +1,4 @@
-/** What a publisher key may do (specification, Authentication): plan, scopes, the site's status, and the order they are asked in. */
+/** What a publisher key may do: plan, scopes, the site's status, and the order they are asked in. */
 import type { ErrorCode } from './errors.ts';
 import { ServiceError } from './errors.ts';
 
@@ -12,7 +12,7 @@ export const PLANS = ['free', 'starter', 'studio', 'scale', 'enterprise'] as con
 /** A tenant's plan. */
 export type Plan = (typeof PLANS)[number];
 
-/** A tenant's status (decisions §3). */
+/** A tenant's status. */
 export type TenantStatus = 'pending' | 'active' | 'suspended' | 'closed';
 
 /** What a decision about a key rests on; times are epoch milliseconds. */

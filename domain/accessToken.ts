@@ -1,4 +1,4 @@
-/** Access tokens: the short JWS under which a held licence is used (decisions §2, Licence JWS). */
+/** Access tokens: the short JWS under which a held licence is used. */
 import type { Address } from './legs.ts';
 import type { SettlementRefKind } from './licence.ts';
 import { audienceOf } from './licence.ts';

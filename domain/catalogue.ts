@@ -1,4 +1,4 @@
-/** What a scope of pages costs and who gets it: every covered page is paid like a page sale, authors merged by wallet (decisions §2). */
+/** What a scope of pages costs and who gets it: every covered page is paid like a page sale, authors merged by wallet. */
 import { coverSteps } from './cover.ts';
 import type { WeightedAuthor } from './credits.ts';
 import { ServiceError } from './errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Who is credited for a page (decisions §3, `credits_inline`): a tree of contributors, each a leaf with a wallet or a composite
+ * Who is credited for a page: a tree of contributors, each a leaf with a wallet or a composite
  * with members. A composite's weight is shared out among its members by their weights, exactly.
  */
 import { ServiceError } from './errors.ts';

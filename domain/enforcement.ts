@@ -1,5 +1,5 @@
 /**
- * What a publisher's own gate decides by before it prices anything (specification, EnforcementConfig; decisions §3). Nothing here
+ * What a publisher's own gate decides by before it prices anything. Nothing here
  * is a price, a chain or a secret.
  */
 import { ServiceError } from './errors.ts';

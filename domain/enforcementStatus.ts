@@ -1,5 +1,5 @@
 /**
- * Who enforces on a host, from what was heard and seen of it (specification, EnforcementStatusRow; decisions §3, Liveness). Times
+ * Who enforces on a host, from what was heard and seen of it. Times
  * in epoch milliseconds.
  */
 
@@ -25,7 +25,7 @@ export interface HostFacts {
   readonly probe: { readonly atMs: number; readonly cname: ProbeSight; readonly live: ProbeSight } | null;
 }
 
-/** The five verdicts (specification, States). */
+/** The five verdicts. */
 export type EnforcementVerdict = 'fleet' | 'in_app' | 'idle' | 'conflict' | 'unverified';
 /** What somebody should do about it. */
 export type NextAction =

@@ -1,5 +1,5 @@
 /**
- * The closed list of errors of the service (specification, Errors). A code is what goes into `x-svc-error-code` and
+ * The closed list of errors of the service. A code is what goes into `x-svc-error-code` and
  * before the colon of an `error` text; its kind is what each door maps to its own status, once, exhaustively.
  */
 
@@ -65,7 +65,7 @@ const KIND_BY_CODE = {
 /** A machine code of the closed list. */
 export type ErrorCode = keyof typeof KIND_BY_CODE;
 
-/** The five failure reasons counted in audit totals (specification, Errors). */
+/** The five failure reasons counted in audit totals. */
 export const FAILURE_REASONS = [
   'insufficient_funds',
   'authorization_invalid',
@@ -106,7 +106,7 @@ export class ServiceError extends Error {
     return kindOf(this.code);
   }
 
-  /** The `error` text of an answer: `<code>: <sentence>` (decisions: error text). */
+  /** The `error` text of an answer: `<code>: <sentence>`. */
   get text(): string {
     return `${this.code}: ${this.message}`;
   }

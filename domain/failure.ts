@@ -2,7 +2,7 @@ import type { FailureReason } from './errors.ts';
 
 /**
  * Turns what others say went wrong into our five reasons: the x402 reference's codes, a facilitator's, and reverts of the
- * token and of our router (decisions: failure reasons). The raw text is always stored beside the reason.
+ * token and of our router. The raw text is always stored beside the reason.
  */
 
 const TABLE: Readonly<Record<FailureReason, readonly string[]>> = {

@@ -1,4 +1,4 @@
-/** Proving a host (specification, VerifyHostChallenge; decisions §5 and §6, Domain proof). Times are epoch milliseconds. */
+/** Proving a host. Times are epoch milliseconds. */
 
 /** How a host can be proven. */
 export const CHALLENGE_METHODS = ['well-known', 'meta-tag', 'dns-txt'] as const;
@@ -10,7 +10,7 @@ export type Capability = 'code' | 'prefer_code' | 'dns_only' | 'locked' | 'unkno
 /** What of ours runs on the site. */
 export type CodeArtifact = 'npm' | 'wordpress_plugin';
 
-/** Why a check did not verify (decisions §3). */
+/** Why a check did not verify. */
 export type CheckReason =
   | 'no_challenge'
   | 'not_verified'
@@ -75,7 +75,7 @@ export function isExpired(challenge: Pick<Challenge, 'state' | 'tokenIssuedAtMs'
   return challenge.state === 'open' && nowMs - challenge.tokenIssuedAtMs >= TOKEN_LIFE_MS;
 }
 
-/** What the owner has to publish, ready to copy (decisions §6, `present`). */
+/** What the owner has to publish, ready to copy. */
 export function presentOf(host: string, method: ChallengeMethod, token: string): Readonly<Record<string, string | number>> {
   if (method === 'dns-txt') return { type: 'TXT', name: txtNameOf(host), value: txtValueOf(token), ttl: 300 };
   if (method === 'well-known') return { url: wellKnownUrls(host, token)[0], body: token, contentType: 'text/plain' };

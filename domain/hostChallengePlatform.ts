@@ -48,7 +48,7 @@ const PLATFORMS: readonly Platform[] = [
   { ...NODE_LIKELY, generator: /^(astro|gatsby|hexo|eleventy|docusaurus|sveltekit|remix)/ },
 ];
 
-/** What a site lets its owner install, by the marks of the platform it runs on (decisions §3); `unknown` without a mark. */
+/** What a site lets its owner install, by the marks of the platform it runs on; `unknown` without a mark. */
 export function detectCapability({ headers, html }: SiteLook): SiteCapability {
   const generator = (findMetaTags(html, 'generator')[0] ?? '').toLowerCase();
   for (const platform of PLATFORMS) {

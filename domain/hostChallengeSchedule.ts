@@ -1,4 +1,4 @@
-/** When a host is checked without being asked (decisions §3 Domain check caps, §5 Recheck). All in milliseconds. */
+/** When a host is checked without being asked. All in milliseconds. */
 import type { Challenge } from './hostChallenge.ts';
 import { isExpired, TOKEN_LIFE_MS } from './hostChallenge.ts';
 

@@ -1,4 +1,4 @@
-/** Host names that can be proven: strict rules (specification, VerifyHostOpenBody; decisions §6, Domain proof). */
+/** Host names that can be proven: strict rules. */
 import { normaliseHost } from './host.ts';
 
 /** Names that never leave a network or a machine, or that nobody can own (RFC 6761, 6762, 7686, 8375, and `.internal`). */

@@ -1,5 +1,5 @@
 /**
- * Legs: who gets which part of one payment. One rule for page offers, the ledger and the contract (DESIGN §4):
+ * Legs: who gets which part of one payment. One rule for page offers, the ledger and the contract:
  * merge equal addresses, weight descending then address ascending, weights divided by their gcd;
  * amount_i = floor(price × w_i / Σw) for i ≥ 1, leg 0 takes the rest.
  */
@@ -78,7 +78,7 @@ export function legWord(payee: WeightedPayee): `0x${string}` {
 
 /**
  * True when two lists of legs pay the same amounts to the same addresses, whatever their order, after merging equal
- * addresses (decisions: `legs` checks in verify).
+ * addresses.
  */
 export function sameLegs(
   a: readonly { readonly toAddress: string; readonly amountMicro: bigint }[],

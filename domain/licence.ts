@@ -1,4 +1,4 @@
-/** Licences as claims: what a re-read licence says, and what a presented one entitles to (decisions §2, RFC 7519, RFC 8725). */
+/** Licences as claims: what a re-read licence says, and what a presented one entitles to. */
 import type { Address } from './legs.ts';
 import { microToJson } from './money.ts';
 import { matchesPattern } from './pattern.ts';

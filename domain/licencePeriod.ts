@@ -1,4 +1,4 @@
-/** For how long and for what a licence is sold: periods, their price factors, and the words of use (decisions §2). */
+/** For how long and for what a licence is sold: periods, their price factors, and the words of use. */
 import { ServiceError } from './errors.ts';
 import { parseDecimal } from './money.ts';
 

@@ -1,4 +1,4 @@
-/** Proofs that a token is shown by its holder: `<ts>.<nonce>.<sig>` (decisions §2, proof). */
+/** Proofs that a token is shown by its holder: `<ts>.<nonce>.<sig>`. */
 
 /** How far the time of a proof may be from ours, either way, in seconds. */
 export const PROOF_SKEW_SECONDS = 120;

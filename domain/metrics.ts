@@ -1,4 +1,4 @@
-/** The figures this service shows about itself (decisions: Metrics): names, kinds and units, and the port they are written to. */
+/** The figures this service shows about itself: names, kinds and units, and the port they are written to. */
 
 /** A measure: how it adds up, its unit, and what it says. */
 interface Measure {

@@ -1,5 +1,5 @@
 /**
- * Money is an integer number of micro-USDC, `bigint` in memory (specification: 1_000_000 = 1 USD). This file is the only
+ * Money is an integer number of micro-USDC, `bigint` in memory (1_000_000 = 1 USD). This file is the only
  * place that turns decimals into micro and micro into JSON numbers.
  */
 

@@ -2,7 +2,7 @@ import type { Address } from './legs.ts';
 
 /**
  * Reads the payment a buyer sent: x402 v2 or v1, scheme `exact` with an EIP-3009 authorization, as base64, base64url or
- * raw JSON (decisions: `payment`). Shape only; terms, times and signature are judged elsewhere.
+ * raw JSON. Shape only; terms, times and signature are judged elsewhere.
  */
 
 /** Hexadecimal text with `0x`. */
@@ -53,7 +53,7 @@ export type PaymentParse =
       readonly raw: string;
     };
 
-/** Longest payment text in bytes (decisions: `payment`). */
+/** Longest payment text in bytes. */
 export const MAX_PAYMENT_BYTES = 16_384;
 const MAX_DEPTH = 16;
 /** Longest signature: a wallet of twenty owners fits; every byte of it is call data on our gas. */

@@ -1,5 +1,5 @@
 /**
- * What a page costs and who gets it, from one version of a tenant's pricing (decisions §1, Price and Credits). Prices are plain
+ * What a page costs and who gets it, from one version of a tenant's pricing. Prices are plain
  * decimals of USD as text; the arithmetic to micro is done once, exactly.
  */
 import type { PageCredits } from './credits.ts';

@@ -1,5 +1,5 @@
 /**
- * A quote: terms, the text its token signs, and its body (decisions §1, Quote body). Nothing in here knows a clock, a key or the
+ * A quote: terms, the text its token signs, and its body. Nothing in here knows a clock, a key or the
  * network; who can pay to a split is passed in.
  */
 import type { WeightedAuthor } from './credits.ts';

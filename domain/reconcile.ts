@@ -158,7 +158,7 @@ function equals(payout: Payout, amounts: readonly bigint[]): boolean {
   return payout.amounts?.every((amount, place) => amount === amounts[place]) ?? false;
 }
 
-/** Why a recorded leg is not settled by the chain (decisions §4). */
+/** Why a recorded leg is not settled by the chain. */
 export type ExceptionReason = 'unsettled' | 'settlement_pending' | 'amount_mismatch' | 'missing_receipt' | 'forgone' | 'reverted';
 
 /** Why the legs of a payment are open while the chain shows no transfer of its authorization. */

@@ -31,7 +31,7 @@ export function requireOwned(hosts: readonly string[], host: string): void {
 }
 
 /**
- * The page that `resource` and `slug` name together (decisions: Quote parameters): a slug alone is on the first host, a
+ * The page that `resource` and `slug` name together: a slug alone is on the first host, a
  * resource alone has the slug after its article prefix. Throws 400 when neither is given, the resource is unusable or they
  * disagree, and 403 when the host is not the tenant's. An empty slug counts as none.
  */

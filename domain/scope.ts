@@ -33,7 +33,7 @@ export function canonicalPath(decoded: string): string {
   return mergeSlashes(decoded).split('/').map(encodeLiteral).join('/');
 }
 
-/** The pattern that covers one page and nothing else (decisions §2, grantedPatterns); `path` is canonical. */
+/** The pattern that covers one page and nothing else; `path` is canonical. */
 export function exactPattern(path: string): string {
   return `${path}$`;
 }

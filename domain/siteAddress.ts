@@ -2,7 +2,7 @@
 import { isThisMachine } from './host.ts';
 import { parseName } from './hostname.ts';
 
-/** Longest issuer, in characters: every licence repeats it, and has 4 KB in all (decisions §2, Licence JWS). */
+/** Longest issuer, in characters: every licence repeats it, and has 4 KB in all. */
 export const MAX_ISSUER_CHARS = 255;
 
 /**

@@ -37,7 +37,7 @@ export interface Terms {
   readonly quoteId: string;
 }
 
-/** Telemetry of the publisher's own classifier, never used for authorization (specification: ObservedAgent). */
+/** Telemetry of the publisher's own classifier, never used for authorization. */
 export interface ObservedAgent {
   readonly ua?: string;
   readonly classifyReason?: string;

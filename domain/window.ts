@@ -1,6 +1,6 @@
 /**
- * Windows of reports: what was asked, what the plan lets read of it (decisions §4, Retention), and how it is put together from
- * whole months, days and hours, and ragged edges (DESIGN §5). Epoch milliseconds, UTC; `toMs` does not belong to a window.
+ * Windows of reports: what was asked, what the plan lets read of it, and how it is put together from
+ * whole months, days and hours, and ragged edges. Epoch milliseconds, UTC; `toMs` does not belong to a window.
  */
 import type { Plan } from './access.ts';
 
@@ -18,7 +18,7 @@ export interface ReadableWindow extends Span {
   readonly clampedToMs: number | null;
 }
 
-/** How far back each plan reads, in days (decisions §4). Rows of money are never dropped; this limits reading alone. */
+/** How far back each plan reads, in days. Rows of money are never dropped; this limits reading alone. */
 const RETENTION_DAYS = { free: 7, starter: 30, studio: 400, scale: 3 * 365, enterprise: 7 * 365 } as const satisfies Record<
   Plan,
   number
@@ -44,7 +44,7 @@ export function readableWindow(
 }
 
 /**
- * The window of the same length right before (decisions §4, previous), as far as the plan lets read: nothing of it is left
+ * The window of the same length right before, as far as the plan lets read: nothing of it is left
  * when the window itself was cut.
  */
 export function previousWindow(window: Span, plan: Plan | null, nowMs: number): ReadableWindow {

@@ -3,7 +3,7 @@ import type { ErrorKind } from '../domain/errors.ts';
 import { isServiceError } from '../domain/errors.ts';
 import { isTooSlow, outageOf } from '../services/outage.ts';
 
-/** The code of every kind of error at this door (decisions §4, GraphQL). */
+/** The code of every kind of error at this door. */
 const CODE_BY_KIND = {
   invalid: 'BAD_USER_INPUT',
   unauthenticated: 'UNAUTHENTICATED',

@@ -167,7 +167,7 @@ async function showWebhook({ sink, webhookSecret, printer }: DemoDeps, txHash: H
   expectThat(isValid, 'the signature of the webhook is wrong');
 }
 
-/** As a receiver checks it (specification, Delivery headers). */
+/** As a receiver checks it. */
 function isSigned(secret: string, header: string, body: string): boolean {
   const [, time = '', hex = ''] = /^t=(\d+),v1=([0-9a-f]{64})/.exec(header) ?? [];
   const expected = createHmac('sha256', secret).update(`${time}.${body}`).digest();

@@ -36,7 +36,7 @@ const START_LIMIT_MS = 180_000;
 /** Calls on their way may take this long before the process is cut off; everything is written down by then or retried. */
 const GRACE_MS = 4_000;
 
-/** The environment of API and worker (bin/config/variables.ts), with the short intervals of a sandbox (DESIGN §3). */
+/** The environment of API and worker (bin/config/variables.ts), with the short intervals of a sandbox. */
 export function serviceEnvironment(settings: ServiceSettings): Record<string, string> {
   const { databaseUrl, temporal, rpcUrl, router, secrets, sandboxWeb } = settings;
   return {

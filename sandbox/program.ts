@@ -39,7 +39,7 @@ const EDGE_STAGE = 1;
 const HOLD_FILE = 'hold';
 
 /**
- * Runs the sandbox (DESIGN §3): parts, service, one purchase on screen, `sandbox.json`, then serves until a signal. With
+ * Runs the sandbox: parts, service, one purchase on screen, `sandbox.json`, then serves until a signal. With
  * `exit` it ends after the purchase. Resolves with the status to end with; on a signal the process ends from within.
  */
 export async function runSandbox(options: SandboxOptions, printer: Printer, topology: Topology = SANDBOX): Promise<number> {
@@ -173,7 +173,7 @@ interface ContractParts {
   readonly relayer: string;
 }
 
-/** `sandbox.json`, a public contract (DESIGN §3); `cluster.json` is the same and names the processes besides. */
+/** `sandbox.json`, a public contract; `cluster.json` is the same and names the processes besides. */
 function contractOf({ api, unit, seeded, sink, web, relayer }: ContractParts) {
   const { postgres, temporal, chain } = unit;
   const { address, uiUrl, namespace } = temporal;

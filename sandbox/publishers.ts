@@ -5,7 +5,7 @@ import { SCOPES } from '../domain/access.ts';
 import type { Address } from '../domain/legs.ts';
 import type { PricingInput } from '../services/tenants.ts';
 
-/** A site the sandbox comes with (DESIGN §3). */
+/** A site the sandbox comes with. */
 export interface SeededPublisher {
   readonly name: 'alpha' | 'beta' | 'gamma' | 'delta';
   readonly tenantId: string;

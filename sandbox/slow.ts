@@ -4,7 +4,7 @@ const FIRST_MS = 2_000;
 const AGAIN_MS = 10_000;
 
 /**
- * Says `starting <name>` when `work` takes longer than 2 s, and again every 10 s (DESIGN §3). Returns what `work` returns and
+ * Says `starting <name>` when `work` takes longer than 2 s, and again every 10 s. Returns what `work` returns and
  * throws what it throws.
  */
 export async function sayIfSlow<T>(progress: Progress, name: string, work: Promise<T>): Promise<T> {

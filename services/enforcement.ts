@@ -32,7 +32,7 @@ export interface EnforcementConfig {
 }
 
 /**
- * What the gate of the caller's site decides by (decisions §3). With a resource, the manifest names that host alone. Throws
+ * What the gate of the caller's site decides by. With a resource, the manifest names that host alone. Throws
  * invalid_resource (400), resource_not_owned (403), database_unavailable.
  */
 export async function enforcementConfig(

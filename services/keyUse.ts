@@ -3,7 +3,7 @@ import { recordKeyUse } from '../db/keys.ts';
 import { openPaced } from './paced.ts';
 import type { Log } from './settlement/deps.ts';
 
-/** Remembers when publisher keys were last let in (decisions §4, Key minting), to the minute. */
+/** Remembers when publisher keys were last let in, to the minute. */
 export interface KeyUse {
   /** Notes that a key was let in now. Never throws, never waits. */
   note(key: { readonly tenantId: string; readonly keyId: string }): void;

@@ -155,7 +155,7 @@ export async function mintKey(
   return { keyId, token, expiresAt };
 }
 
-/** A key that may prove hosts lives 30 days at most (specification, Authentication 8). */
+/** A key that may prove hosts lives 30 days at most. */
 function expiryOf(scopes: readonly Scope[], askedMs: number | undefined): Date | null {
   const latestMs = scopes.includes('domain.manage') ? Date.now() + HOST_KEY_LIFE_MS : undefined;
   const expiresAtMs = askedMs !== undefined && latestMs !== undefined ? Math.min(askedMs, latestMs) : (askedMs ?? latestMs);

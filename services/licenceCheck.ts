@@ -36,7 +36,7 @@ const isAlive: (database: Database, question: TokenQuestion) => Promise<boolean>
 });
 
 /**
- * Whether a licence entitles to a page: a re-read licence or an access token, by the minting keys, the rules of decisions §2, the
+ * Whether a licence entitles to a page: a re-read licence or an access token, by the minting keys, its own rules, the
  * deny-list, and the holder's proof where it is bound to one. Anything wrong with the licence is a plain `false`. Throws only
  * about the question: invalid_resource (400), resource_not_owned (403), and in an outage.
  */

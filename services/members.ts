@@ -15,7 +15,7 @@ export interface MemberDeps {
   readonly clock: () => number;
 }
 
-/** One author as the roster shows it (specification, AuthorMember). */
+/** One author as the roster shows it. */
 export interface AuthorMember {
   readonly tenantId: string;
   readonly authorId: string;
@@ -26,7 +26,7 @@ export interface AuthorMember {
   readonly inviteToken: string | null;
 }
 
-/** An invitation lives this long (decisions §3, Members). */
+/** An invitation lives this long. */
 const INVITE_LIFE_MS = 7 * 24 * 3_600_000;
 
 /** The roster of a site; `org` is the account that owns it. Throws not_found, database_unavailable. */

@@ -147,7 +147,7 @@ function completePricing(input: PricingInput): Pricing {
   };
 }
 
-/** What is charged can be quoted, and its credits API may be asked (decisions §6 rule 1: checked when saved, and again when sent). */
+/** What is charged can be quoted, and its credits API may be asked (checked when saved, and again when sent). */
 function requirePricing(deps: Pick<TenantDeps, 'network'>, pricing: Pricing): void {
   validatePricing(pricing, forbiddenWallets(deps));
   const { creditsApiUrl } = pricing;

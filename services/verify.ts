@@ -36,7 +36,7 @@ const INTAKE_MS = 60_000;
 
 /**
  * Settles a buyer's payment for a page of the caller's site: whose page → payment readable → quote ours and alive → legs →
- * settlement (decisions: Order of checks). Throws 400 and 403 before anything is recorded; every refusal of the payment itself
+ * settlement. Throws 400 and 403 before anything is recorded; every refusal of the payment itself
  * is a 402 and writes one `payment-failed` observation; outages are 503 and write none.
  */
 export async function verifyPayment(deps: VerifyDeps, caller: Caller, request: VerifyRequest): Promise<SettleReceipt> {
@@ -66,7 +66,7 @@ export async function verifyPayment(deps: VerifyDeps, caller: Caller, request: V
 
 /**
  * The terms as of the payment's intake (safety 17): now for a new authorization, and for one we hold already the moment we took
- * it in, so that a repeated call meets its own answer and not an expired quote (decisions: Idempotency).
+ * it in, so that a repeated call meets its own answer and not an expired quote.
  */
 async function termsOf(
   deps: VerifyDeps,

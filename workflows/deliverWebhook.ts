@@ -14,7 +14,7 @@ const ROUNDS = 200;
 
 /**
  * Owns a delivery whose first attempt failed: sleeps until the next attempt is due, has it made, until it is delivered, failed
- * for good or exhausted (decisions §4: eight attempts in 27.6 hours). An attempt whose end nobody recorded, because a worker
+ * for good or exhausted (eight attempts in 27.6 hours). An attempt whose end nobody recorded, because a worker
  * died or the database was away, is asked for again under the same number. Runs as `delivery:<id>` and returns the last state.
  */
 export async function deliverWebhook(start: RetryStart): Promise<string> {

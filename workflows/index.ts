@@ -1,4 +1,4 @@
-/** Every workflow of the service; the worker bundles this file (DESIGN §2: workflows do no I/O). */
+/** Every workflow of the service; the worker bundles this file, in which nothing does I/O. */
 export { checkRollups } from './checkRollups.ts';
 export { closeEventWindows } from './closeEventWindows.ts';
 export { deliverWebhook } from './deliverWebhook.ts';

@@ -35,7 +35,7 @@ const opened = defineUpdate<void>('opened');
 const check = defineUpdate<Report['outcome']>('check');
 
 /**
- * Looks after one host of one tenant, as `host:<tenantId>:<host>` (DESIGN §6): checks the open challenge on a back-off schedule and
+ * Looks after one host of one tenant, as `host:<tenantId>:<host>`: checks the open challenge on a back-off schedule and
  * when asked, rechecks a verified host daily, and has the routing probe look. What is due, and every decision, stands in rows: this
  * only keeps the time. Ends when the challenge is gone or its token died unproven; opening it again starts it anew.
  */

@@ -5,7 +5,7 @@ import type { ReportQuery } from '../../services/reports/request.ts';
 import { parseWith } from './parse.ts';
 import { kind } from './shared.ts';
 
-/** Parameters and parts that the reports share (specification, Earnings; decisions §4). */
+/** Parameters and parts that the reports share. */
 
 const MAX_LIMIT = 500;
 const DEFAULT_LIMIT = 50;
@@ -16,7 +16,7 @@ const milliseconds = z
   .regex(/^\d{1,15}$/, 'must be epoch milliseconds')
   .refine((text) => Number(text) <= MAX_TIME_MS, 'must be epoch milliseconds');
 
-/** What `compare` adds; the window before is cut by retention like any other (decisions §4, Retention and previous). */
+/** What `compare` adds; the window before is cut by retention like any other. */
 const COMPARE =
   '1: the answer of earnings and audit has `previous`, the totals of the window of the same length right before; without `to` the ' +
   'length is up to `generatedAt`. The plan’s retention cuts that window, too: where it begins before retention does, `previous` ' +

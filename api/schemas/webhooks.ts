@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { HOST, LEGS, NOW_MS, TENANT_ID, TRANSACTION } from '../examples/values.ts';
 
-/** Deliveries to a publisher's endpoint (specification, Events), for the `webhooks` member of the API description. */
+/** Deliveries to a publisher's endpoint, for the `webhooks` member of the API description. */
 
 const SettlementLeg = z
   .object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { json } from './parsers.ts';
 
-/** Private keys of the relayer, by CAIP-2 network; each key is a lane of its own (DESIGN §7). */
+/** Private keys of the relayer, by CAIP-2 network; each key is a lane of its own. */
 export type RelayerKeys = Readonly<Record<string, readonly `0x${string}`[]>>;
 
 const relayerKey = z.templateLiteral(['0x', z.string().regex(/^[0-9a-fA-F]{64}$/)], 'must be a 0x-prefixed 32-byte key');
@@ -37,7 +37,7 @@ const licenceKey = z.object(
   'must be a JWK',
 );
 
-/** A private JWK set, newest first: the first signs, all stay published (decisions §2, `kid` and JWKS). */
+/** A private JWK set, newest first: the first signs, all stay published. */
 export const licenceKeys: z.ZodType<readonly LicenceKey[], string> = json(
   z
     .object({ keys: z.array(licenceKey, 'must be a list').min(1, 'needs at least one key') }, 'must be a JWK set')

@@ -79,7 +79,7 @@ const network = z
   });
 
 /**
- * The networks we settle on (decisions §1, Networks). Base and Base Sepolia need only `id`, `rpcUrls` and `router`; any other
+ * The networks we settle on. Base and Base Sepolia need only `id`, `rpcUrls` and `router`; any other
  * one states everything. Each may stand once.
  */
 export const networks: z.ZodType<readonly Network[], string> = json(

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-/** Whom licences belong to; payer and account may differ (decisions §2). */
+/** Whom licences belong to; payer and account may differ. */
 export const BuyerAccount = defineEntity({
   name: 'BuyerAccount',
   tableName: 'buyer_account',

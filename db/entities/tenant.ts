@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-/** A publisher's site, the isolation boundary (specification: TenantSelfRow). Prices are decimals of USD as text. */
+/** A publisher's site, the isolation boundary. Prices are decimals of USD as text. */
 export const Tenant = defineEntity({
   name: 'Tenant',
   tableName: 'tenant',

@@ -76,7 +76,7 @@ const OPEN = 'offer.*';
 const WHOLE = 'offer.*, jsonb_array_length(offer.pages) as page_count, null as pages_digest';
 
 /**
- * The offer that stands for a request of an account: the one made within its life, or this new one (decisions: Offer memory). Two
+ * The offer that stands for a request of an account: the one made within its life, or this new one. Two
  * processes at once get the same. Null: the account has as many open offers as it may, and nothing was kept. Where a site has as many as
  * it may, the oldest of the account with most of them gives way, so that whoever floods a site loses his own.
  */

@@ -13,7 +13,7 @@ export type CrossingDimension = 'total' | 'slug' | 'author';
 
 /**
  * A relation (host, kind, key, events, micro) that adds up to the plain aggregate of a window: months, days and hours from the
- * rollups, the edges from the rows (DESIGN §5). Amounts are micro-USDC, corrections count -1. At least one piece.
+ * rollups, the edges from the rows. Amounts are micro-USDC, corrections count -1. At least one piece.
  *
  * Spans are rows of their own, each looked up in an index: Postgres then expects the same of every window, and can plan a named
  * statement once a connection; to plan it at each call takes longer than to read.

@@ -30,7 +30,7 @@ export interface ObservationSum {
   readonly invalid: number;
 }
 
-/** The name an agent goes by when a caller asks for one that is no label (decisions §4, Audit agent). */
+/** The name an agent goes by when a caller asks for one that is no label. */
 const AGENT_NAME = "coalesce(case when o.verified then o.verified_agent end, o.agent_ua, 'unknown')";
 
 /** A row of the ledger in the columns of the rollups. */

@@ -134,7 +134,7 @@ export interface Refusal {
   readonly agent: StoredAgent;
 }
 
-/** Appends the one `payment-failed` observation of a refused attempt (decisions: failed attempts). */
+/** Appends the one `payment-failed` observation of a refused attempt. */
 export async function recordRefusalRow(database: Database, refusal: Refusal): Promise<void> {
   const { agent } = refusal;
   const insert = () =>

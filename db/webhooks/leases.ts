@@ -27,7 +27,7 @@ export interface LeasedDelivery {
 }
 
 /**
- * The envelope (specification, Envelope) as text around the event's stored data, which nobody may change; the profile is the
+ * The envelope as text around the event's stored data, which nobody may change; the profile is the
  * endpoint's at this moment. Bytes that are stored already stay. Chat messages get theirs from the domain. `d` is the delivery;
  * `e` and `ev` are where the statement has the endpoint and the event.
  */

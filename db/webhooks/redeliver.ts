@@ -73,7 +73,7 @@ export async function listReplayable(
 
 /**
  * Makes an endpoint's exhausted deliveries since `sinceMs` pending again, the oldest first: same id, same bytes, a schedule that
- * begins anew (decisions §5, revive). Returns how many.
+ * begins anew. Returns how many.
  */
 export async function reviveExhausted(
   sql: Sql,

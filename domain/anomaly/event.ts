@@ -1,7 +1,7 @@
 import { formatUsdc } from '../money.ts';
 import type { AnomalyMetric, AnomalyRuleSettings, RangeKey } from './rule.ts';
 
-/** `data` of `anomaly.detected` (specification, Events). */
+/** `data` of `anomaly.detected`. */
 export interface AnomalyData {
   readonly metric: AnomalyMetric;
   readonly detail: string;

@@ -1,4 +1,4 @@
-/** Rules of a publisher about its traffic and earnings: when one fires, and when it is ready to fire again (decisions §4). */
+/** Rules of a publisher about its traffic and earnings: when one fires, and when it is ready to fire again. */
 
 /** What can be watched. `*_micro` are micro-USDC, `payment_failure_rate` a part of 1, `earned_drop_pct` percent. */
 export const ANOMALY_METRICS = [
@@ -110,7 +110,7 @@ function fire(breachedAtMs: number, window: number, nowMs: number): RuleVerdict 
   return { state: { breachedAtMs, firedWindow: window, firedAtMs: nowMs }, fires: { breachedAtMs, window } };
 }
 
-/** The phase of a rule (decisions §5): `throttled` is over its breach, but may not fire again yet. */
+/** The phase of a rule: `throttled` is over its breach, but may not fire again yet. */
 export function phaseOf(rangeKey: RangeKey, state: BreachState, nowMs: number): 'armed' | 'breached' | 'throttled' {
   if (state.breachedAtMs !== null) return 'breached';
   const isQuiet = state.firedAtMs !== null && nowMs - state.firedAtMs < throttleMs(rangeKey);

@@ -1,7 +1,7 @@
 import type { FailureReason } from '../errors.ts';
 
 /**
- * States of a payment (decisions §5): accepted → (held) → broadcast → settled → final, or failed, superseded, expired,
+ * States of a payment: accepted → (held) → broadcast → settled → final, or failed, superseded, expired,
  * or review, where a person looks because ten minutes after `validBefore` the chain still gave no answer.
  */
 export const PAYMENT_STATES = [

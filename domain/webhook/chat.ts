@@ -19,7 +19,7 @@ const TITLES: Readonly<Record<EventType, string>> = {
 
 /**
  * The body of a chat message: the event in one line of at most 300 characters, in which nothing is markup, a link's text or a
- * mention, whatever stands in a host or slug (decisions §4, Chat formats).
+ * mention, whatever stands in a host or slug.
  */
 export function buildChatBody(channel: ChatChannel, event: ChatEvent): string {
   const title = TITLES[event.type];

@@ -14,7 +14,7 @@ export interface EndpointSettings {
   readonly description: string;
 }
 
-/** Most endpoints a tenant may have (decisions §4). */
+/** Most endpoints a tenant may have. */
 export const MAX_ENDPOINTS = 10;
 /** Every endpoint has two slots: so many of its requests may be in flight. */
 export const ENDPOINT_SLOTS: readonly number[] = [1, 2];

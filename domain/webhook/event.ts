@@ -3,7 +3,7 @@ import { formatUsdc, microToJson } from '../money.ts';
 import type { CrossingKind } from '../terms.ts';
 import type { EventWindow } from './window.ts';
 
-/** The two event types (specification, Events). */
+/** The two event types. */
 export const EVENT_TYPES = ['settlement.completed', 'anomaly.detected'] as const;
 /** One of the two. */
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -11,7 +11,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** How much of an event an endpoint gets: everything, or a count. */
 export type Profile = 'detailed' | 'summary';
 
-/** What a settlement reference is (specification: HeldLicence). */
+/** What a settlement reference is. */
 export type SettlementRefKind = 'txHash' | 'transferId' | 'mock' | 'none';
 
 /** A crossing no event has announced yet, with its legs in ledger order. A correction has negative amounts. */
@@ -30,7 +30,7 @@ export interface UnannouncedCrossing {
   }[];
 }
 
-/** A leg as `settlement.completed` shows it (decisions §4). `authorId` is absent where several authors share a wallet. */
+/** A leg as `settlement.completed` shows it. `authorId` is absent where several authors share a wallet. */
 export interface SettlementLeg {
   readonly toAddress: string;
   readonly amountMicro: number;
@@ -40,7 +40,7 @@ export interface SettlementLeg {
   readonly settlementRefKind: SettlementRefKind;
 }
 
-/** `data` of `settlement.completed`, profile `detailed` (specification, Events). `gross.microUsdc` = Σ legs. */
+/** `data` of `settlement.completed`, profile `detailed`. `gross.microUsdc` = Σ legs. */
 export interface SettlementDetails {
   readonly tenant: string;
   readonly host: string;
@@ -66,7 +66,7 @@ export interface EventData {
 /** Most crossings in one event: what is beyond goes into a further event of the same window, so that bodies stay small. */
 export const MAX_CROSSINGS_IN_EVENT = 1000;
 
-/** A reference's kind by its form; test-mode output is `mock` whatever it looks like (decisions §1, settlementRef). */
+/** A reference's kind by its form; test-mode output is `mock` whatever it looks like. */
 export function settlementRefKind(ref: string | null, mode: 'live' | 'mock'): SettlementRefKind {
   if (ref === null) return 'none';
   if (mode === 'mock') return 'mock';

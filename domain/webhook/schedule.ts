@@ -1,4 +1,4 @@
-/** When a delivery is tried again, and what one attempt means for it (decisions §4, retry schedule). All times in ms. */
+/** When a delivery is tried again, and what one attempt means for it. All times in ms. */
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -3,12 +3,12 @@
 /** What a secret looks like: shown once as `whsec_` and base64. */
 export const SECRET_PREFIX = 'whsec_';
 
-/** The text of `Svc-Signature`: `<t>.<rawBody>`, t in Unix seconds (specification, Delivery headers). */
+/** The text of `Svc-Signature`: `<t>.<rawBody>`, t in Unix seconds. */
 export function signedText(timeSeconds: number, body: string): string {
   return `${timeSeconds}.${body}`;
 }
 
-/** `t=<unix-seconds>,v1=<hex>`, one v1 for each valid secret, the newest first (decisions §4, rotation). */
+/** `t=<unix-seconds>,v1=<hex>`, one v1 for each valid secret, the newest first. */
 export function signatureHeader(timeSeconds: number, hexDigests: readonly string[]): string {
   return [`t=${timeSeconds}`, ...hexDigests.map((hex) => `v1=${hex}`)].join(',');
 }

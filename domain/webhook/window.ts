@@ -1,5 +1,5 @@
 /**
- * Windows: settled legs of one tenant and host are announced together (decisions §4, coalescing). A window opens with the
+ * Windows: settled legs of one tenant and host are announced together. A window opens with the
  * first leg nobody has announced and is closed `spanMs` later; a leg that comes late goes to the next one.
  */
 

@@ -1,4 +1,4 @@
-/** The limits of the GraphQL door (decisions §4, GraphQL). */
+/** The limits of the GraphQL door. */
 
 /** Levels of fields in one query. */
 export const DEPTH_LIMIT = 8;

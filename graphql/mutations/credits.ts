@@ -34,7 +34,7 @@ const Contributor = builder.inputRef<ContributorInput>('ContributorInput').imple
   }),
 });
 
-/** Credits of a page, by the contract of credits APIs (decisions §3, credits_inline). */
+/** Credits of a page, by the contract of credits APIs. */
 export const Credits = builder.inputRef<CreditsInput>('CreditsInput').implement({
   description: 'Who is paid for a page, at most 50 wallets.',
   fields: (t) => ({

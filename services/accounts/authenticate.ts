@@ -20,7 +20,7 @@ export interface AccountCredential {
 }
 
 /**
- * Lets a buyer account in (specification: Authentication 10; decisions §2): a bearer that is a `svc_buyer_` key, looked up in
+ * Lets a buyer account in: a bearer that is a `svc_buyer_` key, looked up in
  * this call, or an account token; or a signed challenge in SIGN-IN-WITH-X. Throws missing_credential, unknown_credential (401).
  */
 export async function authenticateAccount(

@@ -22,7 +22,7 @@ export interface Challenge extends SignInFields {
 }
 
 /**
- * Makes a challenge for a wallet, whose nonce is good once, for five minutes and for this address (decisions §2). Nothing is stored or
+ * Makes a challenge for a wallet, whose nonce is good once, for five minutes and for this address. Nothing is stored or
  * asked: whoever wants challenges can have them.
  */
 export function openChallenge(deps: Pick<BuyerDeps, 'baseUrl' | 'clock' | 'network' | 'pepper'>, address: Address): Challenge {

@@ -6,7 +6,7 @@ export const ACCOUNT_TOKEN_SECONDS = 3_600;
 /** What tells an account token from a licence: neither passes for the other. */
 const GRANT = 'account';
 
-/** A bearer token of an account: EdDSA, issued by and for this service, one hour (decisions §2). Throws signing_key_unavailable. */
+/** A bearer token of an account: EdDSA, issued by and for this service, one hour. Throws signing_key_unavailable. */
 export async function mintAccountToken(
   deps: Pick<BuyerDeps, 'keyring' | 'clock' | 'baseUrl'>,
   accountId: string,

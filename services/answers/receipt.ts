@@ -2,10 +2,10 @@ import type { ErrorCode, ErrorDetails } from '../../domain/errors.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/legs.ts';
 
-/** How a settlement reference is to be read (specification: HeldLicence). */
+/** How a settlement reference is to be read. */
 export type SettlementRefKind = 'txHash' | 'transferId' | 'mock' | 'none';
 
-/** What a settled payment is answered with (specification: VerifyReceipt). */
+/** What a settled payment is answered with. */
 export interface SettleReceipt {
   readonly settlementRef: string | null;
   readonly settlementRefKind: SettlementRefKind;

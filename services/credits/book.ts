@@ -13,7 +13,7 @@ import { readCredits } from './contract.ts';
 /** What is known of a page: its credits, `free`, or `failed` when neither the API nor a copy can say. */
 export type KnownCredits = PageCredits | 'free' | 'failed';
 
-/** The credits of pages whose authors stand behind a tenant's credits API (decisions §1, Credits). */
+/** The credits of pages whose authors stand behind a tenant's credits API. */
 export interface CreditsBook {
   /** What is known now, from memory alone; undefined: ask `load` first. */
   find(key: CreditsKey): KnownCredits | undefined;

@@ -19,7 +19,7 @@ export interface AuthorTotals extends Totals {
 }
 
 /**
- * Every author paid in a window, the largest first, from the rollups: the authors of the statements (specification, Earnings),
+ * Every author paid in a window, the largest first, from the rollups: the authors of the statements,
  * exact whatever a page shows of them. Throws database_unavailable.
  */
 export function readAuthors(

@@ -13,7 +13,7 @@ export type LicenceRules = OfferingRules;
 
 type Reading = Pick<ReadingDeps, 'reading'>;
 
-/** What a site's gate decides by, as `changeGate` sets it (decisions §3, enforce-config). Throws database_unavailable. */
+/** What a site's gate decides by, as `changeGate` sets it. Throws database_unavailable. */
 export async function readGate({ reading }: Reading, tenantId: string): Promise<EnforcementSettings> {
   return (await atDatabase(() => findEnforcement(reading, tenantId))) ?? DEFAULT_ENFORCEMENT;
 }

@@ -3,11 +3,11 @@ import type { MintedKey } from '../keys.ts';
 import { mintKey } from '../keys.ts';
 import type { Pepper } from '../pepper.ts';
 
-/** Life of a key that may write: 30 days (specification, Limits 9). */
+/** Life of a key that may write: 30 days. */
 const CONNECT_LIFE_MS = 30 * 86_400_000;
 
 /**
- * Issues the key of the WordPress connect preset: `tenant.read` and `domain.manage`, for 30 days (specification, Authentication 8).
+ * Issues the key of the WordPress connect preset: `tenant.read` and `domain.manage`, for 30 days.
  * `domain.manage` leaves it the moment a host of the site is verified. Throws what `mintKey` throws; every call issues another one.
  */
 export function mintConnectKey(

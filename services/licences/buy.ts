@@ -44,7 +44,7 @@ export type PurchaseOutcome =
   | { readonly kind: 'offered'; readonly offer: Offer; readonly refusal: PaymentError | null };
 
 /**
- * Sells a licence to an account (specification: POST licenses). Without a payment: the offer that stands for this request. With
+ * Sells a licence to an account. Without a payment: the offer that stands for this request. With
  * one: it is settled for the offer it fits, and the licence is answered from its rows; the same payment again gets the same
  * answer. A payment that is refused gets a fresh offer with the reason; one that is undecided gets none (throws PaymentError
  * settlement_pending). Throws what understanding and quoting throw, idempotency_conflict (409), and outages.

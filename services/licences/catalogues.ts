@@ -21,7 +21,7 @@ export interface Offering extends OfferingRules, Catalogue {}
 /** The catalogues in memory, those asked for last, as many as fit. */
 export interface Catalogues {
   /**
-   * The catalogue of a site (decisions §2): the slugs of credits_inline under its first article prefix, and its imported pages,
+   * The catalogue of a site: the slugs of credits_inline under its first article prefix, and its imported pages,
    * without the free ones. Made once for each version of the tenant. Throws conflict (409) for one that does not fit into memory.
    */
   of(database: Database, tenant: TenantSnapshot): Promise<Offering>;

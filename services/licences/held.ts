@@ -6,7 +6,7 @@ import { atDatabase } from '../outage.ts';
 import type { BuyerDeps } from './deps.ts';
 import { legBody } from './quote.ts';
 
-/** A held licence as the API shows it (specification: HeldLicence); times in epoch milliseconds. */
+/** A held licence as the API shows it; times in epoch milliseconds. */
 export interface HeldLicenceBody {
   readonly jti: string;
   readonly host: string;

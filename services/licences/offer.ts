@@ -27,7 +27,7 @@ const V1_CLIENT_CAP_MICRO = 100_000n;
 const V2_CLIENT_CAP_MICRO = 1_000_000n;
 
 /**
- * The offer that stands for this request of the account, as it was first made (decisions: Offer memory); of its pages a digest is kept
+ * The offer that stands for this request of the account, as it was first made; of its pages a digest is kept
  * (freeze.ts). Throws what quoting throws, and throttled (429) at 100 open offers of the account.
  */
 export async function openOffer(deps: BuyerDeps, accountId: string, request: UnderstoodRequest): Promise<OpenOffer> {

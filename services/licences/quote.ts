@@ -17,7 +17,7 @@ export interface ScopeQuote extends PricedScope {
   readonly legWords: readonly `0x${string}`[] | null;
 }
 
-/** The wire form of a licence quote (specification: LicenceQuote). */
+/** The wire form of a licence quote. */
 export interface LicenceQuoteBody {
   readonly priceMicro: number;
   readonly patterns: readonly string[];

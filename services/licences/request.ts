@@ -13,7 +13,7 @@ import { atDatabase } from '../outage.ts';
 import type { TenantSnapshot } from '../snapshots.ts';
 import type { BuyerDeps } from './deps.ts';
 
-/** A licence asked for, of the right shape (specification: body of the licence quote, with our extras). */
+/** A licence asked for, of the right shape. */
 export interface LicenceRequest {
   readonly scope: readonly string[];
   readonly terms: readonly string[];

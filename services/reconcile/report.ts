@@ -7,7 +7,7 @@ import { payeeOfWord, traceSplit } from '../../domain/reconcile.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from '../reports/request.ts';
 import { readReport } from '../reports/request.ts';
 
-/** Most exceptions of one report; the buckets count all (specification, Limits). */
+/** Most exceptions of one report; the buckets count all. */
 export const MAX_EXCEPTIONS = 1_000;
 
 /** Legs and their sum, micro-USDC. */

@@ -14,12 +14,12 @@ import { previousWindow } from '../../domain/window.ts';
 import type { ReportDeps, ReportFrame, ReportQuery, ReportSite } from './request.ts';
 import { readReport } from './request.ts';
 
-/** What the audit can be broken down by (decisions §4). */
+/** What the audit can be broken down by. */
 export const AUDIT_GROUPS = ['host', 'slug', 'author', 'kind', 'agent', 'verdict'] as const;
 /** One of them. */
 export type AuditGroup = (typeof AUDIT_GROUPS)[number];
 
-/** Most groups of a breakdown, and most agents; more is cut and said (decisions §4, truncated). */
+/** Most groups of a breakdown, and most agents; more is cut and said. */
 export const MAX_GROUPS = 1_000;
 
 /** Net sums of observations; micro-USDC. */
@@ -82,7 +82,7 @@ export interface AuditQuery extends ReportQuery {
 }
 
 /**
- * What was observed on a site in a window (specification, Audit). Every filter applies to every part. Throws
+ * What was observed on a site in a window. Every filter applies to every part. Throws
  * database_unavailable.
  */
 export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery): Promise<Audit> {

@@ -9,7 +9,7 @@ import { previousWindow } from '../../domain/window.ts';
 import type { ReportDeps, ReportFrame, ReportQuery, ReportSite, Totals } from './request.ts';
 import { readReport, untilCursor } from './request.ts';
 
-/** What earnings can be broken down by (decisions §4). */
+/** What earnings can be broken down by. */
 export const EARNINGS_GROUPS = ['host', 'slug', 'author', 'kind'] as const;
 /** One of them. */
 export type EarningsGroup = (typeof EARNINGS_GROUPS)[number];
@@ -39,7 +39,7 @@ export interface Earnings extends ReportFrame {
 }
 
 /**
- * Earnings of a site in a window (specification, Earnings): sums from the rollups, exact whatever the list's limit; mock payments
+ * Earnings of a site in a window: sums from the rollups, exact whatever the list's limit; mock payments
  * have no crossings and count nowhere. Throws database_unavailable.
  */
 export function readEarnings(

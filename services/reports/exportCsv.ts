@@ -13,7 +13,7 @@ import type { ExportSlots } from './exportSlots.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
 import { frameOf } from './request.ts';
 
-/** Most rows of an export (specification, Limits). */
+/** Most rows of an export. */
 export const MAX_EXPORT_ROWS = 50_000;
 
 /**
@@ -25,7 +25,7 @@ const MAX_DOWNLOAD_MS = 600_000;
 const DIGEST_PIECE_BYTES = 8_192;
 const DIGEST_PAUSE_MS = 1;
 
-/** The columns, in order (decisions §4, CSV columns). */
+/** The columns, in order. */
 const COLUMNS = [
   ...['at_iso', 'at_ms', 'host', 'slug', 'kind', 'amount_micro', 'amount_usdc', 'author_id', 'wallet', 'share', 'role'],
   ...['settlement_ref', 'settlement_ref_kind', 'payer', 'agent', 'licence_jti'],
@@ -108,7 +108,7 @@ export async function csvDigest(snapshot: ReadSnapshot, tenantId: string, window
   return hash.digest('hex');
 }
 
-/** The name of an export's file (decisions §4): dates of the window, UTC; text that a header can carry. */
+/** The name of an export's file: dates of the window, UTC; text that a header can carry. */
 export function exportFileName(extension: 'csv' | 'pdf', host: string | null, frame: ReportFrame): string {
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const name = (host ?? 'site').replace(/[^a-z0-9.-]/gi, '_');

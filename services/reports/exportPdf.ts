@@ -43,7 +43,7 @@ const OTHER_LETTERS =
   'Letters of authors’ names that the fonts of this document lack are shown as ?; the wallet tells who it is, and the CSV has all letters.';
 
 /**
- * A window's statement as a PDF (decisions §4): totals, the table of authors, their lines, the window, and the digest of the CSV
+ * A window's statement as a PDF: totals, the table of authors, their lines, the window, and the digest of the CSV
  * of the same window, all from one snapshot. What MAX_PDF_LINES leave no room for is left out, which the cover says. Throws overloaded and database_unavailable.
  */
 export async function exportPdf(

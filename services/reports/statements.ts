@@ -8,7 +8,7 @@ import { add, largestFirst } from './earnings.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite, Totals } from './request.ts';
 import { readReport } from './request.ts';
 
-/** Most lines of one author's statement (specification, Limits). */
+/** Most lines of one author's statement. */
 export const MAX_STATEMENT_LINES = 10_000;
 /** Most lines of an answer; the statements share them, and say so when they are cut. */
 const MAX_LINES = 100_000;
@@ -35,7 +35,7 @@ export interface Statements extends ReportFrame {
   readonly totalMicro: bigint;
 }
 
-/** Statements of every author paid in a window (specification, Earnings). Throws database_unavailable. */
+/** Statements of every author paid in a window. Throws database_unavailable. */
 export function readStatements(deps: ReportDeps, site: ReportSite, asked: AskedWindow): Promise<Statements> {
   return readReport(deps, site, asked, async (sql, frame) => {
     const authors = await sumAuthors(sql, site.tenantId, frame.window);

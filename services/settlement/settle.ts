@@ -56,7 +56,7 @@ export interface SettleRequest {
 const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_already_used' } as const;
 
 /**
- * Settles one payment and answers with its receipt (specification: POST verify). The order of checks is safety 12:
+ * Settles one payment and answers with its receipt. The order of checks is safety 12:
  * terms → signature → replay → open purchase → row → chain. A second call with the same authorization and the same
  * purchase gets the first one's answer, byte for byte, until its licence ends; for another purchase it is refused.
  * The authorization is looked up once before the row, and once more when somebody else turns out to have been quicker.

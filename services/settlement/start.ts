@@ -8,7 +8,7 @@ import type { BatchProposal, StartBatch } from './starter.ts';
 const TASK_TIMEOUT = '5s';
 const FLUSH_EVERY = 5;
 
-/** Starts `settlePayments` as `settle:<network>:<batchId>`, with the payment ids in its memo (DESIGN §4). */
+/** Starts `settlePayments` as `settle:<network>:<batchId>`, with the payment ids in its memo. */
 export function createBatchStart(client: () => Client, taskQueue: string): StartBatch {
   return async (proposal: BatchProposal) => {
     await client().workflow.start('settlePayments', {

@@ -53,7 +53,7 @@ function takeFairly(waiting: Queue['waiting'], most: number): PaymentRef[] {
 }
 
 /**
- * Group commit (DESIGN §4): a payment that arrives while batches are on their way joins the next one; an idle queue
+ * Group commit: a payment that arrives while batches are on their way joins the next one; an idle queue
  * starts at once. `groupByTenant` keeps every proposal within one tenant (safety 25).
  */
 export function createBatchStarter(deps: { start: StartBatch; log: Log; groupByTenant: boolean }): BatchStarter {

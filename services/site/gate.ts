@@ -7,7 +7,7 @@ import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 
 /**
- * Changes what a site's own gate decides by: crawler policy, search engines, scope; members left out stay (decisions §3). Its
+ * Changes what a site's own gate decides by: crawler policy, search engines, scope; members left out stay. Its
  * version goes up, so that gates fetch it anew. Throws invalid_parameter and what `changeSite` throws; again: changes nothing else.
  */
 export async function changeGate(

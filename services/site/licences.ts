@@ -7,7 +7,7 @@ import { changeSite } from './change.ts';
 
 const MAX_JTI_CHARS = 100;
 
-/** Revokes a licence the site sold (decisions §2, Revocation). Throws not_found; a second call changes nothing. */
+/** Revokes a licence the site sold. Throws not_found; a second call changes nothing. */
 export async function revokeSiteLicence(deps: { readonly database: Database }, call: SiteCall, jti: string): Promise<void> {
   const { tenantId } = call;
   await changeSite(deps, call, {

@@ -15,7 +15,7 @@ export interface SitePageDeps extends ImportLimits {
 }
 
 /**
- * Imports pages, replacing those of the same slug (decisions §2, Catalogue). Throws invalid_parameter, conflict when two pages
+ * Imports pages, replacing those of the same slug. Throws invalid_parameter, conflict when two pages
  * have one path, and what `changeSite` throws. The same import again changes nothing.
  */
 export async function importSitePages(

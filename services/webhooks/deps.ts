@@ -16,7 +16,7 @@ export interface RetryStarter {
 
 /** Figures of delivery; the defaults are `WEBHOOK_LIMITS`. */
 export interface WebhookLimits {
-  /** One request altogether (decisions §4: 15 s). */
+  /** One request altogether (15 s). */
   readonly requestTimeoutMs: number;
   /** How long a lease outlives a dead worker; more than a request may take. */
   readonly leaseMs: number;
@@ -52,7 +52,7 @@ export const WEBHOOK_LIMITS: WebhookLimits = {
 export interface WebhookDeps {
   readonly database: Database;
   readonly outbound: Outbound;
-  /** The door for chats: one without a loopback override, whatever the other has (decisions §6 rule 8). */
+  /** The door for chats: one without a loopback override, whatever the other has. */
   readonly chatOutbound: Outbound;
   readonly secretBox: SecretBox;
   readonly retries: RetryStarter;

@@ -7,7 +7,7 @@ import type { WebhookDeps } from './deps.ts';
 import { signHeaders } from './sign.ts';
 import { signingKeysOf } from './signingKeys.ts';
 
-/** Port 8443 is allowed for receivers beside 443 (decisions §6 rule 1). */
+/** Port 8443 is allowed for receivers beside 443. */
 export const WEBHOOK_PORTS: readonly number[] = [8443];
 const KEPT_BYTES = 2_048;
 

@@ -5,7 +5,7 @@ import type { EndpointDeps } from './endpoints.ts';
 import { getLockedEndpoint } from './endpoints.ts';
 import { createWebhookSecret, secretContext } from './secret.ts';
 
-/** How long the secrets before it sign beside a new one (decisions §4, Rotation). */
+/** How long the secrets before it sign beside a new one. */
 const OVERLAP_MS = 24 * 3_600_000;
 /** Most secrets that sign at once: a header of bounded length, however often an owner rotates. */
 const MAX_SECRETS = 4;

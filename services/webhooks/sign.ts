@@ -26,7 +26,7 @@ export function signingKeyOf(secret: string): SigningKey {
 
 /**
  * The signature headers of one attempt: ours and those of Standard Webhooks beside them. `keys` are of the endpoint's secrets,
- * the newest first; each signs (decisions §4).
+ * the newest first; each signs.
  */
 export function signHeaders(
   deliveryId: string,

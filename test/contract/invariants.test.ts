@@ -1,4 +1,4 @@
-/** The eight invariants of the legs split (DESIGN §4), each held against random groups, payers, legs and failures. */
+/** The eight invariants of the legs split, each held against random groups, payers, legs and failures. */
 import fc from 'fast-check';
 import type { TransactionReceipt } from 'viem';
 import { concat, encodeFunctionData } from 'viem';

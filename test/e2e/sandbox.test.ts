@@ -105,7 +105,7 @@ test('an unknown argument ends the run at once', async () => {
   expect(run.output()).toContain('--exti');
 });
 
-/** The public contract of DESIGN §3. */
+/** What `sandbox.json` promises its readers. */
 function expectShape(contract: Record<string, unknown>): void {
   const url = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+/);
   const key = expect.stringMatching(/^svc_live_[0-9A-Za-z]{49}$/);

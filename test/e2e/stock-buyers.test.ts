@@ -24,7 +24,7 @@ import { balancesOf, openShop } from '../support/shop.ts';
 import { moneyVerdicts, quoteOf } from '../support/verify.ts';
 
 const [A, B, C, D] = WALLETS as [string, string, string, string];
-/** What each page of alpha pays whom for one read, in micro, the order the canonical one (decisions: Leg order and rounding). */
+/** What each page of alpha pays whom for one read, in micro, the order the canonical one. */
 const LEGS: Record<string, [string, bigint][]> = {
   solo: [[A, 1_000n]],
   trio: [

@@ -11,7 +11,7 @@ import { createBuyerAccount, setTenantStatus } from '../../services/tenants.ts';
 import type { TestAnswer } from '../support/api.ts';
 import { startTestApi } from '../support/api.ts';
 
-/** What every keyed operation asks for, from the specification's table and decisions §3, Scope mapping. */
+/** What every keyed operation asks for, and what it answers a key that may. */
 const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?: true; allowed: number }>> = {
   getQuote: { scope: 'tenant.read', query: '?slug=solo', allowed: 200 },
   verifyPayment: { scope: 'tenant.read', isOkShape: true, allowed: 400 },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readSources } from '../../bin/check/sources.ts';
 
 /**
- * Where requests leave us: `adapters/outbound` (with its connector and its handler) for every address that comes from users (DESIGN §6), `chain/rpc` and
+ * Where requests leave us: `adapters/outbound` (with its connector and its handler) for every address that comes from users, `chain/rpc` and
  * `chain/facilitator` for nodes and facilitators the operator configured. Programs that stand outside the service are free.
  */
 const MAY_SEND =

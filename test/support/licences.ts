@@ -49,7 +49,7 @@ export function stockFetch(wallet: PrivateKeyAccount): typeof fetch {
   return wrapFetchWithPayment(fetch, new x402Client().register('eip155:*', new ExactEvmScheme(wallet)));
 }
 
-/** The proof that a wallet holds a bound token (decisions §2, proof). */
+/** The proof that a wallet holds a bound token. */
 export async function proofOf(
   wallet: PrivateKeyAccount,
   token: string,
