@@ -3,6 +3,7 @@ import { isTxHash } from '../../../chain/facilitator.ts';
 import type { Submission } from '../../../db/settlement/facilitator.ts';
 import { listOpenFacilitatorBatches, listOpenSubmissions } from '../../../db/settlement/facilitator.ts';
 import type { PaymentRef } from '../../../db/settlement/payment.ts';
+import { refOf } from '../../../db/settlement/payment.ts';
 import { findBatch, setBatchState } from '../../../db/settlement/relayer.ts';
 import type { Hex } from '../../../domain/payload.ts';
 import type { Budget } from '../../settlement/budget.ts';
@@ -70,7 +71,7 @@ async function decide(call: Chain<SettlementDeps>, open: readonly Submission[]):
     });
     const { changed, released } = await runRound(call, lookups, { atSafe: false });
     if (changed.length > 0) call.deps.crashAt('after_record');
-    rest.push(...released.map(({ tenantId, paymentId }) => ({ tenantId, paymentId })));
+    rest.push(...released.map(refOf));
   }
   return rest;
 }

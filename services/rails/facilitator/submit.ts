@@ -1,6 +1,6 @@
 import { claimSubmissions } from '../../../db/settlement/facilitator.ts';
 import { applyEvents } from '../../../db/settlement/outcome.ts';
-import { listPayments } from '../../../db/settlement/payment.ts';
+import { listPayments, refOf } from '../../../db/settlement/payment.ts';
 import { findBatch } from '../../../db/settlement/relayer.ts';
 import { isClaimable } from '../../../domain/payment/state.ts';
 import type { SettlementDeps } from '../../settlement/deps.ts';
@@ -28,6 +28,6 @@ export async function claimForFacilitator(
   const { released } = await applyEvents(deps.database, occurrences);
   const claimed = await claimSubmissions(deps.database, { ...proposal, workflowId }, sendable);
   deps.crashAt('after_sign');
-  const rest = released.map(({ tenantId, paymentId }) => ({ tenantId, paymentId }));
+  const rest = released.map(refOf);
   return { kind: claimed.length === 0 ? 'idle' : 'sent', rest };
 }
