@@ -5,7 +5,7 @@ alter table payment add column batch_size smallint;
 alter table payment add column planned_gas bigint not null default 120000;
 -- Who has work, site by site, oldest first: a batch is chosen from rows, and each site has its share of it.
 create index payment_waiting on payment (network, tenant_id, accepted_at, payment_id) where state = 'accepted' and mode = 'live';
--- How many payments of a wallet with code are undecided (safety 19).
-create index payment_open_of_code on payment (network, payer) where lane = 'contract' and state in ('accepted', 'broadcast', 'held');
+-- How many payments of a payer are undecided (safety 19).
+create index payment_open_of_payer on payment (network, payer, accepted_at) where state in ('accepted', 'broadcast', 'held');
 -- Which kind of batch went out last.
 create index settlement_batch_newest on settlement_batch (network, created_at desc) where kind = 'settle';

@@ -46,13 +46,9 @@ export async function claimBatch(
 
 /** The payments whose payers have room for them, judged under the payers' locks: other relayer keys claim at the same time (safety 19). */
 async function withinPayerRoom(sql: Sql, network: string, payments: readonly Payment[]): Promise<readonly Payment[]> {
-  const ofCode = payments.filter(({ lane }) => lane === 'contract').map(({ payer }) => payer);
-  if (ofCode.length > 0) await lockPayers(sql, network, ofCode);
-  const records = await readPayers(
-    sql,
-    network,
-    payments.map(({ payer }) => payer),
-  );
+  const payers = payments.map(({ payer }) => payer);
+  if (payers.length > 0) await lockPayers(sql, network, payers);
+  const records = await readPayers(sql, network, payers);
   const taken = new Map<string, number>();
   return payments.filter(({ payer, lane }) => {
     const before = taken.get(payer) ?? 0;
@@ -100,5 +96,25 @@ export async function recordPrecheck(
       checks.map((check) => check.unusedAtBlock?.toString() ?? null),
       checks.map((check) => check.lane),
     ],
+  );
+  await relane(
+    sql,
+    checks.filter(({ lane }) => lane === 'contract'),
+  );
+}
+
+/** Whatever waits of a payer that turned out to have code waits as a wallet of code's does. */
+async function relane(sql: Sql, ofCode: readonly PaymentRef[]): Promise<void> {
+  if (ofCode.length === 0) return;
+  await sql.query(
+    `with waiting as (
+       select other.tenant_id, other.payment_id from payment other
+         join (select distinct seen.network, seen.payer from payment seen
+                 join unnest($1::uuid[], $2::uuid[]) as found (tenant_id, payment_id) using (tenant_id, payment_id)) payers
+           on other.network = payers.network and other.payer = payers.payer
+        where other.state = 'accepted' and other.lane = 'plain' for update of other skip locked)
+     update payment set lane = 'contract' from waiting
+      where payment.tenant_id = waiting.tenant_id and payment.payment_id = waiting.payment_id`,
+    [ofCode.map(({ tenantId }) => tenantId), ofCode.map(({ paymentId }) => paymentId)],
   );
 }

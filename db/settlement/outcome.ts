@@ -11,6 +11,7 @@ import { listPurchaseKeys, lockPurchases } from './intake.ts';
 import { recordLedger } from './ledger.ts';
 import type { Payment, PaymentRef } from './payment.ts';
 import { listPayments } from './payment.ts';
+import { reopenBatches } from './relayer.ts';
 import { rememberSellers } from './splits.ts';
 import { writeStates } from './states.ts';
 
@@ -106,6 +107,11 @@ async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Prom
     changes,
   );
   await writeStates(sql, [...changes, ...queued]);
+  const resend = changes.filter((change) => change.effects.some((effect) => effect.type === 'resend'));
+  await reopenBatches(
+    sql,
+    resend.flatMap(({ next }) => next.batchId ?? []),
+  );
   await addStrikes(
     sql,
     changes.filter(({ occurrence }) => occurrence.strike).map((change) => change.payment),
@@ -117,7 +123,7 @@ async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Prom
   return {
     changed: changes.map((change) => change.payment),
     released: listReleased(queued),
-    resend: changes.filter((change) => change.effects.some((e) => e.type === 'resend')).map((change) => change.payment),
+    resend: resend.map((change) => change.payment),
     poisoned: decided.filter((change) => conflicting.has(change.payment.paymentId)).map((change) => change.payment),
   };
 }

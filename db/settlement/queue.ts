@@ -1,4 +1,5 @@
 import type { PayerRecord } from '../../domain/payment/payerLimits.ts';
+import { UNDECIDED_LIMIT } from '../../domain/payment/payerLimits.ts';
 import type { BatchKind, WaitingPayment } from '../../domain/payment/pickBatch.ts';
 import type { LaneLoad } from '../../domain/payment/places.ts';
 import type { Sql } from '../database.ts';
@@ -14,7 +15,7 @@ const WAITS = "network = $1 and state = 'accepted' and mode = 'live'";
 
 /**
  * Payments of a network that wait for a batch, of every site its oldest, all sites alike: at most 480 rows of 240 sites, read by index
- * and without what only sending needs. With more sites than that, `from` (any uuid) says where in their order to begin, so that each
+ * and without what only sending needs. Of a wallet of code no more than may go out, so that it fills nobody's window. With more sites than that, `from` (any uuid) says where in their order to begin, so that each
  * has its turn.
  */
 export async function listWaiting(sql: Sql, network: string, from: string): Promise<readonly WaitingPayment[]> {
@@ -37,7 +38,10 @@ export async function listWaiting(sql: Sql, network: string, from: string): Prom
      select oldest.* from site cross join lateral (
        select tenant_id, payment_id, payer, pay_to, lane, router, attempts, batch_size, accepted_at,
               coalesce(cardinality(leg_words), 1) as legs, (octet_length(signature) - 2) / 2 as signature_bytes
-         from payment where ${WAITS} and batch_id is null and tenant_id = site.tenant_id
+         from payment where ${WAITS} and batch_id is null and tenant_id = site.tenant_id and (lane = 'plain' or ${UNDECIDED_LIMIT} > (
+           select count(*) from (select 1 from payment older where older.network = $1 and older.payer = payment.payer
+               and older.state = 'accepted' and older.lane = 'contract' and older.accepted_at < payment.accepted_at
+             limit ${UNDECIDED_LIMIT}) few))
         order by accepted_at, payment_id limit (select greatest(${ROWS} / count(*), ${LEAST_A_SITE}) from site)) oldest`,
     [network, from],
   );
@@ -95,7 +99,7 @@ export async function readPayers(
   const rows = await sql.query<{ payer: string; strikes: number; sent: number }>(
     `select asked.payer, coalesce(strikes, 0) as strikes,
             (select count(*)::int from payment where payment.network = $1 and payment.payer = asked.payer
-                and lane = 'contract' and state = 'broadcast') as sent
+                and state = 'broadcast') as sent
        from unnest($2::text[]) as asked (payer)
        left join payer_strike strike on strike.network = $1 and strike.payer = asked.payer and last_at > now() - interval '1 hour'`,
     [network, [...new Set(payers)]],

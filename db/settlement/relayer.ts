@@ -265,6 +265,16 @@ export async function setBatchState(sql: Sql, batchId: string, state: Batch['sta
   );
 }
 
+/** Opens batches whose bytes go out again, whatever they were thought to be; what becomes of them is judged again (safety 8). */
+export async function reopenBatches(sql: Sql, batchIds: readonly string[]): Promise<void> {
+  if (batchIds.length === 0) return;
+  await sql.query(
+    `with held as (select batch_id from settlement_batch where batch_id = any ($1::uuid[]) order by batch_id for update)
+     update settlement_batch set state = 'open', closed_at = null from held where settlement_batch.batch_id = held.batch_id`,
+    [[...new Set(batchIds)]],
+  );
+}
+
 /** Frees the batch's place in flight; true for the one caller that moved it on from `open`. */
 export async function markMined(sql: Sql, batchId: string): Promise<boolean> {
   const rows = await sql.query("update settlement_batch set state = 'mined' where batch_id = $1 and state = 'open' returning 1", [

@@ -193,9 +193,11 @@ function unfitToSend({ facts }: JudgedPayment, sight: Sight | null): Verdict | n
 /**
  * Our bytes are mined and moved nothing of this payment. What never ran goes out again; what ran is diagnosed by a simulation of now:
  * a payer or author whom the token refuses fails. A batch that reverted is sent again in smaller parts; alone, a revert is the
- * payment's own. A wallet of code that agrees when asked and not when it counts is believed once.
+ * payment's own. What passes now and did not when it counted was the payer's doing: his money had left, or his wallet's code said
+ * otherwise. He is struck; a wallet of code is believed once.
  */
-function notMoved({ facts, lane }: JudgedPayment, sight: Sight | null): Verdict | 'wait' | null {
+function notMoved(payment: JudgedPayment, sight: Sight | null, now: Moment): Verdict | 'wait' | null {
+  const { facts, lane } = payment;
   const carrier = sight?.carrier;
   if (facts.state !== 'broadcast' || !carrier || carrier.batchId !== facts.batchId) return null;
   const unsent = { type: 'unsent', batchId: carrier.batchId } as const;
@@ -205,7 +207,8 @@ function notMoved({ facts, lane }: JudgedPayment, sight: Sight | null): Verdict 
   const failed = (reason: FailureReason) => ({ type: 'itemFailed', batchId: carrier.batchId, reason }) as const;
   if (found.kind !== 'passed') {
     const { reason, raw, sentence } = reasonOf(found);
-    return { event: failed(reason), rawReason: raw, sentence, ...(found.kind === 'refused' && { strike: true }) };
+    const isStrike = found.kind === 'refused' && isPayersFault(payment, reason, now);
+    return { event: failed(reason), rawReason: raw, sentence, ...(isStrike && { strike: true }) };
   }
   if (carrier.fate === 'reverted') {
     if (carrier.size > 1) return { event: unsent };
@@ -216,10 +219,17 @@ function notMoved({ facts, lane }: JudgedPayment, sight: Sight | null): Verdict 
       strike: true,
     };
   }
-  if (lane === 'plain') return { event: unsent };
-  if (facts.attempts === 0) return { event: unsent, strike: true };
+  if (lane === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };
   const sentence = SENTENCES.authorization_invalid;
   return { event: failed('settlement_failed'), rawReason: 'contract_payer_failed', sentence, strike: true };
+}
+
+/**
+ * True when the payer could have known that the item would fail: not where its time ran out on the way, nor where the token refuses
+ * transfers for a reason of its own. A wallet of code chooses what it reverts with.
+ */
+function isPayersFault({ lane, validBefore }: JudgedPayment, reason: FailureReason, now: Moment): boolean {
+  return lane === 'contract' || (reason !== 'settlement_failed' && BigInt(now.seconds) < validBefore);
 }
 
 /** The rail refuses what the nonce shows unused: the chain's own reason counts first, then the rail's, if it is believed. */

@@ -5,11 +5,14 @@ export const STRIKE_LIMIT = 5;
 /** Most undecided payments of a wallet with code: it may agree when asked and burn its whole cap when it counts. */
 export const UNDECIDED_LIMIT = 3;
 
+/** Most payments of a key on their way: its money may leave between our look and our block, and each of them burns gas then. */
+export const PLAIN_SENT_LIMIT = 32;
+
 /** What is known of a payer. */
 export interface PayerRecord {
   /** Items that failed on chain within the hour. */
   readonly strikes: number;
-  /** Payments of its wallet's lane that are on their way. */
+  /** Its payments that are on their way. */
   readonly sent: number;
 }
 
@@ -23,10 +26,10 @@ export function isStruck({ strikes }: Pick<PayerRecord, 'strikes'>): boolean {
 
 /**
  * How many more payments of a payer may be sent now. A wallet with code never has more on its way than strikes it has left, so that an
- * hour of it costs at most `STRIKE_LIMIT` failed items; a key costs nothing that its own check did not see, until it is struck.
+ * hour of it costs at most `STRIKE_LIMIT` failed items; of a key at most `PLAIN_SENT_LIMIT` fail before it is struck.
  */
 export function payerRoom(lane: 'plain' | 'contract', payer: PayerRecord): number {
   if (isStruck(payer)) return 0;
-  if (lane === 'plain') return Number.POSITIVE_INFINITY;
+  if (lane === 'plain') return Math.max(0, PLAIN_SENT_LIMIT - payer.sent);
   return Math.max(0, Math.min(UNDECIDED_LIMIT, STRIKE_LIMIT - payer.strikes) - payer.sent);
 }

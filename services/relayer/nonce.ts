@@ -10,7 +10,7 @@ import type { SettlementDeps } from '../settlement/deps.ts';
  * The key was used elsewhere: the chain's count is adopted, so that no batch is signed for a nonce that is gone (safety 8). Never by one
  * answer of a node: two rounds must see it, at the safe block and at the newest one, and it must be near. What is far ahead raises
  * `relayer_nonce_suspect` and moves nothing. Until the next round has looked again the lane takes no batch. Returns the count that may be
- * believed of batches on their way: the lower of two calls, 0 while it is suspect.
+ * believed of batches on their way: the lower of two calls, 0 while a round has yet to agree with it or it is suspect.
  */
 export async function adoptNonce(deps: SettlementDeps, ref: RelayerRef): Promise<bigint> {
   const known = await findRelayerNonce(deps.database, ref);
@@ -28,6 +28,7 @@ export async function adoptNonce(deps: SettlementDeps, ref: RelayerRef): Promise
   const ahead = verdict.kind === 'seen' || verdict.kind === 'suspect' ? verdict.count : null;
   if (verdict.kind === 'adopt') await adoptCount(deps.database, ref, verdict.count);
   else if (ahead !== known.seenNonce || ahead !== null) await noteSeenNonce(deps.database, ref, ahead);
+  if (verdict.kind === 'seen') return 0n;
   if (verdict.kind !== 'suspect') return latestCount < safeCount ? latestCount : safeCount;
   deps.log.warn({ ...ref, count: `${verdict.count}`, nextNonce: `${nextNonce}` }, 'the chain counts more than we explain');
   await raiseAlert(deps.database, 'relayer_nonce_suspect', `${ref.network} ${ref.address}`);

@@ -34,7 +34,9 @@ export async function choose(
   batchId: string,
   mayGo: (tenantId: string) => boolean,
 ): Promise<Choice> {
-  const waiting = (await listWaiting(deps.database, network.id, batchId)).filter(({ tenantId }) => mayGo(tenantId));
+  const found = (await listWaiting(deps.database, network.id, batchId)).filter(({ tenantId }) => mayGo(tenantId));
+  const alone = deps.settings.groupByTenant ? oldestOf(found)?.tenantId : null;
+  const waiting = alone ? found.filter(({ tenantId }) => tenantId === alone) : found;
   if (waiting.length === 0) return { chosen: [], left: [], hasMoved: false };
   const [payers, last] = await Promise.all([
     readPayers(
@@ -54,18 +56,23 @@ export async function choose(
   };
   const refused = await applyEvents(deps.database, struck.map(strikeOut));
   const first = pickBatch(waiting, rules);
-  const found = await look(first);
-  const passed = new Set(found.sendable.map(({ paymentId }) => paymentId));
+  const looked = await look(first);
+  const passed = new Set(looked.sendable.map(({ paymentId }) => paymentId));
   const taken = first.picked.filter(({ paymentId }) => passed.has(paymentId));
   const isThin = 2 * taken.length < first.picked.length && first.left.length > 0;
   const second = isThin ? pickBatch(first.left, { ...rules, taken }) : null;
   const more = second ? await look(second) : null;
-  const sendable = [...found.sendable, ...(more?.sendable ?? [])];
+  const sendable = [...looked.sendable, ...(more?.sendable ?? [])];
   const chosen = sendable.filter(({ lane, router }) => lane === sendable[0]?.lane && router === sendable[0].router);
-  const released = [...refused.released, ...found.released, ...(more?.released ?? [])];
-  const changed = [refused, found, more].some((applied) => (applied?.changed.length ?? 0) > 0);
+  const released = [...refused.released, ...looked.released, ...(more?.released ?? [])];
+  const changed = [refused, looked, more].some((applied) => (applied?.changed.length ?? 0) > 0);
   const left = [...sendable.filter((payment) => !chosen.includes(payment)), ...released, ...(second ?? first).left];
   return { chosen, left: left.slice(0, MOST_LEFT).map(refOf), hasMoved: changed };
+}
+
+/** Where batches are kept within a site (safety 25), the site whose payment waits longest has its turn. */
+function oldestOf(waiting: readonly WaitingPayment[]): WaitingPayment | undefined {
+  return waiting.reduce<WaitingPayment | undefined>((a, b) => (a && a.acceptedAtMs <= b.acceptedAtMs ? a : b), undefined);
 }
 
 /** Taken in before its payer's payments began to fail: it is not sent after them (safety 19). */

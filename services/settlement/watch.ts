@@ -1,6 +1,5 @@
 import { isChainUnavailable } from '../../chain/rpc.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
-import { setBatchState } from '../../db/settlement/relayer.ts';
 import { listFinalProvenBy, listUnfinal, listWatched, touchChecked } from '../../db/settlement/sweep.ts';
 import type { Hex } from '../../domain/payload.ts';
 import { railWords } from '../rails/rails.ts';
@@ -34,7 +33,7 @@ export async function watchSettled(
   return eachRound(call, await listUnfinal(deps.database, networkId, SETTLED_LIMIT), budget, async (payments) => {
     const lookups = await lookupsOf(call, payments);
     const round = await runRound(call, lookups, { atSafe: false });
-    for (const batchId of await reopen(call, lookups, round)) await sendBatch(deps, call.network, call.rpc, batchId);
+    for (const batchId of reopened(lookups, round)) await sendBatch(deps, call.network, call.rpc, batchId);
     return round;
   });
 }
@@ -63,8 +62,7 @@ export async function recheckTransactions(deps: RoundDeps, networkId: string, tx
   const call = chainOf(deps, networkId);
   const payments = await listFinalProvenBy(deps.database, networkId, txHashes);
   for (const some of chunks(payments)) {
-    const lookups = some.map(lookupOf);
-    await reopen(call, lookups, await runRound(call, lookups, { atSafe: false }));
+    await runRound(call, some.map(lookupOf), { atSafe: false });
   }
 }
 
@@ -118,12 +116,10 @@ function lookupOf(payment: Payment): Lookup {
   return { payment, hashes: proof?.startsWith('0x') ? [proof as Hex] : [] };
 }
 
-/** Whatever a batch was thought to be whose payments lost their evidence: its bytes go out again, and are judged again (safety 8). */
-async function reopen(call: Chain, lookups: readonly Lookup[], round: Round): Promise<readonly string[]> {
+/** The batches whose bytes go out again: they were opened with the decision. */
+function reopened(lookups: readonly Lookup[], round: Round): ReadonlySet<string> {
   const wanted = new Set(round.resend.map(({ paymentId }) => paymentId));
-  const batches = new Set(
+  return new Set(
     lookups.flatMap(({ payment }) => (wanted.has(payment.paymentId) && payment.facts.batchId ? [payment.facts.batchId] : [])),
   );
-  for (const batchId of batches) await setBatchState(call.deps.database, batchId, 'open');
-  return [...batches];
 }

@@ -99,8 +99,8 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'domain/payment/payerLimits.ts',
-        search: "  if (lane === 'plain') return Number.POSITIVE_INFINITY;",
-        replace: "  if (lane !== 'plain' || lane === 'plain') return Number.POSITIVE_INFINITY;",
+        search: "  if (lane === 'plain') return Math.max(0, PLAIN_SENT_LIMIT - payer.sent);",
+        replace: "  if (lane !== 'plain' || lane === 'plain') return PLAIN_SENT_LIMIT;",
       },
     ],
     test: { file: fair, name: 'rows of a wallet of code that were taken in before its strikes' },
@@ -172,5 +172,45 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: fair, name: 'a site whose batches fill the lane keeps the last place from no other' },
+  },
+  {
+    id: 'a-key-sends-any-number',
+    rule: 19,
+    bug: 'a key may have any number of payments on its way, each of which burns gas when its money leaves in our block',
+    edits: [
+      {
+        file: 'domain/payment/payerLimits.ts',
+        search: 'return Math.max(0, PLAIN_SENT_LIMIT - payer.sent);',
+        replace: 'return PLAIN_SENT_LIMIT + payer.sent;',
+      },
+    ],
+    test: { file: 'test/fault/burn.test.ts', name: 'a key whose money leaves in our block burns the gas of no more than thirty-two items' },
+  },
+  {
+    id: 'a-key-is-never-struck',
+    rule: 19,
+    bug: 'an item of a key that ran in vain and would pass now is nobody’s fault',
+    edits: [
+      {
+        file: 'domain/payment/judge.ts',
+        search: "if (lane === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };",
+        replace: "if (lane === 'plain' || facts.attempts === 0) return lane === 'plain' ? { event: unsent } : { event: unsent, strike: true };",
+      },
+    ],
+    test: { file: 'test/fault/burn.test.ts', name: 'money that is away in our block and back after it is a strike each time' },
+  },
+  {
+    id: 'code-found-for-one-only',
+    rule: 9,
+    bug: 'a key that turns out to have code fills the window of its site with rows that may not go out',
+    edits: [{ file: 'db/settlement/claim.ts', search: 'if (ofCode.length === 0) return;', replace: 'if (ofCode.length >= 0) return;' }],
+    test: { file: 'test/fault/burn.test.ts', name: 'a key that turns out to have code keeps no buyer of a site waiting' },
+  },
+  {
+    id: 'first-count-releases-batches',
+    rule: 8,
+    bug: 'a count of the chain that one round saw releases batches that are still unmined',
+    edits: [{ file: 'services/relayer/nonce.ts', search: "  if (verdict.kind === 'seen') return 0n;\n", replace: '' }],
+    test: { file: 'test/fault/burn.test.ts', name: 'one round in which a node counts too much releases no batch' },
   },
 ];

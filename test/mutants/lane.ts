@@ -149,8 +149,8 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'domain/payment/judge.ts',
-        search: 'if (facts.attempts === 0) return { event: unsent, strike: true };',
-        replace: 'if (facts.attempts === 0) return { event: unsent };',
+        search: "if (lane === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };",
+        replace: "if (lane === 'plain' || facts.attempts === 0) return { event: unsent };",
       },
     ],
     test: { file: wallets, name: 'a wallet of code that says yes when asked and no when it counts' },

@@ -68,13 +68,13 @@ export const SENT_CASES: readonly Case[] = [
     },
   ]),
   {
-    ...{ name: 'sent, its bytes were executed and it would pass now: it goes out again', payment: sent, now },
-    ...{ sight: sightOf({ carrier: carrierOf(), simulation: PASSED }), verdict: unsent },
+    ...{ name: 'sent, its bytes were executed and it would pass now: its money had left, it goes out again', payment: sent, now },
+    ...{ sight: sightOf({ carrier: carrierOf(), simulation: PASSED }), verdict: { ...unsent, strike: true } },
   },
   {
     ...{ name: 'sent before, its bytes were executed and it would pass now: again, as often as the machine lets it', now },
     payment: paymentIn('broadcast', { facts: { attempts: 3 } }),
-    ...{ sight: sightOf({ carrier: carrierOf({ size: 4 }), simulation: PASSED }), verdict: unsent },
+    ...{ sight: sightOf({ carrier: carrierOf({ size: 4 }), simulation: PASSED }), verdict: { ...unsent, strike: true } },
   },
   {
     ...{ name: 'sent with one other, their bytes reverted: in smaller parts', payment: sent, now },
@@ -106,6 +106,7 @@ export const SENT_CASES: readonly Case[] = [
       strike: true,
     },
   },
+  ...faultCases(),
   ...fates.flatMap((fate): Case[] => [
     {
       ...{ name: `sent, the bytes of another batch ${fate}: that says nothing`, payment: sent, now, verdict: 'wait' },
@@ -177,6 +178,43 @@ export const SENT_CASES: readonly Case[] = [
   ...railCases(),
 ];
 
+/** Whose fault it is that an item failed. */
+function faultCases(): Case[] {
+  const refusedFor = (reason: 'settlement_failed' | 'authorization_invalid') =>
+    sightOf({ carrier: carrierOf(), simulation: { kind: 'refused', reason, raw: 'why' } });
+  const told = {
+    settlement_failed: 'the token refuses this transfer',
+    authorization_invalid: 'the token does not accept this authorization',
+  } as const;
+  const verdict = (reason: keyof typeof told) =>
+    ({ event: { type: 'itemFailed', batchId: BATCH, reason }, rawReason: 'why', sentence: told[reason] }) as const;
+  const paused = { sight: refusedFor('settlement_failed'), verdict: verdict('settlement_failed') } as const;
+  const invalid = { sight: refusedFor('authorization_invalid'), verdict: verdict('authorization_invalid') } as const;
+  return [
+    { name: 'sent, the token refuses transfers: failed, which is not the payer’s fault', payment: sent, now, ...paused },
+    {
+      ...{ name: 'sent by a wallet of code, an author is blocked: failed, nobody is struck', payment: wallet, now },
+      ...{
+        sight: sightOf({ carrier: carrierOf(), simulation: BLOCKED }),
+        verdict: { ...failed('settlement_failed'), ...blocked },
+      },
+    },
+    { name: 'sent by a wallet of code, which chooses what it reverts with: struck', payment: wallet, now, ...struck(paused) },
+    { name: 'sent, refused a second before its time is over: struck', payment: sent, now: at(999), ...struck(invalid) },
+    { name: 'sent, its time ran out on the way: failed, nobody is struck', payment: sent, now: at(1_000), ...invalid },
+    {
+      name: 'sent by a wallet of code, its time ran out on the way: struck',
+      payment: wallet,
+      now: at(1_000),
+      ...struck(invalid),
+    },
+  ];
+}
+
+function struck<T extends { readonly verdict: object }>(one: T) {
+  return { ...one, verdict: { ...one.verdict, strike: true } } as T;
+}
+
 /** A rail refuses what the nonce shows unused. */
 function railCases(): Case[] {
   const sentence = 'the facilitator of this network refuses the payment';
@@ -227,7 +265,7 @@ function railCases(): Case[] {
     },
     {
       ...{ name: 'handed to a rail that refuses, though bytes of ours were executed: our bytes count', payment: sent, now },
-      ...{ sight: sightOf({ carrier: carrierOf(), simulation: PASSED, ...RAIL }), verdict: unsent },
+      ...{ sight: sightOf({ carrier: carrierOf(), simulation: PASSED, ...RAIL }), verdict: { ...unsent, strike: true } },
     },
     {
       ...{ name: 'handed to a rail that moves it, and would be refused by the chain: wait', payment: sent, now, verdict: 'wait' },
