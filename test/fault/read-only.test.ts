@@ -65,6 +65,7 @@ test('a Postgres that turns read-only under load is an outage, never a defect: 5
   const again = await sell(service.baseUrl, site.key, early, stored);
   expect([again.status, again.headers.get('x-svc-error-code')]).toEqual([402, 'settlement_pending']);
   expect((await askQuote(service.baseUrl, site.key, 'duo')).price).toBe(late.price);
+  // A challenge stores nothing, so that it is given all the same; what must be written is not.
   const others = await Promise.all([
     fetch(`${service.baseUrl}/_svc/accounts/challenge?address=0x${'1'.repeat(40)}`),
     fetch(`${service.baseUrl}/_svc/verify-host`, {
@@ -74,7 +75,7 @@ test('a Postgres that turns read-only under load is an outage, never a defect: 5
     }),
   ]);
   expect(others.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
-    [503, '2'],
+    [200, null],
     [503, '2'],
   ]);
 

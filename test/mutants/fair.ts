@@ -184,7 +184,10 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
         replace: 'return PLAIN_SENT_LIMIT + payer.sent;',
       },
     ],
-    test: { file: 'test/fault/burn.test.ts', name: 'a key whose money leaves in our block burns the gas of no more than thirty-two items' },
+    test: {
+      file: 'test/fault/burn.test.ts',
+      name: 'a key whose money leaves in our block burns the gas of no more than thirty-two items',
+    },
   },
   {
     id: 'a-key-is-never-struck',
@@ -194,7 +197,8 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
       {
         file: 'domain/payment/judge.ts',
         search: "if (lane === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };",
-        replace: "if (lane === 'plain' || facts.attempts === 0) return lane === 'plain' ? { event: unsent } : { event: unsent, strike: true };",
+        replace:
+          "if (lane === 'plain' || facts.attempts === 0) return lane === 'plain' ? { event: unsent } : { event: unsent, strike: true };",
       },
     ],
     test: { file: 'test/fault/burn.test.ts', name: 'money that is away in our block and back after it is a strike each time' },
@@ -203,7 +207,9 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     id: 'code-found-for-one-only',
     rule: 9,
     bug: 'a key that turns out to have code fills the window of its site with rows that may not go out',
-    edits: [{ file: 'db/settlement/claim.ts', search: 'if (ofCode.length === 0) return;', replace: 'if (ofCode.length >= 0) return;' }],
+    edits: [
+      { file: 'db/settlement/claim.ts', search: 'if (ofCode.length === 0) return;', replace: 'if (ofCode.length >= 0) return;' },
+    ],
     test: { file: 'test/fault/burn.test.ts', name: 'a key that turns out to have code keeps no buyer of a site waiting' },
   },
   {
