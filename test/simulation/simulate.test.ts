@@ -9,7 +9,7 @@ const SEED = 1;
 test('ten thousand seeded schedules keep every invariant and reach every transition at every crash point', async () => {
   const run = await simulate({ schedules: SCHEDULES, seed: SEED });
   console.log(`seed ${SEED}, ${run.schedules} schedules; ${run.coverage.summary()}`);
-  const replay = run.broken && `${run.broken.broken}; replay: node bin/simulate.ts --schedules 1 --seed ${run.broken.seed}`;
+  const replay = run.broken && `${run.broken.broken}; replay: npm run simulate -- --schedules 1 --seed ${run.broken.seed}`;
   expect(replay).toBeNull();
   expect(run.coverage.missing()).toEqual([]);
   expect(run.coverage.unlisted()).toEqual([]);
