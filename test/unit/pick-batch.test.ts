@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openRoom } from '../../chain/calldata.ts';
 import { MAX_BATCH_GAS } from '../../chain/gas.ts';
 import { expectedWaitMs } from '../../domain/payment/expectedWait.ts';
-import { NEW_PAYER, payerRoom, STRIKE_LIMIT, UNDECIDED_LIMIT } from '../../domain/payment/payerLimits.ts';
+import { NEW_PAYER, PLAIN_SENT_LIMIT, payerRoom, STRIKE_LIMIT, UNDECIDED_LIMIT } from '../../domain/payment/payerLimits.ts';
 import type { PickRules, WaitingPayment } from '../../domain/payment/pickBatch.ts';
 import { pickBatch } from '../../domain/payment/pickBatch.ts';
 import type { BatchProposal } from '../../services/settlement/starter.ts';
@@ -93,7 +93,8 @@ test('what a payer may have on its way ends with the strikes it has left', () =>
   expect(payerRoom('contract', { strikes: STRIKE_LIMIT - 1, sent: 0 })).toBe(1);
   expect(payerRoom('contract', { strikes: STRIKE_LIMIT - 1, sent: 1 })).toBe(0);
   expect(payerRoom('plain', { strikes: STRIKE_LIMIT, sent: 0 })).toBe(0);
-  expect(payerRoom('plain', { strikes: STRIKE_LIMIT - 1, sent: 50 })).toBe(Number.POSITIVE_INFINITY);
+  expect(payerRoom('plain', { strikes: STRIKE_LIMIT - 1, sent: PLAIN_SENT_LIMIT - 2 })).toBe(2);
+  expect(payerRoom('plain', { strikes: 0, sent: PLAIN_SENT_LIMIT + 5 })).toBe(0);
 });
 
 test('a batch that is filled up counts what is in it, and nothing waiting is no batch', () => {
