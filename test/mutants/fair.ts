@@ -102,6 +102,12 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
         search: "  if (lane === 'plain') return Math.max(0, PLAIN_SENT_LIMIT - payer.sent);",
         replace: "  if (lane !== 'plain' || lane === 'plain') return PLAIN_SENT_LIMIT;",
       },
+      // What a choice reads is bounded by the same rule.
+      {
+        file: 'db/settlement/queue.ts',
+        search: "and (lane = 'plain' or $" + '{UNDECIDED_LIMIT} > (',
+        replace: "and (lane <> '' or $" + '{UNDECIDED_LIMIT} > (',
+      },
     ],
     test: { file: fair, name: 'rows of a wallet of code that were taken in before its strikes' },
   },
