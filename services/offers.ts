@@ -5,7 +5,7 @@ import { legWord } from '../domain/legs.ts';
 import type { QuoteBase } from '../domain/quote.ts';
 import type { Terms } from '../domain/terms.ts';
 
-/** An offer ready to be sent with a 402 (x402 §1): the v2 header value, and the v1 body. */
+/** An offer ready to be sent with a 402: the v2 header value, and the v1 body. */
 export interface Offer {
   /** Value of PAYMENT-REQUIRED: base64 of the v2 object. */
   readonly header: string;

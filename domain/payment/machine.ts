@@ -131,7 +131,7 @@ function fail(facts: PaymentFacts, reason: FailureReason, watched = true): Decis
   return to(facts, { state: 'failed', reason, recorded: false, failureObserved: true, evidence: null, watched }, effects);
 }
 
-/** Money moved: whatever we thought before, it is recorded and paid out (safety 3, decisions: open purchase). */
+/** Money moved: whatever we thought before, it is recorded and paid out (safety 3, 14). */
 function settle(facts: PaymentFacts, transfer: EvidenceRef): Decision {
   if (isSettled(facts.state)) {
     if (facts.evidence !== null && isSameEvidence(facts.evidence, transfer)) return stay(facts);
@@ -148,7 +148,7 @@ function settle(facts: PaymentFacts, transfer: EvidenceRef): Decision {
   return to(facts, { ...change, watched: true }, effects);
 }
 
-/** Failed, yet watched: the block that spent it may be reorged. A held one ends without a failure (decisions: open purchase). */
+/** Failed, yet watched: the block that spent it may be reorged. A held one ends without a failure (safety 14). */
 function spentOtherwise(facts: PaymentFacts): Decision {
   if (facts.state === 'held') return to(facts, { state: 'expired' });
   return isUndecided(facts.state) ? fail(facts, 'authorization_invalid') : stay(facts);

@@ -32,7 +32,7 @@ export class PaymentError extends ServiceError {
   }
 }
 
-/** The members of an x402 SettlementResponse; `amount` is not known to version 1 (x402 §5.3). */
+/** The members of an x402 SettlementResponse; `amount` is not known to version 1. */
 export interface SettlementResponse {
   readonly success: boolean;
   readonly errorReason?: string;

@@ -29,7 +29,7 @@ export interface PurchaseCall {
   readonly accountId: string;
   readonly request: LicenceRequest;
   readonly requestHost: string | null;
-  /** The payment headers that were sent, PAYMENT-SIGNATURE first (x402 §1.1). */
+  /** The payment headers that were sent, PAYMENT-SIGNATURE first. */
   readonly payments: readonly string[];
   readonly agent: ObservedAgent;
   readonly idempotencyKey?: string;

@@ -22,7 +22,7 @@ const CAPS = { ofAccount: 100, ofSite: 2_000 };
 /** After its end an offer may still be paid by who signed for it before. */
 const KEPT_MS = MAX_TIMEOUT_SECONDS * 1000 + 60_000;
 const DROPPED_AT_ONCE = 20;
-/** What stock clients refuse to pay unless told otherwise: `x402-fetch` 1, `@x402/fetch` 2 (x402 §0.9). */
+/** What stock clients refuse to pay unless told otherwise: `x402-fetch` 1, `@x402/fetch` 2. */
 const V1_CLIENT_CAP_MICRO = 100_000n;
 const V2_CLIENT_CAP_MICRO = 1_000_000n;
 
@@ -92,7 +92,7 @@ export function licenceOfOffer(offer: OfferTerms): LicenceQuoteBody {
   return quoteBody({ ...offer, period, resourceCount: offer.pageCount });
 }
 
-/** The 402 of an offer for both generations of clients (x402 §1); `error` says what came before, if anything did. */
+/** The 402 of an offer for both generations of clients; `error` says what came before, if anything did. */
 export function buildLicenceOffer(deps: BuyerDeps, offer: OfferTerms, error: string | null): Offer {
   const { network, baseUrl } = deps;
   const title = `Licence for ${offer.pageCount} pages of ${offer.host}`;
