@@ -140,21 +140,26 @@ test('a node that shows a receipt and then none makes nothing flip: one crossing
   expect(await signed()).toHaveLength(1);
 });
 
+/** Burns everything at the router, and mines: what was sent reverts, as with too small a limit. Returns what mends it. */
+const breakRouter = async (): Promise<() => Promise<unknown>> => {
+  await chainCall(world, 'anvil_dropAllTransactions');
+  const router = world.network.router;
+  const code = await chainCall<string>(world, 'eth_getCode', router, 'latest');
+  await chainCall(world, 'anvil_setCode', router, '0xfe');
+  await chainCall(world, 'evm_setAutomine', true);
+  return () => chainCall(world, 'anvil_setCode', router, code);
+};
+
 test('a batch that reverts for want of gas fails no payment that the chain would take: they go out again in halves, counted as one attempt', async () => {
   const jobs = [await newPayment('gasless-1', 2n, 1n), await newPayment('gasless-2'), await newPayment('gasless-3')];
   const poor = await newPayment('gasless-and-poor');
   await chainCall(world, 'evm_setAutomine', false);
   const batchId = await sendAll(world);
-  await chainCall(world, 'anvil_dropAllTransactions');
-  // Code that burns everything at the router: the batch is mined and reverts, as one with too small a limit does.
-  const router = world.network.router;
-  const code = await chainCall<string>(world, 'eth_getCode', router, 'latest');
-  await chainCall(world, 'anvil_setCode', router, '0xfe');
-  await chainCall(world, 'evm_setAutomine', true);
+  const mend = await breakRouter();
   await spend(world, poor.payment.authorization.from, newWallet(), 999_500n);
   await look(world, batchId);
   await look(world, batchId);
-  await chainCall(world, 'anvil_setCode', router, code);
+  await mend();
   for (const { payment } of jobs) expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted', attempts: 1 });
   expect(await stateOf(world, poor.payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
   // Two of the four at first, then the third.
@@ -173,14 +178,10 @@ test('a payment of several authors whose transaction reverts with nothing else i
   const { payment } = await newPayment('alone-in-vain', 2n, 1n);
   await chainCall(world, 'evm_setAutomine', false);
   const batchId = await sendAll(world);
-  await chainCall(world, 'anvil_dropAllTransactions');
-  const router = world.network.router;
-  const code = await chainCall<string>(world, 'eth_getCode', router, 'latest');
-  await chainCall(world, 'anvil_setCode', router, '0xfe');
-  await chainCall(world, 'evm_setAutomine', true);
+  const mend = await breakRouter();
   await look(world, batchId);
   await look(world, batchId);
-  await chainCall(world, 'anvil_setCode', router, code);
+  await mend();
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'settlement_failed' });
   await sweep(world, 1);
   expect(await world.database.query('select 1 from relayer_transaction')).toHaveLength(1);
