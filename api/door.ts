@@ -9,7 +9,7 @@ import { readBody } from './body.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
 import { asServiceError, errorAnswer } from './errors.ts';
 import type { Handler } from './front.ts';
-import { readQuery, searchOf } from './query.ts';
+import { knownParameters, readQuery, searchOf } from './query.ts';
 import type { AccountRoute, Answer, AnswerStream, Call, ErrorShape, HandlerDeps, KeyRoute, Route } from './route.ts';
 
 /** The version of this API, on every response. */
@@ -66,7 +66,7 @@ async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage)
   return {
     deps,
     search: searchOf(request),
-    query: readQuery(searchOf(request)),
+    query: readQuery(searchOf(request), knownParameters(route)),
     params: (request as { params?: Readonly<Record<string, string>> }).params ?? {},
     address: addressOf(request),
     body: await readBody(request, route.bodyLimitBytes, route.bodyType),

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
 import { ServiceError } from '../domain/errors.ts';
+import type { Route } from './route.ts';
 
 /** The query of a request as it stands there, without its `?`; empty when there is none. */
 export function searchOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
@@ -7,12 +9,21 @@ export function searchOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   return start < 0 ? '' : url.slice(start + 1);
 }
 
-/** Query parameters by name. Throws invalid_parameter when one is repeated. */
-export function readQuery(search: string): ReadonlyMap<string, string> {
+/** The parameters a route knows: those of its description. */
+export function knownParameters({ operation }: Pick<Route, 'operation'>): ReadonlySet<string> {
+  const query = operation?.requestParams?.query;
+  return query instanceof z.ZodObject ? new Set(Object.keys(query.shape)) : NONE;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Query parameters by name. Throws invalid_parameter when one of the `known` ones is repeated; any other one means nothing. */
+export function readQuery(search: string, known: ReadonlySet<string>): ReadonlyMap<string, string> {
   const query = new Map<string, string>();
   if (search === '') return query;
   for (const [name, value] of new URLSearchParams(search)) {
-    if (query.has(name)) throw new ServiceError('invalid_parameter', `${name} is given twice`, { parameter: name });
+    if (known.has(name) && query.has(name))
+      throw new ServiceError('invalid_parameter', `${name} is given twice`, { parameter: name });
     query.set(name, value);
   }
   return query;

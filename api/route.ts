@@ -34,7 +34,7 @@ export interface Call {
   readonly deps: HandlerDeps;
   /** The query as it stands in the request, without its `?`. */
   readonly search: string;
-  /** Query parameters; a repeated one was refused with 400. */
+  /** Query parameters; a known one that is repeated was refused with 400. */
   readonly query: ReadonlyMap<string, string>;
   /** Parts of the path by their names (`:jti`). */
   readonly params: Readonly<Record<string, string>>;

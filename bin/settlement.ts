@@ -57,7 +57,6 @@ export function createSettlementDeps(
       gasBudgetWeiPerDay: config.gasBudgetWeiPerDay,
       stuckAfterMs: STUCK_AFTER_MS,
       dustBelowMicro: config.priceFloorMicro,
-      groupByTenant: database.groupByTenant ?? false,
     },
     crashAt: crashAt(config.crashAt),
   };

@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     applicationName: 'worker',
-    ...{ groupByTenant: config.groupCommitByTenant, statementNames: config.databaseStatementNames },
+    statementNames: config.databaseStatementNames,
     onConflict: () => metrics.count('svc.database.conflicts'),
   });
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;

@@ -24,8 +24,6 @@ export interface Transactional extends Sql {
 export interface Database extends Transactional {
   readonly orm: MikroORM;
   readonly pool: Pool;
-  /** True: group commits are made tenant by tenant, so that no statement touches two (safety 25). */
-  readonly groupByTenant?: boolean;
   /**
    * Runs `work` in one database transaction, READ COMMITTED unless said otherwise; commits when it returns, rolls back
    * when it throws. No network call belongs inside. Deadlocks and serialization failures are run again, four times.
@@ -45,8 +43,6 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   /** Statements every new connection begins with, for example `set jit = off`. */
   readonly session?: string;
-  /** GROUP_COMMIT_BY_TENANT. */
-  readonly groupByTenant?: boolean;
   /** DATABASE_STATEMENT_NAMES; true unless told. */
   readonly statementNames?: boolean;
   /** Told each time a transaction lost a deadlock or a serialization conflict. */
@@ -85,7 +81,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return {
     orm,
     pool,
-    groupByTenant: options.groupByTenant ?? false,
     query: (statement, values, name) => run(pool, statement, values, name),
     transaction: (work, isolation) => retryConflicts(() => attemptTransaction(pool, run, work, isolation), options.onConflict),
     close: () => orm.close(true),

@@ -1,4 +1,6 @@
 /** Rows behind enforce-config and enforce-status. */
+import type { Plan } from '../domain/access.ts';
+import { hasApiAccess } from '../domain/access.ts';
 import type { EnforcementSettings, GateScope } from '../domain/enforcement.ts';
 import type { HostFacts, ProbeSight } from '../domain/enforcementStatus.ts';
 import type { Sql, Transactional } from './database.ts';
@@ -48,6 +50,7 @@ export interface HeardOf {
   readonly verifyCalledAtMs: number | null;
   readonly observedAtMs: number | null;
   readonly keyRejectedAtMs: number | null;
+  readonly planGatedAtMs: number | null;
 }
 
 /** Stores the newest times of hosts, in one statement, keys in order; an older time changes nothing. */
@@ -56,14 +59,15 @@ export async function recordLiveness(sql: Sql, entries: readonly HeardOf[]): Pro
   const times = (read: (entry: HeardOf) => number | null): (Date | null)[] =>
     entries.map(read).map((ms) => (ms === null ? null : new Date(ms)));
   await sql.query(
-    `insert into host_liveness (tenant_id, host, quoted_at, verified_at, observed_at, key_rejected_at)
-     select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[])
-       as heard (tenant_id, host, quoted_at, verified_at, observed_at, key_rejected_at) order by 1, 2
+    `insert into host_liveness (tenant_id, host, quoted_at, verified_at, observed_at, key_rejected_at, plan_gated_at)
+     select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
+       as heard (tenant_id, host, quoted_at, verified_at, observed_at, key_rejected_at, plan_gated_at) order by 1, 2
      on conflict (tenant_id, host) do update set
        quoted_at = greatest(host_liveness.quoted_at, excluded.quoted_at),
        verified_at = greatest(host_liveness.verified_at, excluded.verified_at),
        observed_at = greatest(host_liveness.observed_at, excluded.observed_at),
-       key_rejected_at = greatest(host_liveness.key_rejected_at, excluded.key_rejected_at)`,
+       key_rejected_at = greatest(host_liveness.key_rejected_at, excluded.key_rejected_at),
+       plan_gated_at = greatest(host_liveness.plan_gated_at, excluded.plan_gated_at)`,
     [
       entries.map((entry) => entry.tenantId),
       entries.map((entry) => entry.host),
@@ -71,6 +75,7 @@ export async function recordLiveness(sql: Sql, entries: readonly HeardOf[]): Pro
       times((entry) => entry.verifyCalledAtMs),
       times((entry) => entry.observedAtMs),
       times((entry) => entry.keyRejectedAtMs),
+      times((entry) => entry.planGatedAtMs),
     ],
   );
 }
@@ -79,14 +84,17 @@ export async function recordLiveness(sql: Sql, entries: readonly HeardOf[]): Pro
 export async function listHostFacts(sql: Sql, tenantId: string, now: Date): Promise<HostFacts[]> {
   const rows = await sql.query<HostFactsRow>(
     `with hosts as (
-       select host, position, verified_at, routing_verified_at from tenant_host where tenant_id = $1
+       select host, position, verified_at, routing_verified_at, created_at from tenant_host where tenant_id = $1
        union all
-       select host, 1000000, null, null from host_challenge where tenant_id = $1
+       select host, 1000000, null, null, token_issued_at from host_challenge where tenant_id = $1
          and not exists (select 1 from tenant_host where tenant_host.tenant_id = $1 and tenant_host.host = host_challenge.host)
      )
-     select hosts.host, hosts.verified_at, hosts.routing_verified_at, lapse.lapsed_at,
+     select hosts.host, hosts.created_at, hosts.verified_at, hosts.routing_verified_at, lapse.lapsed_at,
        challenge.host is not null as has_challenge, live.quoted_at, live.verified_at as verify_called_at, live.observed_at,
-       greatest(live.key_rejected_at, anywhere.key_rejected_at) as key_rejected_at,
+       live.key_rejected_at, anywhere.key_rejected_at as rejected_anywhere_at,
+       greatest(live.plan_gated_at, anywhere.plan_gated_at) as plan_gated_at,
+       (select plan from tenant where tenant_id = $1) as plan,
+       (select max(last_used_at) from api_key where api_key.tenant_id = $1 and revoked_at is null) as key_used_at,
        probe.probed_at, probe.cname, probe.live,
        exists (select 1 from api_key where api_key.tenant_id = $1 and revoked_at is null
          and (expires_at is null or expires_at > $2)) as has_active_key
@@ -104,6 +112,7 @@ export async function listHostFacts(sql: Sql, tenantId: string, now: Date): Prom
 
 interface HostFactsRow {
   readonly host: string;
+  readonly created_at: Date;
   readonly verified_at: Date | null;
   readonly routing_verified_at: Date | null;
   readonly lapsed_at: Date | null;
@@ -112,6 +121,10 @@ interface HostFactsRow {
   readonly verify_called_at: Date | null;
   readonly observed_at: Date | null;
   readonly key_rejected_at: Date | null;
+  readonly rejected_anywhere_at: Date | null;
+  readonly plan_gated_at: Date | null;
+  readonly plan: Plan | null;
+  readonly key_used_at: Date | null;
   readonly has_active_key: boolean;
   readonly probed_at: Date | null;
   readonly cname: ProbeSight | null;
@@ -121,6 +134,7 @@ interface HostFactsRow {
 function factsFromRow(row: HostFactsRow): HostFacts {
   return {
     host: row.host,
+    addedAtMs: row.created_at.getTime(),
     verifiedAtMs: row.verified_at?.getTime() ?? null,
     lapsedAtMs: row.lapsed_at?.getTime() ?? null,
     hasChallenge: row.has_challenge,
@@ -129,6 +143,10 @@ function factsFromRow(row: HostFactsRow): HostFacts {
     verifyCalledAtMs: row.verify_called_at?.getTime() ?? null,
     observedAtMs: row.observed_at?.getTime() ?? null,
     keyRejectedAtMs: row.key_rejected_at?.getTime() ?? null,
+    rejectedAnywhereAtMs: row.rejected_anywhere_at?.getTime() ?? null,
+    planGatedAtMs: row.plan_gated_at?.getTime() ?? null,
+    isPlanGated: !hasApiAccess(row.plan),
+    keyUsedAtMs: row.key_used_at?.getTime() ?? null,
     hasActiveKey: row.has_active_key,
     probe:
       row.probed_at === null

@@ -7,6 +7,16 @@ export const SCOPES = ['tenant.read', 'earnings.read.all', 'audit.read', 'member
 /** One right of a publisher key. */
 export type Scope = (typeof SCOPES)[number];
 
+/** The scopes an owner may give a key. `domain.manage` is not among them: only the connect preset grants it. */
+export const MINTABLE_SCOPES = [
+  'tenant.read',
+  'earnings.read.all',
+  'audit.read',
+  'member.read',
+] as const satisfies readonly Scope[];
+/** A scope that an owner may give. */
+export type MintableScope = (typeof MINTABLE_SCOPES)[number];
+
 /** Plans, lowest first; no plan counts as `free`. */
 export const PLANS = ['free', 'starter', 'studio', 'scale', 'enterprise'] as const;
 /** A tenant's plan. */

@@ -6,6 +6,8 @@
 /** Silence after which the app on a host counts as idle, and after which somebody should look. */
 const IDLE_AFTER_MS = 24 * 3_600_000;
 const ATTENTION_AFTER_MS = 72 * 3_600_000;
+/** A refusal so shortly after a sign of the app is another caller's: here a key works. */
+const WORKS_MS = 5 * 60_000;
 
 /** What a routing probe saw: our fleet, something else, or nothing it could judge. */
 export type ProbeSight = 'fleet' | 'elsewhere' | 'unknown';
@@ -13,6 +15,7 @@ export type ProbeSight = 'fleet' | 'elsewhere' | 'unknown';
 /** Everything known of one host; null: never. */
 export interface HostFacts {
   readonly host: string;
+  readonly addedAtMs: number;
   readonly verifiedAtMs: number | null;
   readonly lapsedAtMs: number | null;
   readonly hasChallenge: boolean;
@@ -20,7 +23,14 @@ export interface HostFacts {
   readonly quotedAtMs: number | null;
   readonly verifyCalledAtMs: number | null;
   readonly observedAtMs: number | null;
+  /** When a dead key named this host, and when one named no host at all. */
   readonly keyRejectedAtMs: number | null;
+  readonly rejectedAnywhereAtMs: number | null;
+  /** When a good key was refused for the site's plan, here or without a host, and whether it would be now. */
+  readonly planGatedAtMs: number | null;
+  readonly isPlanGated: boolean;
+  /** When a key of the site that is not revoked was last let in. */
+  readonly keyUsedAtMs: number | null;
   readonly hasActiveKey: boolean;
   readonly probe: { readonly atMs: number; readonly cname: ProbeSight; readonly live: ProbeSight } | null;
 }
@@ -36,6 +46,7 @@ export type NextAction =
   | 'install_code'
   | 'fix_dns'
   | 'rotate_key'
+  | 'upgrade_plan'
   | 'wait';
 /** What a verdict rests on. */
 export type Basis = 'dns_cname' | 'live_probe' | 'inapp_quote' | 'inapp_verify' | 'observe' | 'challenge';
@@ -62,7 +73,10 @@ export function judgeHost(facts: HostFacts, nowMs: number): EnforcementStatus {
   const fleet = fleetTrack(facts);
   const heardAtMs = latest(facts.quotedAtMs, facts.verifyCalledAtMs);
   const isInApp = heardAtMs !== null && nowMs - heardAtMs < IDLE_AFTER_MS;
-  const isKeyRejected = facts.keyRejectedAtMs !== null && facts.keyRejectedAtMs > (heardAtMs ?? 0);
+  const rejectedAtMs = keyRejection(facts, heardAtMs);
+  const gatedAtMs = refusalSince(facts.planGatedAtMs, [facts.addedAtMs, heardAtMs]);
+  const isKeyRejected = rejectedAtMs !== null;
+  const isPlanGated = gatedAtMs !== null && facts.isPlanGated;
   const tracks = {
     fleet,
     in_app: isInApp ? 'ok' : heardAtMs === null ? 'missing' : 'stale',
@@ -70,7 +84,7 @@ export function judgeHost(facts: HostFacts, nowMs: number): EnforcementStatus {
     key: isKeyRejected ? 'stale' : facts.hasActiveKey ? 'ok' : 'missing',
   } as const;
   const mode = verdictOf(facts, fleet === 'ok', isInApp);
-  const nextAction = actionOf({ mode, tracks, heardAtMs, isKeyRejected }, nowMs);
+  const nextAction = actionOf({ mode, tracks, heardAtMs, isKeyRejected, isPlanGated }, nowMs);
   const basedOn = basisOf(facts, nowMs);
   return {
     host: facts.host,
@@ -78,12 +92,23 @@ export function judgeHost(facts: HostFacts, nowMs: number): EnforcementStatus {
     confidence: confidenceOf(facts, mode, basedOn, nowMs),
     basedOn,
     lastCheckedAtMs: facts.probe?.atMs ?? null,
-    keyRejectedAtMs: facts.keyRejectedAtMs,
+    keyRejectedAtMs: latest(rejectedAtMs, gatedAtMs),
     nextAction,
     attention: nextAction !== 'none' && nextAction !== 'wait',
     recordToFix: nextAction === 'remove_cname' || nextAction === 'fix_dns' ? facts.host : null,
     tracks,
   };
+}
+
+/** When a dead key was last refused, unless the host was added later or a key has worked since: here, or anywhere if it named no host. */
+function keyRejection(facts: HostFacts, heardAtMs: number | null): number | null {
+  const here = refusalSince(facts.keyRejectedAtMs, [facts.addedAtMs, heardAtMs]);
+  return latest(here, refusalSince(facts.rejectedAnywhereAtMs, [facts.addedAtMs, heardAtMs, facts.keyUsedAtMs]));
+}
+
+function refusalSince(refusedAtMs: number | null, [addedAtMs, ...works]: readonly [number, ...(number | null)[]]): number | null {
+  if (refusedAtMs === null || refusedAtMs < addedAtMs) return null;
+  return works.every((atMs) => atMs === null || refusedAtMs >= atMs + WORKS_MS) ? refusedAtMs : null;
 }
 
 /** The fleet serves a host when its routing was proven and no later probe saw otherwise. */
@@ -107,11 +132,13 @@ function actionOf(
     readonly tracks: EnforcementStatus['tracks'];
     readonly heardAtMs: number | null;
     readonly isKeyRejected: boolean;
+    readonly isPlanGated: boolean;
   },
   nowMs: number,
 ): NextAction {
   if (seen.mode === 'conflict') return 'remove_cname';
   if (seen.mode === 'unverified') return 'verify_host';
+  if (seen.isPlanGated) return 'upgrade_plan';
   if (seen.mode === 'fleet' || seen.mode === 'in_app')
     return seen.isKeyRejected && seen.mode === 'in_app' ? 'rotate_key' : 'none';
   if (seen.isKeyRejected) return 'rotate_key';

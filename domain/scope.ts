@@ -92,6 +92,14 @@ export function matches(pattern: CompiledPattern, path: string): boolean {
   return last === null || (path.length - last.length >= from && path.endsWith(last));
 }
 
+/** True when every path that matches `inner` matches `outer`: what a star of `inner` stands for, only a star of `outer` takes in. */
+export function isWithin(inner: CompiledPattern, outer: CompiledPattern): boolean {
+  const { first, middle, last } = inner;
+  // No literal holds a `*`: one that was meant is %2A by now.
+  const end = last === '' ? [] : [last ?? ''];
+  return matches(outer, [first, ...middle, ...end].join('*'));
+}
+
 function splitOrigin(pattern: string, index: number): { readonly host: string | null; readonly path: string } {
   const scheme = pattern.startsWith('https://') ? 8 : pattern.startsWith('http://') ? 7 : 0;
   if (scheme === 0) return { host: null, path: pattern };

@@ -1,4 +1,4 @@
-import { SCOPES } from '../domain/access.ts';
+import { MINTABLE_SCOPES, SCOPES } from '../domain/access.ts';
 import { ANOMALY_METRICS, RANGES_MS } from '../domain/anomaly/rule.ts';
 import { FAILURE_REASONS } from '../domain/errors.ts';
 import { CHALLENGE_METHODS } from '../domain/hostChallenge.ts';
@@ -130,6 +130,12 @@ export const GateMode = builder.enumType('GateMode', {
 export const KeyScope = builder.enumType('KeyScope', {
   description: 'What a publisher key may do; `TENANT_READ` is the scope `tenant.read` of the API, and so on.',
   values: named(SCOPES),
+});
+
+/** `KeyScope` without what only the connect preset grants. */
+export const MintableScope = builder.enumType('MintableScope', {
+  description: 'What a key may be minted with. `DOMAIN_MANAGE` is not among it: `mintConnectKey` alone grants it.',
+  values: named(MINTABLE_SCOPES),
 });
 
 /** How a host is proven. */

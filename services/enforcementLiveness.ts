@@ -6,7 +6,7 @@ import { openPaced } from './paced.ts';
 import type { Log } from './settlement/deps.ts';
 
 /** What may be heard of a host. */
-export type Sign = 'quoted' | 'verifyCalled' | 'observed' | 'keyRejected';
+export type Sign = 'quoted' | 'verifyCalled' | 'observed' | 'keyRejected' | 'planGated';
 
 /** Remembers when hosts were last heard of; noting is memory only, so that quotes stay free of the database. */
 export interface Liveness {
@@ -62,6 +62,7 @@ function mergeByHost(signs: readonly { tenantId: string; host: string; sign: Sig
       verifyCalledAtMs: at('verifyCalled'),
       observedAtMs: at('observed'),
       keyRejectedAtMs: at('keyRejected'),
+      planGatedAtMs: at('planGated'),
     };
   });
 }

@@ -1,5 +1,5 @@
 /** How a gathered call runs. */
-export interface GatherOptions<Place, Item> {
+export interface GatherOptions<Item> {
   /** Most items of one run. */
   readonly limit: number;
   /** Runs at the same time. */
@@ -8,8 +8,6 @@ export interface GatherOptions<Place, Item> {
   readonly same?: (item: Item) => string;
   /** Items with the same text never share a run. */
   readonly apart?: (item: Item) => string;
-  /** Items with different texts never share a run. */
-  readonly together?: (place: Place, item: Item) => string;
   /** An error that says nothing about an item: all of its run get it, and none is asked again. */
   readonly isOutage: (error: unknown) => boolean;
 }
@@ -27,13 +25,6 @@ interface Queue<Item, Result> {
   isWoken: boolean;
 }
 
-/** For `together`: with GROUP_COMMIT_BY_TENANT no two tenants share a run (safety 25). */
-export function byTenant<Item>(
-  tenantOf: (item: Item) => string,
-): (place: { readonly groupByTenant?: boolean }, item: Item) => string {
-  return (place, item) => (place.groupByTenant ? tenantOf(item) : '');
-}
-
 /**
  * Group commit for any call: an idle one runs at the end of this turn of the event loop, together with those that came in
  * with it on other connections; those that arrive while runs are on their way share the next one.
@@ -42,7 +33,7 @@ export function byTenant<Item>(
  */
 export function gathered<Place extends object, Item, Result>(
   run: (place: Place, items: readonly Item[]) => Promise<readonly Result[]>,
-  options: GatherOptions<Place, Item>,
+  options: GatherOptions<Item>,
 ): (place: Place, item: Item) => Promise<Result> {
   const queues = new WeakMap<Place, Queue<Item, Result>>();
   const wake = (place: Place, queue: Queue<Item, Result>): void => {
@@ -56,7 +47,7 @@ export function gathered<Place extends object, Item, Result>(
   const pump = (place: Place, queue: Queue<Item, Result>): void => {
     while (queue.running < options.lanes && queue.waiting.length > 0) {
       queue.running += 1;
-      void answer(place, take(place, queue, options)).finally(() => {
+      void answer(place, take(queue, options)).finally(() => {
         queue.running -= 1;
         wake(place, queue);
       });
@@ -84,7 +75,7 @@ export function gathered<Place extends object, Item, Result>(
 /** The items to ask, and for each entry which of them answers it. */
 function distinct<Item, Result>(
   entries: readonly Waiting<Item, Result>[],
-  same: GatherOptions<object, Item>['same'],
+  same: GatherOptions<Item>['same'],
 ): { readonly items: readonly Item[]; readonly indexes: readonly number[] } {
   if (!same) return { items: entries.map(({ item }) => item), indexes: [] };
   const items: Item[] = [];
@@ -99,22 +90,16 @@ function distinct<Item, Result>(
 }
 
 /** Takes the first items that may run together out of those that wait. */
-function take<Place, Item, Result>(
-  place: Place,
-  queue: Queue<Item, Result>,
-  { limit, apart, together }: GatherOptions<Place, Item>,
-): readonly Waiting<Item, Result>[] {
-  if (!apart && !together) return queue.waiting.splice(0, limit);
+function take<Item, Result>(queue: Queue<Item, Result>, { limit, apart }: GatherOptions<Item>): readonly Waiting<Item, Result>[] {
+  if (!apart) return queue.waiting.splice(0, limit);
   const taken: Waiting<Item, Result>[] = [];
   const left: Waiting<Item, Result>[] = [];
   const seen = new Set<string>();
-  const [first] = queue.waiting;
-  const kin = first && together?.(place, first.item);
   for (const entry of queue.waiting) {
-    const text = apart?.(entry.item);
-    const fits = taken.length < limit && together?.(place, entry.item) === kin && (text === undefined || !seen.has(text));
+    const text = apart(entry.item);
+    const fits = taken.length < limit && !seen.has(text);
     (fits ? taken : left).push(entry);
-    if (fits && text !== undefined) seen.add(text);
+    if (fits) seen.add(text);
   }
   queue.waiting = left;
   return taken;

@@ -7,7 +7,7 @@ import type { ResourceUrl } from '../domain/host.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import type { CrossingKind, ObservedAgent } from '../domain/terms.ts';
-import { byTenant, gathered } from './gather.ts';
+import { gathered } from './gather.ts';
 import { atDatabase, isTooSlow } from './outage.ts';
 import { presentPricing } from './quotes.ts';
 import type { TenantSnapshot } from './snapshots.ts';
@@ -55,7 +55,7 @@ export function openObserver(options: {
   const pending = new Set<Promise<void>>();
   let queuedRows = 0;
   const write = gathered(writeGroups, {
-    ...{ limit: maxQueuedRows, lanes: flushers, together: byTenant(({ tenantId }) => tenantId) },
+    ...{ limit: maxQueuedRows, lanes: flushers },
     isOutage: (error) => isServiceError(error) || isTooSlow(error), // too slow together is not quicker one by one
   });
   const writeOne = async (group: ObservationGroup): Promise<void> => {

@@ -9,7 +9,7 @@ import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { parseResource } from '../domain/host.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { CreditsBook } from './credits/book.ts';
-import type { Liveness } from './enforcementLiveness.ts';
+import type { Liveness, Sign } from './enforcementLiveness.ts';
 import { findKey, publisherHash } from './keys.ts';
 import type { KeyUse } from './keyUse.ts';
 import { atDatabase } from './outage.ts';
@@ -119,9 +119,15 @@ function stateOf(deps: PublisherDeps, token: string, freshness: Freshness): Prom
   return keyHash ? deps.snapshots.key(keyHash) : Promise.resolve(null);
 }
 
+const REJECTIONS: ReadonlyMap<string, Sign> = new Map([
+  ['unknown_credential', 'keyRejected'],
+  ['plan_gate', 'planGated'],
+]);
+
 async function noteRejection(deps: PublisherDeps, key: KeyState, error: unknown, resource: string | null): Promise<void> {
-  if (!isServiceError(error) || (error.code !== 'unknown_credential' && error.code !== 'plan_gate')) return;
+  const sign = isServiceError(error) ? REJECTIONS.get(error.code) : undefined;
+  if (!sign) return;
   const host = resource === null ? null : (parseResource(resource)?.host ?? null);
   const tenant = host === null ? null : await deps.snapshots.tenant(key.tenantId);
-  deps.liveness.note(key.tenantId, host !== null && tenant?.hosts.includes(host) ? host : '', 'keyRejected');
+  deps.liveness.note(key.tenantId, host !== null && tenant?.hosts.includes(host) ? host : '', sign);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import type { Plan, Scope } from '../../domain/access.ts';
-import { PLANS, SCOPES } from '../../domain/access.ts';
+import type { MintableScope, Plan } from '../../domain/access.ts';
+import { MINTABLE_SCOPES, PLANS } from '../../domain/access.ts';
 
 /** Reads options of the command line; each throws InvalidArgumentError with what would do. */
 
@@ -12,12 +12,12 @@ export function parsePlan(text: string): Plan {
   return plan;
 }
 
-/** Scopes divided by commas; `all` is every one. */
-export function parseScopes(text: string): readonly Scope[] {
-  if (text === 'all') return SCOPES;
+/** Scopes divided by commas; `all` is every one that a key may be minted with. */
+export function parseScopes(text: string): readonly MintableScope[] {
+  if (text === 'all') return MINTABLE_SCOPES;
   return text.split(',').map((part) => {
-    const scope = SCOPES.find((known) => known === part.trim());
-    if (!scope) throw new InvalidArgumentError(`Some of ${SCOPES.join(', ')}, divided by commas, or all.`);
+    const scope = MINTABLE_SCOPES.find((known) => known === part.trim());
+    if (!scope) throw new InvalidArgumentError(`Some of ${MINTABLE_SCOPES.join(', ')}, divided by commas, or all.`);
     return scope;
   });
 }

@@ -1,11 +1,11 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { Database } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { addHost, describePayment, listSiteKeys, recheckPayment } from '../../services/admin.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { SiteCall } from '../../services/site/change.ts';
 import { OPERATOR } from '../../services/site/change.ts';
-import { mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
+import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
 import { inviteSiteMember } from '../../services/site/members.ts';
 import { changePricing } from '../../services/site/prices.ts';
 import type { PricingInput } from '../../services/tenants.ts';
@@ -127,20 +127,22 @@ function keyCommands({ open, print }: Surroundings): Command {
   const key = new Command('key').description('Publisher keys.');
   key
     .command('mint <tenantId>')
-    .description('Mints a key; its token is printed this once. With domain.manage it lives 30 days at most.')
+    .description('Mints a key; its token is printed this once. domain.manage comes with --preset wordpress alone, for 30 days.')
     .requiredOption('--name <text>', 'what it is for')
-    .requiredOption('--scopes <list>', 'scopes divided by commas, or all', parseScopes)
+    .option('--scopes <list>', 'scopes divided by commas, or all', parseScopes)
+    .addOption(new Option('--preset <name>', 'a key for a plugin, in place of scopes').choices(['wordpress']))
     .option('--days <number>', 'expires after so many days', parseDays)
     .option('--test', 'a test key, whose settlements never count as money')
-    .action(async (tenantId: string, { name, scopes, days, test }) => {
+    .action(async (tenantId: string, { name, scopes, preset, days, test }) => {
+      const isGiven = [days, test].some((option) => option !== undefined);
+      if ((preset === undefined) === (scopes === undefined) || (preset && isGiven)) {
+        throw new ServiceError('invalid_parameter', 'key mint takes --scopes, or --preset alone');
+      }
       const { database, config } = await open();
-      const expiry: { expiresAtMs?: number } = days === undefined ? {} : { expiresAtMs: Date.now() + Math.round(days * DAY_MS) };
       const deps = { database, pepper: pepperOf(config), clock: Date.now, testKeysEnabled: true };
-      const minted = await mintSiteKey(deps, byOperator(tenantId), { name, scopes, isTest: test === true, ...expiry });
-      const isCut = (minted.expiresAt?.getTime() ?? null) !== (expiry.expiresAtMs ?? null);
-      print(
-        isCut ? { ...minted, note: 'expiresAt is earlier than asked: with domain.manage a key lives 30 days at most' } : minted,
-      );
+      if (preset) return print(await mintSiteConnectKey(deps, byOperator(tenantId), { name }));
+      const expiry: { expiresAtMs?: number } = days === undefined ? {} : { expiresAtMs: Date.now() + Math.round(days * DAY_MS) };
+      print(await mintSiteKey(deps, byOperator(tenantId), { name, scopes, isTest: test === true, ...expiry }));
     });
   key
     .command('revoke <tenantId> <keyId>')

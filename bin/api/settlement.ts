@@ -27,9 +27,9 @@ export interface SettlementParts {
 /** Binds the settlement service to this process: it accepts payments, starts batches, and waits for rows; it holds no relayer key. */
 export function openSettlement({ settlement, client, keyring, issuerOf, directUrl }: SettlementParts) {
   const { database, log } = settlement;
-  const { licenceLifeSeconds, groupByTenant } = settlement.settings;
+  const { licenceLifeSeconds } = settlement.settings;
   const waiter = openWaiter({ database, directUrl, log });
-  const starter = createBatchStarter({ log, groupByTenant, start: createBatchStart(() => client, TASK_QUEUE) });
+  const starter = createBatchStarter({ log, start: createBatchStart(() => client, TASK_QUEUE) });
   const onPurchase = createPurchaseStart(client, TASK_QUEUE, log);
   const deps = { ...settlement, waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, newId: randomUUID, onPurchase };
   return {

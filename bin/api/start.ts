@@ -157,7 +157,7 @@ async function openPools(
 ): Promise<{ readonly database: Database; readonly reading: Database }> {
   const { databaseUrl: url, databaseStatementNames: statementNames } = config;
   const database = await openDatabase({
-    ...{ url, statementNames, poolSize: config.databasePoolSize, groupByTenant: config.groupCommitByTenant },
+    ...{ url, statementNames, poolSize: config.databasePoolSize },
     applicationName: 'svc api',
     onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
   });

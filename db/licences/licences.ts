@@ -107,13 +107,16 @@ export async function findBoughtLicence(
  * The purchase of a licence of the same account that covers everything of an offer: pages, terms, kind and the whole period
  * (safety 14); null when the account holds none. Its payment stands settled.
  */
-export async function findCoveringPurchase(sql: Sql, offerId: string): Promise<string | null> {
+export async function findCoveringPurchase(
+  sql: Sql,
+  { tenantId, offerId }: { readonly tenantId: string; readonly offerId: string },
+): Promise<string | null> {
   const rows = await sql.query<{ payment_id: string }>(
     `select licence.payment_id from licence_offer as offer
        join account_licence as held on held.account_id = offer.account_id and held.tenant_id = offer.tenant_id
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
        join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
-      where offer.offer_id = $1 and payment.state in (${sqlStates(SETTLED_STATES)}) and licence.revoked_at is null
+      where offer.tenant_id = $1 and offer.offer_id = $2 and payment.state in (${sqlStates(SETTLED_STATES)}) and licence.revoked_at is null
         and licence.host = offer.host and licence.holder is not distinct from offer.holder
         and (licence.kind = 'citation' or offer.kind = 'read')
         and ('all' = any(licence.terms) or licence.terms @> offer.terms)
@@ -123,7 +126,7 @@ export async function findCoveringPurchase(sql: Sql, offerId: string): Promise<s
            where not exists (select from licence_page as page where page.tenant_id = licence.tenant_id
              and page.jti = licence.jti and page.path = asked ->> 'path'))
       order by licence.bought_at desc limit 1`,
-    [offerId],
+    [tenantId, offerId],
   );
   return rows[0]?.payment_id ?? null;
 }

@@ -56,14 +56,6 @@ const NOTHING: Applied = { changed: [], released: [], resend: [], poisoned: [] }
  */
 export async function applyEvents(database: Database, occurrences: readonly Occurrence[]): Promise<Applied> {
   if (occurrences.length === 0) return NOTHING;
-  const [first, ...others] = database.groupByTenant
-    ? Map.groupBy(occurrences, ({ tenantId }) => tenantId).values()
-    : [occurrences];
-  if (first && others.length > 0) {
-    let applied = await applyEvents(database, first);
-    for (const one of others) applied = mergeApplied(applied, await applyEvents(database, one));
-    return applied;
-  }
   try {
     return await database.transaction((sql) => applyTogether(sql, occurrences));
   } catch (error) {

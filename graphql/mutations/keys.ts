@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { SCOPES } from '../../domain/access.ts';
+import { MINTABLE_SCOPES } from '../../domain/access.ts';
 import type { MintedKey } from '../../services/keys.ts';
 import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
 import { builder } from '../builder.ts';
-import { KeyScope } from '../enums.ts';
+import { MintableScope } from '../enums.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const MintKeyPayload = builder.objectRef<MintedKey>('MintKeyPayload').implement({
@@ -15,20 +15,20 @@ const MintKeyPayload = builder.objectRef<MintedKey>('MintKeyPayload').implement(
 });
 
 ownerMutation('mintKey', {
-  description: 'Mints a publisher key, at most 20 active ones a site. One with `domain.manage` lives 30 days at most.',
+  description: 'Mints a publisher key, at most 20 active ones a site. None has `domain.manage`: see `mintConnectKey`.',
   input: builder.inputType('MintKeyInput', {
     description: 'A key to mint.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
       name: t.string({ required: true, description: 'What it is for, 1 to 100 characters.' }),
-      scopes: t.field({ type: [KeyScope], required: true, description: 'What it may do: at least one.' }),
+      scopes: t.field({ type: [MintableScope], required: true, description: 'What it may do: at least one.' }),
       expiresAt: t.field({ type: 'EpochMs', description: 'When it ends; left out: never.' }),
       test: t.boolean({ description: 'A test key, whose settlements never count as money; only where they are enabled.' }),
     }),
   }),
   schema: z.object({
     name: line(100),
-    scopes: z.array(z.enum(SCOPES)).min(1, 'is empty').max(SCOPES.length, 'names a scope twice'),
+    scopes: z.array(z.enum(MINTABLE_SCOPES)).min(1, 'is empty').max(MINTABLE_SCOPES.length, 'names a scope twice'),
     expiresAt: optional(z.number()),
     test: optional(z.boolean()),
   }),

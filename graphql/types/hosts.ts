@@ -104,8 +104,7 @@ export const HostType = builder.objectRef<Host>('Host').implement({
     challenge: t.loadable({
       type: ChallengeType,
       nullable: true,
-      description: 'The task that proves it; null when none was opened. Scope domain.manage.',
-      authScopes: { reads: 'domain.manage' },
+      description: 'The task that proves it; null when none was opened.',
       complexity: 1,
       load: (keys: string[], { deps }) =>
         loadBySite(keys, async (tenantId, names) => {

@@ -7,7 +7,7 @@ import { coverSteps } from '../../domain/cover.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { normaliseHost } from '../../domain/host.ts';
 import type { Address } from '../../domain/legs.ts';
-import { compilePattern, isExactPath, MAX_PATTERNS } from '../../domain/scope.ts';
+import { compilePattern, isExactPath, isWithin, MAX_PATTERNS } from '../../domain/scope.ts';
 import { issuerOf } from '../licenceCheck.ts';
 import { atDatabase } from '../outage.ts';
 import type { BuyerDeps } from './deps.ts';
@@ -43,6 +43,7 @@ export interface AccessBody {
 export async function openAccess(deps: BuyerDeps, request: AccessRequest): Promise<AccessBody> {
   const patterns = readPaths(request.paths);
   const licence = await findHeld(deps, request);
+  if (patterns) requireWithin(licence, patterns);
   const nowMs = deps.clock();
   if (nowMs < licence.periodFrom.getTime()) throw new ServiceError('outside_period', 'the period of this licence has not begun');
   if (nowMs >= licence.periodUntil.getTime()) throw new ServiceError('outside_period', 'the period of this licence is over');
@@ -93,6 +94,13 @@ function readPaths(paths: readonly string[] | undefined) {
     const anchored = isExactPath(path) && !path.endsWith('$') ? `${path}$` : path;
     return { given: path, pattern: compilePattern(anchored, `paths.${index}`) };
   });
+}
+
+/** A pattern that reaches further than those the licence was bought with is refused: the buyer asked for more than it has. */
+function requireWithin(licence: LicenceRecord, patterns: NonNullable<ReturnType<typeof readPaths>>): void {
+  const bought = licence.patterns.map((pattern) => compilePattern(pattern));
+  const wide = patterns.find(({ pattern }) => !bought.some((outer) => isWithin(pattern, outer)));
+  if (wide) throw new ServiceError('conflict', `${wide.given} reaches outside this licence`);
 }
 
 /** The pages of the licence that the patterns name; each must name one at least. */

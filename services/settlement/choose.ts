@@ -34,9 +34,7 @@ export async function choose(
   batchId: string,
   mayGo: (tenantId: string) => boolean,
 ): Promise<Choice> {
-  const found = (await listWaiting(deps.database, network.id, batchId)).filter(({ tenantId }) => mayGo(tenantId));
-  const alone = deps.settings.groupByTenant ? oldestOf(found)?.tenantId : null;
-  const waiting = alone ? found.filter(({ tenantId }) => tenantId === alone) : found;
+  const waiting = (await listWaiting(deps.database, network.id, batchId)).filter(({ tenantId }) => mayGo(tenantId));
   if (waiting.length === 0) return { chosen: [], left: [], hasMoved: false };
   const [payers, last] = await Promise.all([
     readPayers(
@@ -68,11 +66,6 @@ export async function choose(
   const changed = [refused, looked, more].some((applied) => (applied?.changed.length ?? 0) > 0);
   const left = [...sendable.filter((payment) => !chosen.includes(payment)), ...released, ...(second ?? first).left];
   return { chosen, left: left.slice(0, MOST_LEFT).map(refOf), hasMoved: changed };
-}
-
-/** Where batches are kept within a site (safety 25), the site whose payment waits longest has its turn. */
-function oldestOf(waiting: readonly WaitingPayment[]): WaitingPayment | undefined {
-  return waiting.reduce<WaitingPayment | undefined>((a, b) => (a && a.acceptedAtMs <= b.acceptedAtMs ? a : b), undefined);
 }
 
 /** Taken in before its payer's payments began to fail: it is not sent after them (safety 19). */

@@ -51,8 +51,6 @@ export interface SettlementSettings {
   readonly stuckAfterMs: number;
   /** A split that holds less is not paid out by schedule: the lowest price, since what a payment left there is never less. */
   readonly dustBelowMicro: bigint;
-  /** True keeps every statement within one tenant: batches are made by tenant (safety 25). */
-  readonly groupByTenant: boolean;
 }
 
 /** One network, its connection, and what judging its payments needs. */

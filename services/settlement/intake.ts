@@ -10,7 +10,7 @@ import { insertPayments, listByAuthorization, purchaseText } from '../../db/sett
 import type { Payment, PaymentRef, StoredLicence } from '../../db/settlement/payment.ts';
 import { fixLicences } from '../../db/settlement/payment.ts';
 import type { Authorization } from '../../domain/payload.ts';
-import { byTenant, gathered } from '../gather.ts';
+import { gathered } from '../gather.ts';
 
 /** Whose nonce is looked at. */
 type NonceAsk = Pick<Authorization, 'from' | 'nonce'> & { readonly network: Network };
@@ -53,7 +53,7 @@ export const lookAtNonce: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook> = gath
 /** What speaks against taking a payment. Calls at one time share a query. */
 export const findAdmission: (database: Database, ask: AdmissionAsk) => Promise<AdmissionFacts> = gathered(
   (database, asks) => readAdmissions(database, asks),
-  { limit: LIMIT, lanes: 1, isOutage, together: byTenant(({ tenantId }) => tenantId) },
+  { limit: LIMIT, lanes: 1, isOutage },
 );
 
 /**
@@ -61,12 +61,12 @@ export const findAdmission: (database: Database, ask: AdmissionAsk) => Promise<A
  * purchase never do, since the second must see the first. Resolves after the commit.
  */
 export const store: (database: Database, item: IntakeItem) => Promise<Intake> = gathered(insertPayments, {
-  ...{ limit: LIMIT, lanes: 2, isOutage, together: byTenant(({ payment }) => payment.tenantId) },
+  ...{ limit: LIMIT, lanes: 2, isOutage },
   apart: ({ payment }) => purchaseText(payment),
 });
 
 /** Fixes the licence of a payment if none is fixed yet, and gives the one that stands (safety 13). Calls at one time share a statement. */
 export const fixLicence: (database: Database, entry: LicenceEntry) => Promise<StoredLicence> = gathered(
   (database, entries) => retryConflicts(() => fixLicences(database, entries)),
-  { limit: LIMIT, lanes: 1, isOutage, together: byTenant(({ ref }) => ref.tenantId) },
+  { limit: LIMIT, lanes: 1, isOutage },
 );

@@ -171,7 +171,11 @@ function insert(deps: SettleDeps, payment: NewPayment): Promise<Intake> {
     guard: async (siblings, sql) =>
       licenceOfferId === null
         ? guardPurchase(payment, siblings, now)
-        : guardLicence(payment, siblings, await findCoveringPurchase(sql, licenceOfferId)),
+        : guardLicence(
+            payment,
+            siblings,
+            await findCoveringPurchase(sql, { tenantId: payment.tenantId, offerId: licenceOfferId }),
+          ),
   });
 }
 

@@ -54,9 +54,9 @@ function takeFairly(waiting: Queue['waiting'], most: number): PaymentRef[] {
 
 /**
  * Group commit: a payment that arrives while batches are on their way joins the next one; an idle queue
- * starts at once. `groupByTenant` keeps every proposal within one tenant (safety 25).
+ * starts at once.
  */
-export function createBatchStarter(deps: { start: StartBatch; log: Log; groupByTenant: boolean }): BatchStarter {
+export function createBatchStarter(deps: { start: StartBatch; log: Log }): BatchStarter {
   const queues = new Map<string, Queue>();
   const roomOf = new Map<string, () => void>();
   let closed = false;
@@ -97,7 +97,7 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log; groupByT
 
   return {
     enqueue: (payment) => {
-      const key = `${payment.network} ${payment.lane} ${deps.groupByTenant ? payment.tenantId : ''}`;
+      const key = `${payment.network} ${payment.lane}`;
       const within = AsyncLocalStorage.snapshot() as Queue['within'];
       const queue = queues.get(key) ?? { network: payment.network, waiting: new Map(), started: 0, within };
       if (queue.waiting.size === 0) queue.within = within;

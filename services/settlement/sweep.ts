@@ -25,7 +25,7 @@ const STEP_MS = 10_000;
  */
 export async function sweepAccepted(deps: SettlementDeps, networkId: string): Promise<readonly SweptBatch[]> {
   const stale = await listStaleAccepted(deps.database, networkId, STALE_AFTER_MS, 10 * BATCH_LIMIT);
-  const lanes = Map.groupBy(stale, (payment) => `${payment.lane} ${deps.settings.groupByTenant ? payment.tenantId : ''}`);
+  const lanes = Map.groupBy(stale, ({ lane }) => lane);
   return [...lanes.values()].flatMap((payments) => chunk(networkId, payments.map(refOf)));
 }
 
@@ -54,8 +54,7 @@ export async function sweepNetwork(deps: SettlementDeps, networkId: string): Pro
   }
   const known = new Set(stale.flatMap((batch) => batch.payments.map((payment) => payment.paymentId)));
   const extra = rest.filter((payment) => !known.has(payment.paymentId)).map(refOf);
-  const groups = deps.settings.groupByTenant ? Map.groupBy(extra, ({ tenantId }) => tenantId).values() : [extra];
-  return [...stale, ...[...groups].flatMap((payments) => chunk(networkId, payments))];
+  return [...stale, ...chunk(networkId, extra)];
 }
 
 function chunk(network: string, payments: readonly PaymentRef[]): SweptBatch[] {

@@ -1,6 +1,6 @@
 import { listKeys } from '../../db/admin.ts';
 import type { Database, Sql } from '../../db/database.ts';
-import type { Scope } from '../../domain/access.ts';
+import type { MintableScope } from '../../domain/access.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mintConnectKey } from '../hosts/preset.ts';
 import type { MintedKey } from '../keys.ts';
@@ -19,13 +19,18 @@ export interface SiteKeyDeps {
 }
 
 /**
- * Mints a publisher key. Throws invalid_parameter, conflict at 20 active keys, and what
+ * Mints a publisher key; `domain.manage` is not to be had here. Throws invalid_parameter, conflict at 20 active keys, and what
  * `changeSite` throws. Every call mints another one.
  */
 export async function mintSiteKey(
   deps: SiteKeyDeps,
   call: SiteCall,
-  request: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAtMs?: number; readonly isTest?: boolean },
+  request: {
+    readonly name: string;
+    readonly scopes: readonly MintableScope[];
+    readonly expiresAtMs?: number;
+    readonly isTest?: boolean;
+  },
 ): Promise<MintedKey> {
   const { name, scopes, expiresAtMs, isTest } = request;
   if (expiresAtMs !== undefined && expiresAtMs <= deps.clock()) {

@@ -6,14 +6,12 @@ import { deployRouterTransaction, deterministicDeployer, payToOf } from '../../c
 import { listBalances } from '../../chain/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import artifact from '../../contracts/artifacts/SplitRouter.json' with { type: 'json' };
-import type { Database, Sql } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/legs.ts';
-import type { Hex, ParsedPayment } from '../../domain/payload.ts';
+import type { Hex } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
 import { addRelayer, retireRelayer } from '../../services/operations/relayers.ts';
 import { flushSplits } from '../../services/relayer/flush.ts';
-import { settle } from '../../services/settlement/settle.ts';
 import { attempt, chainCall, look, mine, sendAll, stateOf, strangerCalls, submitAlone, sweep } from '../support/faults.ts';
 import type { Known } from '../support/invariants.ts';
 import { checkInvariants } from '../support/invariants.ts';
@@ -126,45 +124,6 @@ test('with every relayer key retired a payment is refused before its row; one ta
   expect((await attempt(world, late, payment)).code).toBe('settlement_pending');
   await look(world, await sendAll(world));
   for (const one of [before, payment]) expect(await stateOf(world, one)).toMatchObject({ state: 'settled' });
-});
-
-test('with GROUP_COMMIT_BY_TENANT no statement of intake or answer touches two sites, and every buyer gets his receipt', async () => {
-  await start({ runBatches: true, waitMs: 60_000 });
-  const sites = [world.tenantId, crypto.randomUUID(), crypto.randomUUID()];
-  for (const site of sites.slice(1))
-    await world.database.query("insert into tenant (tenant_id, status, price_usdc) values ($1, 'active', '0.001')", [site]);
-  const seen: string[][] = [];
-  const watch = (sql: Sql): Sql => ({
-    query: (statement, values = [], name) => {
-      const tenants = sites.filter(
-        (site) => values.flat().includes(site) || values.some((value) => String(value).includes(site)),
-      );
-      if (tenants.length > 0) seen.push(tenants);
-      return sql.query(statement, values, name);
-    },
-  });
-  const database: Database = {
-    ...world.database,
-    ...watch(world.database),
-    groupByTenant: true,
-    transaction: (work, isolation) => world.database.transaction((sql) => work(watch(sql)), isolation),
-  };
-  const all: { terms: Terms; payment: ParsedPayment }[] = [];
-  for (const [n, tenantId] of [...sites, ...sites].entries()) {
-    const terms = { ...offer(`by-site-${n}`), tenantId };
-    all.push({ terms, payment: await paymentFor(world, await newPayer(world), terms) });
-  }
-  const receipts = await Promise.all(
-    all.map(({ terms, payment }) =>
-      settle(
-        { ...world.settleDeps, database },
-        { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {} },
-      ),
-    ),
-  );
-  expect(receipts.map(({ chargedMicro }) => chargedMicro)).toEqual(all.map(() => 1_000n));
-  expect(seen.length).toBeGreaterThanOrEqual(3 * sites.length);
-  expect(seen.filter((tenants) => tenants.length > 1)).toEqual([]);
 });
 
 test('a payment to a split of an older router goes through that router, and what a stranger leaves at one is paid out', async () => {

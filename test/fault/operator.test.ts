@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recoverNetwork } from '../../services/operations/recover.ts';
 import { addRelayer, rebroadcastPayment, voidNonce } from '../../services/operations/relayers.ts';
-import { sweepNetwork } from '../../services/settlement/sweep.ts';
-import { attempt, chainCall, changed, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
+import { attempt, chainCall, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
@@ -88,35 +87,4 @@ test('adopting the count of a chain that lags behind takes no nonce a second tim
   await recoverNetwork(world.deps, world.network.id);
   expect(await next()).toBe(1n);
   expect((await stateOf(world, payment))?.state).toBe('settled');
-});
-
-test('where batches are kept within a site, the sweeper proposes none that holds payments of two', async () => {
-  const other = randomUUID();
-  await world.database.query(
-    "insert into tenant (tenant_id, status, plan, price_usdc) values ($1, 'active', 'studio', '0.001')",
-    [other],
-  );
-  for (let pair = 0; pair < 2; pair += 1) await taken(`own-${pair}`).then(() => taken(`other-${pair}`, other));
-  const sitesOf = (payments: readonly { tenantId: string }[]) => [...new Set(payments.map(({ tenantId }) => tenantId))];
-  const apart = changed(world, { settings: { ...world.deps.settings, groupByTenant: true } });
-  // Accepted long ago and in no batch; then in a batch whose nonce was used by a transfer, so that they come back.
-  const proposals = async () => {
-    for (let round = 0; ; round += 1) {
-      const batches = await sweepNetwork(apart, world.network.id);
-      if (batches.length > 0 || round === 100) return batches.map(({ payments }) => sitesOf(payments)).sort();
-      await mine(world);
-    }
-  };
-  await world.database.query("update payment set accepted_at = accepted_at - interval '1 minute'");
-  expect(await proposals()).toEqual([[world.tenantId], [other]].sort());
-  await world.database.query("update payment set accepted_at = now() + interval '1 minute'");
-  await chainCall(world, 'evm_setAutomine', false);
-  await sendAll(world);
-  await chainCall(world, 'anvil_dropAllTransactions');
-  await voided(0n);
-  await chainCall(world, 'evm_setAutomine', true);
-  await mine(world, 3);
-  expect(await proposals()).toEqual([[world.tenantId], [other]].sort());
-  await world.database.query("update payment set accepted_at = now() - interval '1 minute'");
-  await sweep(world, 3);
 });

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EnforcementConfig, EnforcementStatusResponse } from '../../api/schemas/enforcement.ts';
 import { PublisherTenants } from '../../api/schemas/tenants.ts';
 import { DEFAULT_ENFORCEMENT } from '../../domain/enforcement.ts';
-import { setEnforcement } from '../../services/enforcement.ts';
+import { enforcementStatus, setEnforcement } from '../../services/enforcement.ts';
 import { mintKey, revokeKey } from '../../services/keys.ts';
-import { setPricing } from '../../services/tenants.ts';
+import { setPricing, setTenantPlan } from '../../services/tenants.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
@@ -118,6 +118,25 @@ test('the last refusal of a revoked key shows for the host it asked about, and a
   expect((await api.request('/_svc/enforce-config?resource=https://elsewhere.example/', { key: token })).status).toBe(401);
   const all = await statusOf(site);
   expect(all.hosts.every(({ keyRejectedAt }: { keyRejectedAt: string | null }) => keyRejectedAt !== null)).toBe(true);
+  await api.deps.database.query('update api_key set last_used_at = now() where tenant_id = $1 and revoked_at is null', [
+    site.tenantId,
+  ]);
+  const working = await statusOf(site);
+  expect(working.hosts.map(({ nextAction }: { nextAction: string }) => nextAction)).toEqual(['install_code', 'rotate_key']);
+  await api.deps.database.query('update tenant_host set created_at = now() where tenant_id = $1', [site.tenantId]);
+  expect((await statusOf(site)).hosts[1]).toMatchObject({ keyRejectedAt: null, nextAction: 'install_code' });
+});
+
+test('a key refused for the plan alone asks for the plan, and for nothing once the plan is back', async () => {
+  const site = await api.site({ hosts: ['plan.example'] });
+  await setTenantPlan(api.deps, { tenantId: site.tenantId, plan: 'free' });
+  expect((await api.request('/_svc/enforce-config', { key: site.key })).status).toBe(403);
+  await api.liveness.flush();
+  const gated = await enforcementStatus(api.deps, site.tenantId);
+  expect(gated.hosts[0]).toMatchObject({ nextAction: 'upgrade_plan', attention: true });
+  expect(gated.hosts[0]?.keyRejectedAtMs).toEqual(expect.any(Number));
+  await setTenantPlan(api.deps, { tenantId: site.tenantId, plan: 'studio' });
+  expect((await statusOf(site)).hosts[0]).toMatchObject({ nextAction: 'install_code', tracks: { key: 'ok' } });
 });
 
 test('a host whose routing was proven is fleet, with the app live it is a conflict, unproven it is unverified', async () => {

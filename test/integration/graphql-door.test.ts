@@ -97,6 +97,7 @@ const SCOPE_OF: readonly [string, Scope][] = [
   ['observations { nodes { slug } }', 'audit.read'],
   ['anomalyRules { nodes { ruleId } }', 'audit.read'],
   ['members { nodes { authorId } }', 'member.read'],
+  ['hosts { nodes { challenge { token } } }', 'tenant.read'],
 ];
 
 test.each(SCOPE_OF)('%s needs the scope %s, and a refusal takes that field alone', async (field, scope) => {

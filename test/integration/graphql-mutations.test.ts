@@ -528,6 +528,20 @@ test('bad input is a typed result with a code and a sentence, and changes and lo
   expect(await log(world.tenantId)).toEqual([]);
 });
 
+test('mintKey gives no key domain.manage', async () => {
+  const world = await stage.world();
+  const { errors } = await stage.mutate(
+    world.ownerToken,
+    'mintKey',
+    { name: 'x', scopes: ['TENANT_READ', 'DOMAIN_MANAGE'] },
+    'keyId',
+  );
+  expect(errors.map(({ message }) => message)).toEqual([
+    expect.stringContaining('"DOMAIN_MANAGE" does not exist in "MintableScope"'),
+  ]);
+  expect(await log(world.tenantId)).toEqual([]);
+});
+
 test('a key minted 20 times over is a conflict, also when many mint at once, and each success stands in the log', async () => {
   const world = await stage.world();
   const mint = () => stage.mutate(world.ownerToken, 'mintKey', { name: 'many', scopes: ['TENANT_READ'] }, 'keyId');

@@ -83,6 +83,8 @@ test('tokens are narrowed by exact paths and patterns, never widened', async () 
   expect(await patterns(['/articles/sol'])).toBe(409);
   expect(await patterns(['/articles/solo', '/articles/free'])).toBe(409);
   expect(await patterns(['/other/*'])).toBe(409);
+  expect(await patterns(['/*'])).toBe(409);
+  expect(await patterns(['/articles/solo', '/article*'])).toBe(409);
   for (const paths of [[], ['solo'], [''], ['/é'], [7], 'x', Array.from({ length: 101 }, (_, n) => `/${n}`), ['/%']]) {
     expect(await patterns(paths), JSON.stringify(paths)).toBe(400);
   }

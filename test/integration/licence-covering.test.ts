@@ -29,7 +29,7 @@ test('a held licence answers a purchase only when it covers pages, terms, kind, 
   const holder = newWallet();
   const { paymentId, tenantId } = await sellLicence(api, accountId, wanted());
   const coveredBy = async (changes: Partial<LicenceRequest>, account = accountId) =>
-    findCoveringPurchase(api.deps.database, (await offerFor(account, changes)).offerId);
+    findCoveringPurchase(api.deps.database, await offerFor(account, changes));
   for (const within of [{ periodDays: 29 }, { periodDays: 1 / 24 }, { scope: ['/articles/solo$'] }, { terms: ['search'] }]) {
     expect(await coveredBy(within), JSON.stringify(within)).toBe(paymentId);
   }
@@ -56,7 +56,7 @@ test('an hour’s licence answers no purchase of a year, and one that has not be
   await sellLicence(api, accountId, wanted({ periodDays: 1 / 24 }));
   await sellLicence(api, accountId, wanted({ periodDays: 366, startsAt: Date.now() + 3_600_000 }));
   const year = await offerFor(accountId, { periodDays: 365 });
-  expect(await findCoveringPurchase(api.deps.database, year.offerId)).toBeNull();
+  expect(await findCoveringPurchase(api.deps.database, year)).toBeNull();
 });
 
 test('of several offers a payment is for the one whose price and recipient it meets exactly, or for none', async () => {

@@ -187,6 +187,7 @@ test('parameters that cannot be meant are 400 and named, on every report', async
     }
     expect((await get(site, path, { from: 2, to: 1 })).body.error).toMatch(/^invalid_parameter: from: must not be after to/);
     expect((await api.request(`${path}?from=1&from=2`, { key: site.key })).body.error).toContain('from is given twice');
+    if (!path.includes('export')) expect((await api.request(`${path}?utm=1&utm=2`, { key: site.key })).status).toBe(200);
   }
   for (const path of ['/_svc/earnings', '/_svc/audit']) {
     for (const [name, value] of [

@@ -164,19 +164,6 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: facilitator, name: 'payments that a facilitator leaves undecided for long keep nobody else from buying' },
   },
   {
-    id: 'swept-across-sites',
-    rule: 25,
-    bug: 'what comes back from batches is proposed again without a look at whose it is',
-    edits: [
-      {
-        file: 'services/settlement/sweep.ts',
-        search: 'const groups = deps.settings.groupByTenant ? Map',
-        replace: 'const groups = deps.settings.groupByTenant && extra.length === 0 ? Map',
-      },
-    ],
-    test: { file: operator, name: 'where batches are kept within a site, the sweeper proposes none that holds payments of two' },
-  },
-  {
     id: 'voided-twice',
     rule: 8,
     bug: 'an operator may void a nonce again and again, each time with a new transaction',

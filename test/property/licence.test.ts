@@ -8,7 +8,15 @@ import type { WeightedAuthor } from '../../domain/credits.ts';
 import { canonicalPayees, splitAmounts } from '../../domain/legs.ts';
 import { legsOf } from '../../domain/quote.ts';
 import type { CompiledPattern } from '../../domain/scope.ts';
-import { canonicalPath, compilePattern, exactPattern, MAX_PATTERN_CHARS, MAX_PATTERNS, matches } from '../../domain/scope.ts';
+import {
+  canonicalPath,
+  compilePattern,
+  exactPattern,
+  isWithin,
+  MAX_PATTERN_CHARS,
+  MAX_PATTERNS,
+  matches,
+} from '../../domain/scope.ts';
 
 const sumLegs = (legs: readonly { readonly amountMicro: bigint }[]): bigint =>
   legs.reduce((sum, leg) => sum + leg.amountMicro, 0n);
@@ -161,5 +169,24 @@ test('whatever is asked of 20,000 pages, no piece of the work looks at more than
       expect(lookedAt).toBeLessThan(MAX_WORK + patterns.length * searched);
     }),
     { numRuns: 30 },
+  );
+});
+
+test('a pattern is within another exactly when no path of it can be found that the other leaves out', () => {
+  const piece = fc.stringMatching(/^[ab/]{0,3}$/);
+  const pattern = fc
+    .tuple(fc.array(piece, { minLength: 1, maxLength: 4 }), fc.boolean())
+    .map(([pieces, isAnchored]) => `/${pieces.join('*')}${isAnchored ? '$' : ''}`.replaceAll(/\/+/g, '/'));
+  fc.assert(
+    fc.property(pattern, pattern, (inside, outside) => {
+      const [inner, outer] = [compilePattern(inside), compilePattern(outside)];
+      // A letter of no pattern in place of each star is the path that only a star can take in; nothing in its place is another one.
+      const open = inside.endsWith('$') ? inside.slice(0, -1) : `${inside}*`;
+      const paths = ['z', '', 'azb'].map((text) => open.replaceAll('*', text)).filter((path) => matches(inner, path));
+      expect(matches(inner, open.replaceAll('*', 'z'))).toBe(true);
+      expect(isWithin(inner, outer)).toBe(matches(outer, open.replaceAll('*', 'z')));
+      if (isWithin(inner, outer)) for (const path of paths) expect(matches(outer, path)).toBe(true);
+    }),
+    { numRuns: 2_000 },
   );
 });

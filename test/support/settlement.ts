@@ -82,7 +82,6 @@ export async function startSettlement(
       gasBudgetWeiPerDay: null,
       stuckAfterMs: 60_000, // a test that wants a dearer replacement asks for one; a busy machine makes none
       dustBelowMicro: 1_000n,
-      groupByTenant: false,
       ...options.settings,
     },
     crashAt: () => undefined,
@@ -96,7 +95,6 @@ export async function startSettlement(
   let isClosed = false;
   const starter = createBatchStarter({
     log: quiet,
-    groupByTenant: false,
     start: async (proposal) => {
       started.push(proposal);
       if (options.runBatches === false) return;

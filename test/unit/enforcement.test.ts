@@ -8,6 +8,7 @@ const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21);
 const SILENT: HostFacts = {
   host: 'a.example',
+  addedAtMs: NOW - 200 * HOUR,
   verifiedAtMs: NOW - 100 * HOUR,
   lapsedAtMs: null,
   hasChallenge: false,
@@ -16,6 +17,10 @@ const SILENT: HostFacts = {
   verifyCalledAtMs: null,
   observedAtMs: null,
   keyRejectedAtMs: null,
+  rejectedAnywhereAtMs: null,
+  planGatedAtMs: null,
+  isPlanGated: false,
+  keyUsedAtMs: null,
   hasActiveKey: true,
   probe: null,
 };
@@ -75,6 +80,40 @@ test('a key refused after the last sign of the app is to be rotated, one refused
   });
   expect(judge({ keyRejectedAtMs: NOW })).toMatchObject({ nextAction: 'rotate_key' });
   expect(judge({ hasActiveKey: false }).tracks.key).toBe('missing');
+});
+
+const MINUTE = 60_000;
+test.each([
+  ['before the host was added', { keyRejectedAtMs: NOW - 201 * HOUR }, null],
+  [
+    'minutes after a sign of the app: a straggler beside a working gate',
+    { quotedAtMs: NOW - 3 * MINUTE, keyRejectedAtMs: NOW },
+    null,
+  ],
+  [
+    'for want of a host, while a key of the site works elsewhere',
+    { keyUsedAtMs: NOW - 3 * MINUTE, rejectedAnywhereAtMs: NOW },
+    null,
+  ],
+  ['here, while a key of the site works elsewhere', { keyUsedAtMs: NOW, keyRejectedAtMs: NOW - 1 }, NOW - 1],
+  ['for want of a host, while nothing works', { keyUsedAtMs: NOW - HOUR, rejectedAnywhereAtMs: NOW }, NOW],
+  ['five minutes after the last sign', { quotedAtMs: NOW - 5 * MINUTE, keyRejectedAtMs: NOW }, NOW],
+])('a key refused %s', (_when, facts, keyRejectedAtMs) => {
+  const isRejected = keyRejectedAtMs !== null;
+  const status = judge(facts);
+  expect(status).toMatchObject({ keyRejectedAtMs, tracks: { key: isRejected ? 'stale' : 'ok' } });
+  expect(status.nextAction === 'rotate_key').toBe(isRejected);
+});
+
+test('a key refused for the plan asks for the plan and not for another key, and for nothing once the plan allows it', () => {
+  const gated = { planGatedAtMs: NOW - HOUR, quotedAtMs: NOW - 100 * HOUR };
+  expect(judge({ ...gated, isPlanGated: true })).toMatchObject({
+    keyRejectedAtMs: NOW - HOUR,
+    nextAction: 'upgrade_plan',
+    attention: true,
+    tracks: { key: 'ok' },
+  });
+  expect(judge(gated).nextAction).toBe('reconnect_sdk');
 });
 
 const withPolicy = (policy: Partial<EnforcementSettings['crawlerPolicy']>): EnforcementSettings => ({

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { byTenant, gathered } from '../../services/gather.ts';
+import { gathered } from '../../services/gather.ts';
 
 const place = {};
 
@@ -49,19 +49,6 @@ test('one that cannot be written fails alone; an outage fails its whole run, and
   expect(runs.splice(0)).toEqual([3, 1, 1, 1]);
   expect(await told(['a', 'away', 'b'])).toEqual(['away', 'away', 'away']);
   expect(runs).toEqual([3]);
-});
-
-test('with groups by tenant no run holds two tenants, and none waits for ever', async () => {
-  const runs: string[][] = [];
-  const run = async (_: object, items: readonly string[]): Promise<readonly string[]> => {
-    runs.push([...items]);
-    return items;
-  };
-  const ask = gathered(run, { limit: 2, lanes: 1, isOutage: () => false, together: byTenant((item: string) => item[0] ?? '') });
-  const one = { groupByTenant: true };
-  expect(await Promise.all(['a1', 'b1', 'a2', 'a3', 'b2'].map((item) => ask(one, item)))).toEqual(['a1', 'b1', 'a2', 'a3', 'b2']);
-  expect(runs.splice(0)).toEqual([['a1', 'a2'], ['b1', 'b2'], ['a3']]);
-  await Promise.all(['a1', 'b1'].map((item) => ask({}, item)));
 });
 
 test('two of one purchase never share a run; the rest does not wait for them', async () => {

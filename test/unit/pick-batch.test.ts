@@ -118,7 +118,7 @@ test('what an API process proposes takes sites in turns, and what is decided mea
   const start = async (proposal: BatchProposal): Promise<void> => {
     started.push(proposal);
   };
-  const starter = createBatchStarter({ start, log, groupByTenant: false });
+  const starter = createBatchStarter({ start, log });
   const put = (tenantId: string, paymentId: string) => starter.enqueue({ tenantId, paymentId, network: 'net', lane: 'plain' });
   put('warm', 'warm-1');
   put('warm', 'warm-2');

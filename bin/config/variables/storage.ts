@@ -39,13 +39,6 @@ export const storage = {
     fallback: '6',
     schema: wholeNumber(5, 100),
   }),
-  groupCommitByTenant: withDefault({
-    name: 'GROUP_COMMIT_BY_TENANT',
-    about: 'true where Postgres is sharded by tenant (Citus): group commits then hold rows of one tenant each.',
-    example: 'false',
-    fallback: 'false',
-    schema: flag,
-  }),
   databaseStatementNames: withDefault({
     name: 'DATABASE_STATEMENT_NAMES',
     about: 'false behind a transaction pooler that does not know prepared statements (PgBouncer before 1.21).',

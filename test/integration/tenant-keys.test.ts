@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { openObserver } from '../../services/observe.ts';
-import { createTenant } from '../../services/tenants.ts';
-import { ALPHA_PRICING } from '../support/api.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 
-/** Tables whose uniqueness is the world's (safety 25): distributed by their own key, or copied to every node. */
+/** Tables of a tenant whose uniqueness is the world's (safety 25). */
 const GLOBAL = new Set([
   ...['authorization_claim', 'transfer_claim', 'host_claim', 'host_lapse'],
   ...['api_key_hash', 'owner_token', 'member_invite_hash', 'key_scope_drop', 'account_licence', 'denied_licence'],
@@ -18,7 +15,7 @@ let urls: TestDatabase;
 let database: Database;
 beforeAll(async () => {
   urls = await createDatabase();
-  database = await openDatabase({ url: urls.appUrl, poolSize: 2, groupByTenant: true });
+  database = await openDatabase({ url: urls.appUrl, poolSize: 2 });
 });
 afterAll(async () => {
   await database.close();
@@ -56,38 +53,6 @@ test('every foreign key between tables of a tenant holds tenant_id on both sides
   );
   expect(rows.length).toBeGreaterThan(15);
   const holds = (columns: readonly string[]): boolean => columns.includes('tenant_id');
-  const wrong = rows.filter(
-    ({ from_columns: from, to_columns: to, source }) => !GLOBAL.has(source) && !(holds(from) && holds(to)),
-  );
+  const wrong = rows.filter(({ from_columns: from, to_columns: to }) => !(holds(from) && holds(to)));
   expect(wrong).toEqual([]);
-});
-
-test('with the switch on, reports of several sites at once are committed site by site', async () => {
-  const sites = await Promise.all(
-    ['one.example', 'two.example', 'three.example'].map((host) =>
-      createTenant({ database }, { plan: 'studio', pricing: ALPHA_PRICING, hosts: [host] }).then(({ tenantId }) => ({
-        tenantId,
-        host,
-      })),
-    ),
-  );
-  const seen: string[][] = [];
-  const watched: Database = {
-    ...database,
-    query: (statement, values = []) => {
-      const tenants = values.flat().filter((value) => sites.some(({ tenantId }) => tenantId === value));
-      if (tenants.length > 0) seen.push([...new Set(tenants as string[])]);
-      return database.query(statement, values);
-    },
-  };
-  const observer = openObserver({ database: watched, clock: Date.now, flushers: 1 });
-  const record = ({ tenantId, host }: (typeof sites)[number]) =>
-    observer.record({ tenantId, hosts: [host], pricing: [] } as never, [
-      { resource: `https://${host}/articles/solo`, slug: 'solo', verdict: 'denied', classifiedAs: 'agent' },
-    ]);
-  await Promise.all([...sites, ...sites].map(record));
-  expect(seen.length).toBeGreaterThanOrEqual(3);
-  expect(seen.every((tenants) => tenants.length === 1)).toBe(true);
-  const rows = await database.query('select 1 from observation where host = any ($1::text[])', [sites.map(({ host }) => host)]);
-  expect(rows).toHaveLength(6);
 });
