@@ -1,45 +1,73 @@
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { createDocument } from 'zod-openapi';
+import { withHeaders } from './described.ts';
 import { API_VERSION } from './door.ts';
 import { answerTagged } from './etag.ts';
 import { illustrate, illustrateParameters } from './examples/index.ts';
 import type { Call, PublicRoute, Route } from './route.ts';
 import { describeWebhooks } from './schemas/webhooks.ts';
 
+const TAGS = [
+  ['Enforce', 'What a publisher’s gate calls: prices, settlement, reports of what it did, and proof of hosts.'],
+  ['Licences', 'What buyers call: quotes, purchases, and tokens for what they hold.'],
+  ['Accounts', 'How buyers sign in.'],
+  ['Config', 'What a site is set to.'],
+  ['Earnings', 'What a site has earned, and to whom it went.'],
+  ['Audit', 'Who came, and what became of it.'],
+  ['Members', 'The authors of a site.'],
+  ['Webhooks', 'What the service sends to a site’s endpoints.'],
+] as const;
+
 /** The API description (OpenAPI 3.1.0), made from the schemas that also validate. */
 export function describeApi(routes: readonly Route[], baseUrl: string): object {
   const paths: Record<string, ZodOpenApiPathItemObject> = {};
-  for (const { path, method, operation } of routes) {
+  for (const route of routes) {
+    const { path, method } = route;
     const described = path.replaceAll(/:(\w+)/g, '{$1}');
+    const operation = withHeaders(route);
     if (operation) paths[described] = { ...paths[described], [method]: illustrate(operation) };
   }
-  const document = createDocument({
-    openapi: '3.1.0',
-    info: {
-      title: 'Content-access pricing and settlement service',
-      version: API_VERSION,
-      description: 'Prices machine reads, settles payments to authors, issues licences. Money is an integer of micro-USDC.',
-    },
-    servers: [{ url: baseUrl }],
-    tags: ['Enforce', 'Licences', 'Config', 'Earnings', 'Audit', 'Members', 'Webhooks'].map((name) => ({ name })),
-    paths,
-    webhooks: describeWebhooks(),
-    components: {
-      securitySchemes: {
-        buyerAccount: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'A token of a buyer account (accounts/token, oauth/token) or its key, svc_buyer_…; or a SIGN-IN-WITH-X header.',
+  const document = createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Content-access pricing and settlement service',
+        version: API_VERSION,
+        description: 'Prices machine reads, settles payments to authors, issues licences. Money is an integer of micro-USDC.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: baseUrl }],
+      tags: TAGS.map(([name, description]) => ({ name, description })),
+      paths,
+      webhooks: describeWebhooks(),
+      components: {
+        securitySchemes: {
+          buyerAccount: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A token of a buyer account (accounts/token, oauth/token) or its key, svc_buyer_….',
+          },
+          signInWithX: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'SIGN-IN-WITH-X',
+            description: 'A signed sign-in message of a wallet, good for one call; in place of a token.',
+          },
+          publisherKey: { type: 'http', scheme: 'bearer', description: 'A publisher key, svc_live_…, bound to one site.' },
         },
-        publisherKey: { type: 'http', scheme: 'bearer', description: 'A publisher key, svc_live_…, bound to one site.' },
       },
     },
-  });
+    { override: ({ jsonSchema, io }) => leaveRoom(jsonSchema, io) },
+  );
   for (const item of Object.values(document.paths ?? {})) {
     for (const operation of [item.get, item.post]) if (operation) illustrateParameters(operation);
   }
   return document;
+}
+
+/** What we answer may get members within a version (they are only added), so that no client may refuse one it does not know. */
+function leaveRoom(schema: { additionalProperties?: unknown }, io: 'input' | 'output'): void {
+  if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
 }
 
 /** GET /_svc/openapi.json over these routes and itself; made at the first call, then the same bytes with an ETag. */

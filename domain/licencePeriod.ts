@@ -2,9 +2,9 @@
 import { ServiceError } from './errors.ts';
 import { parseDecimal } from './money.ts';
 
-/** Longest period, and how far ahead it may begin, in days. */
+/** Longest period, which is also how far ahead it may begin, and shortest, in days. */
 export const MAX_PERIOD_DAYS = 366;
-const MIN_PERIOD_DAYS = 1 / 24;
+export const MIN_PERIOD_DAYS = 1 / 24;
 const DAY_MS = 86_400_000;
 /** A start this little in the past is a clock that differs, and counts as now. */
 const START_SKEW_MS = 60_000;

@@ -14,7 +14,7 @@ export const accountNoticesRoute: AccountRoute = {
     operationId: 'listAccountNotices',
     tags: ['Accounts'],
     summary: 'What came of purchases',
-    security: [{ buyerAccount: [] }],
+    security: [{ buyerAccount: [] }, { signInWithX: [] }],
     responses: {
       '200': jsonResponse('The newest hundred, newest first', AccountNotices),
       '401': jsonResponse('Authenticate first', ErrorBody),

@@ -19,7 +19,7 @@ export const licencesAccessRoute: AccountRoute = {
     operationId: 'openLicenceAccess',
     tags: ['Licences'],
     summary: 'Mint an access token',
-    security: [{ buyerAccount: [] }],
+    security: [{ buyerAccount: [] }, { signInWithX: [] }],
     requestParams: { path: z.object({ jti: z.string() }) },
     requestBody: { required: false, content: { 'application/json': { schema: AccessBody } } },
     responses: {

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { microToJson } from '../../domain/money.ts';
 import type { PurchaseOutcome } from '../../services/licences/buy.ts';
 import { buyLicence } from '../../services/licences/buy.ts';
+import { IDEMPOTENCY_KEY, PAYMENT } from '../described.ts';
 import { paymentResponseHeaders } from '../paymentResponse.ts';
 import type { AccountRoute, Answer } from '../route.ts';
 import { BoughtLicence, LicenceOffer, LicenceRequestBody } from '../schemas/licences.ts';
@@ -21,7 +23,8 @@ export const licencesBuyRoute: AccountRoute = {
     operationId: 'buyLicence',
     tags: ['Licences'],
     summary: 'Buy a licence',
-    security: [{ buyerAccount: [] }],
+    security: [{ buyerAccount: [] }, { signInWithX: [] }],
+    requestParams: { header: z.object({ ...PAYMENT, ...IDEMPOTENCY_KEY }) },
     requestBody: { required: true, content: { 'application/json': { schema: LicenceRequestBody } } },
     responses: {
       '200': jsonResponse('Bought', BoughtLicence),

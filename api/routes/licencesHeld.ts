@@ -14,7 +14,7 @@ export const licencesHeldRoute: AccountRoute = {
     operationId: 'listHeldLicences',
     tags: ['Licences'],
     summary: 'Licences of the account',
-    security: [{ buyerAccount: [] }],
+    security: [{ buyerAccount: [] }, { signInWithX: [] }],
     responses: {
       '200': jsonResponse('Newest first', HeldLicences),
       '401': jsonResponse('Authenticate first', ErrorBody),

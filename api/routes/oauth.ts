@@ -51,6 +51,16 @@ export const oauthTokenRoute: PublicRoute = {
   },
 };
 
+const METADATA = z.object({
+  issuer: z.string(),
+  token_endpoint: z.string(),
+  jwks_uri: z.string(),
+  response_types_supported: z.array(z.string()),
+  grant_types_supported: z.array(z.string()),
+  token_endpoint_auth_methods_supported: z.array(z.string()),
+  token_endpoint_auth_signing_alg_values_supported: z.array(z.string()),
+});
+
 /** GET /.well-known/oauth-authorization-server: where and how clients get tokens (RFC 8414). */
 export const oauthMetadataRoute: PublicRoute = {
   method: 'get',
@@ -61,7 +71,7 @@ export const oauthMetadataRoute: PublicRoute = {
     tags: ['Accounts'],
     summary: 'Authorization server metadata',
     security: [],
-    responses: { '200': { description: 'RFC 8414', content: { 'application/json': { schema: { type: 'object' } } } } },
+    responses: { '200': jsonResponse('RFC 8414', METADATA) },
   },
   handle: async ({ deps }) => ({
     status: 200,

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import type { SettleReceipt } from '../../services/answers/receipt.ts';
 import { noteCall } from '../../services/enforcementLiveness.ts';
 import { verifyPayment } from '../../services/verify.ts';
+import { IDEMPOTENCY_KEY } from '../described.ts';
 import { paymentResponseHeaders } from '../paymentResponse.ts';
 import type { KeyRoute } from '../route.ts';
 import { parseWith } from '../schemas/parse.ts';
@@ -20,6 +22,7 @@ export const verifyRoute: KeyRoute = {
     tags: ['Enforce'],
     summary: 'Settle a payment',
     security: [{ publisherKey: [] }],
+    requestParams: { header: z.object(IDEMPOTENCY_KEY) },
     requestBody: { required: true, content: { 'application/json': { schema: VerifyRequest } } },
     responses: {
       '200': jsonResponse('Settled', VerifyReceipt),

@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { CHALLENGE_METHODS } from '../../domain/hostChallenge.ts';
 
+/** A label of a host name: up to 63 letters, digits and hyphens, no hyphen at its ends. */
+const LABEL = '[A-Za-z0-9\\u0080-\\uffff]([A-Za-z0-9\\u0080-\\uffff-]{0,61}[A-Za-z0-9\\u0080-\\uffff])?';
 /** A host name; its exact rules are the service's, so that each refusal has a sentence of its own. */
 const host = z
   .string('must be text')
   .min(3, 'must have 3 to 253 characters')
   .max(253, 'must have 3 to 253 characters')
-  .meta({ description: 'A dotted host name of letters, digits and hyphens; case does not matter.' });
+  .meta({
+    description: 'A dotted host name, international ones included: labels of letters, digits and hyphens; case does not matter.',
+    pattern: `^(${LABEL}\\.)+${LABEL}$`,
+  });
 
 /** Body of POST /_svc/verify-host. */
 export const VerifyHostOpenBody = z

@@ -90,16 +90,28 @@ export const DELIVERY_EXAMPLES = {
 /** What the service POSTs to an endpoint, by event type. */
 export function describeWebhooks(): Record<string, ZodOpenApiPathItemObject> {
   return {
-    'settlement.completed': delivery('Payouts settled to authors', SettlementDelivery, DELIVERY_EXAMPLES.settlement),
-    'anomaly.detected': delivery('A metric crossed a threshold of yours', AnomalyDelivery, DELIVERY_EXAMPLES.anomaly),
+    'settlement.completed': delivery(
+      'settlementCompleted',
+      'Payouts settled to authors',
+      SettlementDelivery,
+      DELIVERY_EXAMPLES.settlement,
+    ),
+    'anomaly.detected': delivery(
+      'anomalyDetected',
+      'A metric crossed a threshold of yours',
+      AnomalyDelivery,
+      DELIVERY_EXAMPLES.anomaly,
+    ),
   };
 }
 
-function delivery(summary: string, schema: z.ZodType, example: unknown): ZodOpenApiPathItemObject {
+function delivery(operationId: string, summary: string, schema: z.ZodType, example: unknown): ZodOpenApiPathItemObject {
   return {
     post: {
+      operationId,
       tags: ['Webhooks'],
       summary,
+      security: [],
       requestParams: { header: headers },
       requestBody: { required: true, content: { 'application/json': { schema, example } } },
       responses: { '2XX': { description: 'Received; the body is ignored' } },

@@ -28,11 +28,21 @@ export async function use(): Promise<number> {
   if (self.status === 200) return self.body.tenants[0]?.price_usdc ?? 0;
   const report = await client.getReconciliation({ query: { from: '0' } });
   if (report.status === 200) return report.body.settled.micro + report.body.exceptions.length;
+  const wanted = { host: 'a.example', scope: ['/articles/*'], terms: ['ai-input' as const], periodDays: 30, kind: 'read' as const };
+  const offered = await client.buyLicence({ body: wanted, headers: { 'SIGN-IN-WITH-X': 'e30=' } });
+  if (offered.status === 402) return (offered.headers['payment-required'] ?? '').length;
+  const bought = await client.buyLicence({ body: wanted, headers: { 'PAYMENT-SIGNATURE': 'e30=', 'Idempotency-Key': 'one' } });
+  if (bought.status === 200) return bought.body.priceMicro + bought.headers['payment-response'].length;
+  if (bought.status === 503) return Number(bought.headers['retry-after']);
   const observed = await client.observe({ body: { resource: 'https://a.example/', verdict: 'denied', classifiedAs: 'agent' } });
   return observed.status === 202 ? observed.body.accepted : 0;
 }
 // @ts-expect-error a status that is not described cannot be asked for
 export const wrong = async () => (await client.getQuote({})).status === 299;
+// @ts-expect-error a header that no operation takes
+export const unknown = () => client.getQuote({ headers: { 'X-Pay': 'e30=' } });
+// @ts-expect-error a use that is not among the words
+export const use_ = () => client.quoteLicence({ body: { scope: ['/'], terms: ['ai-everything'], periodDays: 1 } });
 // @ts-expect-error the path of an access call is needed
 export const missing = () => client.openLicenceAccess({});
 `;

@@ -17,15 +17,39 @@ interface Schema {
 
 interface Operation {
   readonly operationId: string;
-  readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[];
+  readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: { required?: boolean; content: Readonly<Record<string, { schema: Schema }>> };
-  readonly responses: Readonly<Record<string, { content?: Readonly<Record<string, { schema: Schema }>> }>>;
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+interface Reference {
+  readonly $ref: string;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+interface Header {
+  readonly required?: boolean;
+}
+
+interface Response {
+  readonly content?: Readonly<Record<string, { schema: Schema }>>;
+  readonly headers?: Readonly<Record<string, Header | Reference>>;
 }
 
 /** An OpenAPI 3.1 document, as far as a client needs it. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly parameters?: Readonly<Record<string, Parameter>>;
+    readonly headers?: Readonly<Record<string, Header>>;
+  };
 }
 
 /** Source of a module with a type a component schema, and `createClient(baseUrl, token)` with a method an operation. */
@@ -37,18 +61,19 @@ export function generateClient(document: ApiDocument): string {
   const methods = operations.map(({ path, method, operation }) => {
     const { operationId: id } = operation;
     const isForm = operation.requestBody?.content['application/json'] === undefined && operation.requestBody !== undefined;
-    return `    ${id}: (given: ${inputOf(operation)}): Promise<${outputOf(operation)}> => send('${method}', '${path}', given, ${isForm}) as never,`;
+    return `    ${id}: (given: ${inputOf(document, operation)}): Promise<${outputOf(document, operation)}> => send('${method}', '${path}', given, ${isForm}) as never,`;
   });
   return `${types.join('\n')}
 
-interface Given { path?: Record<string, string>; query?: Record<string, string | undefined>; body?: unknown; headers?: Record<string, string> }
+interface Given { path?: Record<string, string>; query?: Record<string, string | undefined>; body?: unknown; headers?: Record<string, string | undefined> }
 
 export function createClient(baseUrl: string, token: string | null) {
   const send = async (method: string, path: string, given: Given, isForm: boolean): Promise<unknown> => {
     const filled = path.replace(/\\{(\\w+)\\}/g, (_, name: string) => encodeURIComponent(given.path?.[name] ?? ''));
     const url = new URL(baseUrl + filled);
     for (const [name, value] of Object.entries(given.query ?? {})) if (value !== undefined) url.searchParams.set(name, value);
-    const headers: Record<string, string> = { ...given.headers };
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(given.headers ?? {})) if (value !== undefined) headers[name] = value;
     if (token !== null) headers['authorization'] ??= 'Bearer ' + token;
     const init: RequestInit = { method: method.toUpperCase(), headers };
     if (given.body !== undefined) {
@@ -57,7 +82,7 @@ export function createClient(baseUrl: string, token: string | null) {
     }
     const response = await fetch(url, init);
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
-    return { status: response.status, body: isJson ? await response.json() : await response.text() };
+    return { status: response.status, headers: Object.fromEntries(response.headers), body: isJson ? await response.json() : await response.text() };
   };
   return {
 ${methods.join('\n')}
@@ -66,24 +91,34 @@ ${methods.join('\n')}
 `;
 }
 
-function inputOf({ parameters = [], requestBody }: Operation): string {
-  const members = ['headers?: Record<string, string>'];
-  for (const place of ['path', 'query'] as const) {
-    const own = parameters.filter((parameter) => parameter.in === place);
-    if (own.length === 0) continue;
+/** What a reference leads to; anything else is itself. */
+function at<Thing extends object>(document: ApiDocument, thing: Thing | Reference): Thing {
+  if (!('$ref' in thing)) return thing;
+  const [, , group, name] = thing.$ref.split('/') as [string, string, 'parameters' | 'headers', string];
+  return document.components[group]?.[name] as unknown as Thing;
+}
+
+function inputOf(document: ApiDocument, { parameters = [], requestBody }: Operation): string {
+  const known = parameters.map((parameter) => at<Parameter>(document, parameter));
+  const members = ['path', 'query', 'header'].flatMap((place) => {
+    const own = known.filter((parameter) => parameter.in === place);
+    if (own.length === 0) return [];
     const isNeeded = own.some(({ required }) => required === true);
     const fields = own.map(({ name, required, schema }) => `${JSON.stringify(name)}${required ? '' : '?'}: ${typeOf(schema)}`);
-    members.push(`${place}${isNeeded ? '' : '?'}: { ${fields.join('; ')} }`);
-  }
+    return [`${place === 'header' ? 'headers' : place}${isNeeded ? '' : '?'}: { ${fields.join('; ')} }`];
+  });
   const [body] = Object.values(requestBody?.content ?? {});
   if (body) members.push(`body${requestBody?.required ? '' : '?'}: ${typeOf(body.schema)}`);
   return `{ ${members.join('; ')} }`;
 }
 
-function outputOf({ responses }: Operation): string {
-  const answers = Object.entries(responses).map(([status, { content }]) => {
+function outputOf(document: ApiDocument, { responses }: Operation): string {
+  const answers = Object.entries(responses).map(([status, { content, headers = {} }]) => {
     const json = content?.['application/json']?.schema;
-    return `{ status: ${status}; body: ${json ? typeOf(json) : 'string'} }`;
+    const named = Object.entries(headers).map(
+      ([name, header]) => `${JSON.stringify(name.toLowerCase())}${at<Header>(document, header).required ? '' : '?'}: string`,
+    );
+    return `{ status: ${status}; headers: { ${named.join('; ')} }; body: ${json ? typeOf(json) : 'string'} }`;
   });
   return answers.join(' | ');
 }

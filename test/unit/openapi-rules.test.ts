@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { describeService } from '../../api/app.ts';
+import { parseName } from '../../domain/hostname.ts';
+import { MAX_PERIOD_DAYS, parsePeriod, parseTerms, TERMS } from '../../domain/licencePeriod.ts';
+import { compilePattern, MAX_PATTERN_CHARS, parseScope } from '../../domain/scope.ts';
+
+type Schema = { pattern?: string; enum?: string[]; minimum?: number; maximum?: number; items?: Schema };
+const { components, paths } = describeService('https://svc.example') as {
+  components: { schemas: Record<string, { properties: Record<string, Schema> }> };
+  paths: Record<string, Record<string, { responses: Record<string, { headers?: object }> }>>;
+};
+const propertyOf = (schema: string, name: string): Schema => components.schemas[schema]?.properties[name] ?? {};
+const patternOf = ({ pattern = '' }: Schema = {}): RegExp => new RegExp(pattern, 'u');
+const takes = (read: () => unknown): boolean => {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test('the pattern of a host lets through every name the service takes, and no ASCII name without labels of the right form', () => {
+  const host = patternOf(propertyOf('VerifyHostOpenBody', 'host'));
+  const label = fc.stringMatching(/^[A-Za-z0-9-]{0,4}$/);
+  const name = fc.oneof(
+    fc.array(label, { maxLength: 4 }).map((labels) => labels.join('.')),
+    fc.constantFrom(
+      'a'.repeat(64).concat('.example'),
+      `${'a'.repeat(63)}.example`,
+      'müller.example',
+      'a..example',
+      'a.example.',
+      '*.example',
+    ),
+  );
+  fc.assert(
+    fc.property(name, (text) => {
+      if (parseName(text).ok) expect(host.test(text)).toBe(true);
+      const isFormed = text
+        .split('.')
+        .every((part) => /^[A-Za-z0-9\u0080-\uffff]([A-Za-z0-9\u0080-\uffff-]{0,61}[A-Za-z0-9\u0080-\uffff])?$/.test(part));
+      expect(host.test(text)).toBe(isFormed && text.includes('.'));
+    }),
+  );
+});
+
+test('terms, periods and patterns are described as the service takes them', () => {
+  const [terms, days] = [propertyOf('LicenceRequest', 'terms'), propertyOf('LicenceRequest', 'periodDays')];
+  expect(terms.items?.enum).toEqual(TERMS);
+  expect(takes(() => parseTerms(terms.items?.enum ?? []))).toBe(true);
+  const { minimum = 0, maximum = 0 } = days;
+  expect(maximum).toBe(MAX_PERIOD_DAYS);
+  expect([minimum, maximum].map((asked) => takes(() => parsePeriod(asked, null, 0)))).toEqual([true, true]);
+  expect([minimum * 0.999, maximum + 0.001].map((asked) => takes(() => parsePeriod(asked, null, 0)))).toEqual([false, false]);
+  const scope = patternOf(propertyOf('LicenceRequest', 'scope').items);
+  const path = patternOf(propertyOf('AccessBody', 'paths').items);
+  for (const text of [
+    '/',
+    '/a*b$',
+    `/${'x'.repeat(MAX_PATTERN_CHARS - 1)}`,
+    'https://a.example/b',
+    'http://a.example',
+    'a',
+    '',
+    '/é',
+    'ftp://a/',
+  ]) {
+    if (takes(() => parseScope([text]))) expect([text, scope.test(text)]).toEqual([text, true]);
+    expect([text, path.test(text)]).toEqual([text, takes(() => compilePattern(text))]);
+  }
+  expect(['a', '', '/é', 'ftp://a/', 'https://'].filter((text) => scope.test(text))).toEqual([]);
+  expect(path.test(`/${'x'.repeat(MAX_PATTERN_CHARS)}`)).toBe(false);
+});
+
+test('every answer that must wait says Retry-After, every error its code, and every 304 its ETag', () => {
+  const answers = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, { responses }]) =>
+      Object.entries(responses).map(([status, { headers = {} }]) => ({ name: `${method} ${path} ${status}`, status, headers })),
+    ),
+  );
+  const without = (header: string, isMeant: (status: string) => boolean) =>
+    answers.filter(({ status, headers }) => isMeant(status) && !(header in headers)).map(({ name }) => name);
+  expect(without('Retry-After', (status) => status === '429' || status === '503')).toEqual([]);
+  expect(without('X-SVC-Error-Code', (status) => status >= '400')).toEqual([]);
+  expect(without('ETag', (status) => status === '304')).toEqual([]);
+});
