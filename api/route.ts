@@ -20,6 +20,8 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps {
   readonly readiness: Readonly<Record<'database' | 'temporal' | 'chain', () => Promise<void>>> & {
     readonly clock?: () => Promise<void>;
   };
+  /** By network: rejects when none of its nodes answers. Readiness tells it where there are several; one that answers is enough. */
+  readonly networkChecks?: Readonly<Record<string, () => Promise<void>>>;
 }
 
 /** What handlers run with: the deps, and what the door opened for itself. */

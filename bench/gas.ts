@@ -2,7 +2,7 @@ import { generatePrivateKey } from 'viem/accounts';
 import type { BatchItem } from '../chain/calldata.ts';
 import { planBatch } from '../chain/calldata.ts';
 import type { Network } from '../chain/network.ts';
-import { baseSepoliaNetwork } from '../chain/network.ts';
+import { baseSepoliaNetwork } from '../chain/presets.ts';
 import { waitForReceipt } from '../chain/receipts.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import { createRpc } from '../chain/rpc.ts';

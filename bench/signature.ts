@@ -1,5 +1,5 @@
 import { recoverTypedDataAddress } from 'viem';
-import { baseSepoliaNetwork } from '../chain/network.ts';
+import { baseSepoliaNetwork } from '../chain/presets.ts';
 import { recoverPayer } from '../chain/signature.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';

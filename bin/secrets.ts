@@ -1,17 +1,19 @@
 /**
- * `node bin/secrets.ts <folder>`: writes the secret files docker-compose.yml reads, random ones. The folder is its owner's alone;
- * the files in it can be read by whatever user a container runs as. A file that is there stays as it is, so a second run adds only
- * what is missing. What cannot be made up, it says.
+ * `node bin/secrets.ts <folder> [<network> …]`: writes the secret files docker-compose.yml reads, random ones, for Base unless networks
+ * with a preset are named (cheapest first). The folder is its owner's alone; the files in it can be read by whatever user a container
+ * runs as. A file that is there stays as it is, so a second run adds only what is missing. What cannot be made up, it says.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PRESETS } from '../chain/presets.ts';
 import { routerAddress } from '../chain/split.ts';
 import { createServiceSecrets } from '../sandbox/secrets.ts';
 
-const [folder] = process.argv.slice(2);
-if (folder === undefined) {
-  process.stderr.write('usage: node bin/secrets.ts <folder>\n');
+const [folder, ...named] = process.argv.slice(2);
+const networks = named.length === 0 ? ['eip155:8453'] : named;
+if (folder === undefined || networks.some((id) => !Object.hasOwn(PRESETS, id))) {
+  process.stderr.write(`usage: node bin/secrets.ts <folder> [<network> …]\nnetworks: ${Object.keys(PRESETS).join(', ')}\n`);
   process.exit(2);
 }
 mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -23,7 +25,15 @@ function secret(name: string, make: () => string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-const NETWORK = 'eip155:8453';
+/** A public node of each network, to begin with. */
+const PUBLIC_NODES: Readonly<Record<string, string>> = {
+  'eip155:8453': 'https://mainnet.base.org',
+  'eip155:84532': 'https://sepolia.base.org',
+  'eip155:137': 'https://polygon-rpc.com',
+  'eip155:80002': 'https://rpc-amoy.polygon.technology',
+  'eip155:42161': 'https://arb1.arbitrum.io/rpc',
+  'eip155:421614': 'https://sepolia-rollup.arbitrum.io/rpc',
+};
 const password = (): string => randomBytes(24).toString('base64url');
 const made = createServiceSecrets();
 secret('postgres_password', password);
@@ -36,10 +46,10 @@ secret('quote_token_secrets', () => made.quoteTokenSecret);
 secret('api_key_pepper', () => made.apiKeyPepper);
 secret('secrets_key', () => made.secretsKey);
 secret('licence_keys', () => JSON.stringify({ keys: [made.licenceKey] }));
-secret('relayer_private_keys', () => JSON.stringify({ [NETWORK]: [made.relayerPrivateKey] }));
-secret('networks', () => JSON.stringify([{ id: NETWORK, rpcUrls: ['https://mainnet.base.org'], router: routerAddress }]));
+secret('relayer_private_keys', () => JSON.stringify(Object.fromEntries(networks.map((id) => [id, [made.relayerPrivateKey]]))));
+secret('networks', () => JSON.stringify(networks.map((id) => ({ id, rpcUrls: [PUBLIC_NODES[id]], router: routerAddress }))));
 process.stdout.write(
   `The secrets are in ${folder}; keep a copy apart from the database's backups.\n` +
     `Now put RPC addresses of your own into ${join(folder, 'networks')}, two providers at least, and send gas money to the relayer\n` +
-    'whose key is in relayer_private_keys (`node bin/admin.ts doctor` shows its address and balance).\n',
+    'whose key is in relayer_private_keys, on every network (`node bin/admin.ts doctor` shows its address and balance).\n',
 );

@@ -2,7 +2,7 @@ import type { Log } from '../adapters/log.ts';
 import type { Outbound } from '../adapters/outbound.ts';
 import type { Facilitator } from '../chain/facilitator.ts';
 import { createFacilitator } from '../chain/facilitator.ts';
-import { Networks, verifyNetwork } from '../chain/network.ts';
+import { Networks } from '../chain/network.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import { createRpc } from '../chain/rpc.ts';
 import { relayerAddress } from '../chain/transaction.ts';
@@ -60,14 +60,6 @@ export function createSettlementDeps(
     },
     crashAt: crashAt(config.crashAt),
   };
-}
-
-/** Compares every network with its chain at the start, and warns of RPC URLs that do not answer. Throws as `verifyNetwork` does. */
-export async function verifyNetworks({ networks, rpcOf }: Pick<SettlementDeps, 'networks' | 'rpcOf'>, log: Log): Promise<void> {
-  for (const network of networks.list) {
-    const warn = (place: number) => log.warn({ networkId: network.id, place }, 'an RPC URL does not answer');
-    await verifyNetwork(network, rpcOf(network.id), warn);
-  }
 }
 
 function relayersOf(config: SettlementConfig): ReadonlyMap<string, readonly RelayerKey[]> {

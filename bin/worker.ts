@@ -32,7 +32,8 @@ import { createAnomalyDeps } from './anomalies.ts';
 import type { WorkerConfig } from './config.ts';
 import { readWorkerConfig } from './config.ts';
 import { createHostDeps, openOutbound } from './hosts.ts';
-import { createSettlementDeps, verifyNetworks } from './settlement.ts';
+import { compareNetworks } from './networks.ts';
+import { createSettlementDeps } from './settlement.ts';
 import { TASK_QUEUE } from './taskQueue.ts';
 import { openTelemetry, withTelemetry } from './telemetry.ts';
 
@@ -55,8 +56,8 @@ async function main(): Promise<void> {
   });
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
   const outbound = openOutbound(config);
-  const settlement = withTelemetry(createSettlementDeps(config, database, log, outbound), telemetry);
-  await verifyNetworks(settlement, log);
+  const opened = withTelemetry(createSettlementDeps(config, database, log, outbound), telemetry);
+  const settlement = { ...opened, rpcOf: (await compareNetworks(opened)).rpcOf };
   await prepareRelayers(settlement);
   await checkRails(settlement);
   await ensureObservationPartitions(database);

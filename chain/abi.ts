@@ -50,3 +50,6 @@ export const multicall3Abi = parseAbi([
   'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
   'function getBlockNumber() view returns (uint256 blockNumber)',
 ]);
+
+/** The part of Arbitrum's ArbSys precompile we use. */
+export const arbSysAbi = parseAbi(['function arbBlockNumber() view returns (uint256 blockNumber)']);

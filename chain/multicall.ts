@@ -2,7 +2,8 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
-import { multicall3Abi } from './abi.ts';
+import { arbSysAbi, multicall3Abi } from './abi.ts';
+import type { Network } from './network.ts';
 import type { Rpc } from './rpc.ts';
 import { chainUnavailable, isEvmRefusal, RpcError } from './rpc.ts';
 
@@ -21,11 +22,15 @@ export interface CallResult {
   readonly returnData: Hex;
 }
 
-/** The call data of Multicall3.getBlockNumber, to be put among the calls. */
-export const blockNumberCall: Call = {
-  target: multicall3Address,
-  callData: encodeFunctionData({ abi: multicall3Abi, functionName: 'getBlockNumber' }),
-};
+const ARBSYS: Address = '0x0000000000000000000000000000000000000064';
+
+/** A call that returns the number of the block whose state is read, to be put among the calls: never that of another chain's block. */
+export function blockNumberCall({ blockNumberFrom }: Pick<Network, 'blockNumberFrom'>): Call {
+  if (blockNumberFrom === 'arbsys') {
+    return { target: ARBSYS, callData: encodeFunctionData({ abi: arbSysAbi, functionName: 'arbBlockNumber' }) };
+  }
+  return { target: multicall3Address, callData: encodeFunctionData({ abi: multicall3Abi, functionName: 'getBlockNumber' }) };
+}
 
 /**
  * Runs all calls in order on the state of `block`, each allowed to fail; what one changes, the next ones see. Null when the

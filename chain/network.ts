@@ -29,6 +29,11 @@ export interface Network {
   readonly nativePriceMicro?: bigint;
   /** What a byte of a transaction may cost besides gas where blocks are written to another chain (OP stack); 0 unless told. */
   readonly dataFeeWeiPerByte?: bigint;
+  /**
+   * Who says at which block a state is: Multicall3 by the EVM's own word unless told; `arbsys` (Arbitrum's precompile) where that word is
+   * the number of a block of another chain.
+   */
+  readonly blockNumberFrom?: 'multicall3' | 'arbsys';
   /** Who moves the money: our own relayer (unless told), or an x402 facilitator that is configured besides. */
   readonly settler?: 'relayer' | 'facilitator';
 }
@@ -36,46 +41,8 @@ export interface Network {
 /** What a deployment must say of a network, and may change of the defaults. */
 export type NetworkSettings = Pick<Network, 'rpcUrls' | 'router'> & Partial<Network>;
 
-/** Grant at 1 confirmation below 1 USDC, 2 above. */
-const CONFIRMATIONS: Network['confirmations'] = [
-  { belowMicro: 1_000_000n, blocks: 1 },
-  { belowMicro: null, blocks: 2 },
-];
-const GWEI = 1_000_000_000n;
-
 /** An ether in micro-USDC when nothing is configured: rather too much, since a flush that waits loses nothing. */
 export const DEFAULT_NATIVE_PRICE_MICRO = 5_000_000_000n;
-
-/** Base mainnet with Circle's USDC. */
-export function baseNetwork(settings: NetworkSettings): Network {
-  return {
-    id: 'eip155:8453',
-    chainId: 8453,
-    v1Name: 'base',
-    asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
-    assetName: 'USD Coin',
-    assetVersion: '2',
-    blockTimeMs: 2_000,
-    confirmations: CONFIRMATIONS,
-    maxFeePerGasWei: 5n * GWEI,
-    priorityFeePerGasWei: GWEI / 1_000n,
-    dataFeeWeiPerByte: 5n * GWEI,
-    ...settings,
-  };
-}
-
-/** Base Sepolia with Circle's USDC, whose name there is `USDC`; also the network of the sandbox. */
-export function baseSepoliaNetwork(settings: NetworkSettings): Network {
-  return {
-    ...baseNetwork(settings),
-    id: 'eip155:84532',
-    chainId: 84532,
-    v1Name: 'base-sepolia',
-    asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
-    assetName: 'USDC',
-    ...settings,
-  };
-}
 
 /** Blocks a payment of this amount must be deep before anything is granted; 1 means: mined. */
 export function confirmationsFor(network: Pick<Network, 'confirmations'>, amountMicro: bigint): number {

@@ -109,7 +109,7 @@ async function readBatch(
   const order = items.filter((item) => simulated.has(item));
   const reads = items.flatMap((item) => readsOf(network, item));
   const simulations = order.map((item): Call => ({ target: network.asset, callData: transferCall(item) }));
-  const results = await aggregate(rpc, [blockNumberCall, ...reads, ...simulations]);
+  const results = await aggregate(rpc, [blockNumberCall(network), ...reads, ...simulations]);
   if (results === null) return null;
   const at = (index: number): CallResult => {
     const result = results[index];

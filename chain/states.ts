@@ -25,11 +25,11 @@ export async function listUsedNonces(
  */
 export async function lookAtNonces(
   rpc: Rpc,
-  network: Pick<Network, 'asset'>,
+  network: Pick<Network, 'asset' | 'blockNumberFrom'>,
   pairs: readonly { readonly payer: Address; readonly nonce: Hex }[],
 ): Promise<{ readonly blockNumber: bigint; readonly used: readonly boolean[] }> {
   const calls = pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce));
-  const [head, ...states] = await readAll(rpc, [blockNumberCall, ...calls]);
+  const [head, ...states] = await readAll(rpc, [blockNumberCall(network), ...calls]);
   if (head === undefined) throw chainUnavailable(rpc.networkId);
   return { blockNumber: head, used: states.map((state) => state === 1n) };
 }

@@ -11,20 +11,27 @@ export const healthRoute: PublicRoute = {
   handle: async () => ({ status: 200, headers: { 'cache-control': 'no-store' }, body: { ok: true } }),
 };
 
-/** GET /readyz: database, Temporal and chain answer this process, and the database takes writes; 503 names those that do not. */
+/**
+ * GET /readyz: database, Temporal and at least one network answer this process, and the database takes writes; 503 names those that do
+ * not. Of several networks it says which answer.
+ */
 export const readyRoute: PublicRoute = {
   method: 'get',
   path: '/readyz',
   access: 'public',
   handle: async ({ deps }) => {
-    const entries = await Promise.all(
-      Object.entries(deps.readiness).map(async ([name, check]) => [name, (await answers(check)) ? 'ok' : 'failed'] as const),
-    );
-    const ok = entries.every(([, state]) => state === 'ok');
+    const [checks, networks] = await Promise.all([resultsOf(deps.readiness), resultsOf(deps.networkChecks ?? {})]);
+    const ok = Object.values(checks).every((state) => state === 'ok');
+    const told = Object.keys(networks).length > 1 ? { networks } : {};
     const headers = { 'cache-control': 'no-store', ...(ok ? {} : { 'retry-after': '2' }) };
-    return { status: ok ? 200 : 503, headers, body: { ok, checks: Object.fromEntries(entries) } };
+    return { status: ok ? 200 : 503, headers, body: { ok, checks, ...told } };
   },
 };
+
+async function resultsOf(checks: Readonly<Record<string, () => Promise<void>>>): Promise<Record<string, 'ok' | 'failed'>> {
+  const entries = Object.entries(checks).map(async ([name, check]) => [name, (await answers(check)) ? 'ok' : 'failed'] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
 
 async function answers(check: () => Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

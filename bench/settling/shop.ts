@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import type { Network } from '../../chain/network.ts';
-import { baseSepoliaNetwork } from '../../chain/network.ts';
+import { baseSepoliaNetwork } from '../../chain/presets.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { BenchService, BenchSite } from '../harness/service.ts';
 import type { Buyer } from './buyers.ts';

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { privateKeyToAccount } from 'viem/accounts';
 import { planBatch } from '../../chain/calldata.ts';
 import type { Network } from '../../chain/network.ts';
-import { baseSepoliaNetwork } from '../../chain/network.ts';
+import { baseSepoliaNetwork } from '../../chain/presets.ts';
 import { waitForReceipt } from '../../chain/receipts.ts';
 import { createRpc } from '../../chain/rpc.ts';
 import { sendRaw, signTransaction, transactionCount } from '../../chain/transaction.ts';

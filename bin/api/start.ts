@@ -19,10 +19,13 @@ import { watchProcess } from '../../services/operations/processWatch.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
 import { openRehash } from '../../services/rehash.ts';
+import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
 import type { ApiConfig } from '../config.ts';
 import { createHostDoor, openOutbound } from '../hosts.ts';
-import { createSettlementDeps, verifyNetworks } from '../settlement.ts';
+import type { ComparedNetworks } from '../networks.ts';
+import { compareNetworks } from '../networks.ts';
+import { createSettlementDeps } from '../settlement.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { openTelemetry, withTelemetry } from '../telemetry.ts';
 import { openGraphql } from './graphql.ts';
@@ -74,10 +77,8 @@ async function open(
   const { database, reading } = await openPools(config, telemetry, closers);
   const connection = await Connection.connect({ address: config.temporalAddress });
   closers.push(() => connection.close());
-  const parts = withTelemetry(createSettlementDeps(config, database, log), telemetry);
+  const parts = await openChains(withTelemetry(createSettlementDeps(config, database, log), telemetry), closers);
   const { networks, rpcOf } = parts;
-  for (const { id } of networks.list) closers.push(() => rpcOf(id).close());
-  await verifyNetworks(parts, log);
   const watch = await watchProcess(parts, { intervalMs: WATCH_MS, set: telemetry.setGauges });
   closers.push(watch.close);
   const network = networks.get(config.networks[0]?.id ?? '');
@@ -126,6 +127,7 @@ async function open(
     isDraining = true;
     await sleep(config.drainNoticeMs);
   });
+  const networkChecks = checksOf(parts);
   const readiness = {
     process: async () => {
       if (isDraining) throw new Error('draining');
@@ -133,7 +135,8 @@ async function open(
     database: () => requireWritable(database),
     temporal: async () => void (await connection.workflowService.getSystemInfo({})),
     clock: watch.requireRightClock,
-    chain: async () => void (await Promise.all(networks.list.map(({ id }) => rpcOf(id).request('eth_blockNumber', [])))),
+    // One that answers is enough to sell: a balancer that took every process out for one dead network would stop them all.
+    chain: async () => void (await Promise.any(Object.values(networkChecks).map((check) => check()))),
   };
   const hosts = createHostDoor(config, client);
   const scopes = openScopes({ atOnce: config.scopesAtOnce, pagesInMemory: config.cataloguePagesInMemory });
@@ -142,11 +145,30 @@ async function open(
   const graphql = await openGraphql(config, { ...deps, log, hosts, outbound, sitePages: config.sitePages });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
-  const rest = createApi({ ...deps, ...buyers, reports, log, hosts, settle: settlement.settle, readiness });
+  const rest = createApi({ ...deps, ...buyers, reports, log, hosts, settle: settlement.settle, readiness, networkChecks });
   server.on('request', telemetry.watchRequests(graphql.before(rest)));
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };
+}
+
+/** Settlement whose networks were compared with their chains; connections end with the process. */
+async function openChains(
+  opened: SettlementDeps,
+  closers: (() => Promise<unknown> | unknown)[],
+): Promise<SettlementDeps & ComparedNetworks> {
+  for (const { id } of opened.networks.list) closers.push(() => opened.rpcOf(id).close());
+  const compared = await compareNetworks(opened);
+  closers.push(compared.close);
+  return { ...opened, ...compared };
+}
+
+/** Whether each network answers, by its id. */
+function checksOf({
+  networks,
+  rpcOf,
+}: Pick<SettlementDeps, 'networks' | 'rpcOf'>): Readonly<Record<string, () => Promise<void>>> {
+  return Object.fromEntries(networks.ids.map((id) => [id, async () => void (await rpcOf(id).request('eth_blockNumber', []))]));
 }
 
 /** Connections of everything, and those of reports, so that none of these keeps a payment waiting. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Network } from '../../chain/network.ts';
-import { baseNetwork, baseSepoliaNetwork } from '../../chain/network.ts';
+import { PRESETS, presetNetwork } from '../../chain/presets.ts';
 import type { Address } from '../../domain/legs.ts';
 import { json } from './parsers.ts';
 
@@ -45,13 +45,11 @@ const settings = {
   priorityFeePerGasWei: z.exactOptional(wei),
   nativePriceMicro: z.exactOptional(micro),
   dataFeeWeiPerByte: z.exactOptional(wei),
+  blockNumberFrom: z.exactOptional(z.enum(['multicall3', 'arbsys'], 'must be multicall3 or arbsys')),
   settler: z.exactOptional(z.enum(['relayer', 'facilitator'], 'must be relayer or facilitator')),
 };
 
-/** Chain ids that come with defaults. */
-const PRESETS = { 'eip155:8453': baseNetwork, 'eip155:84532': baseSepoliaNetwork } as const;
-
-const preset = z.strictObject({ id: z.enum(['eip155:8453', 'eip155:84532']), ...settings });
+const preset = z.strictObject({ id: z.string(), ...settings });
 const complete = z
   .strictObject({
     ...settings,
@@ -71,7 +69,7 @@ const complete = z
 const network = z
   .looseObject({ id: z.string('must be a CAIP-2 id') }, 'must be an object')
   .transform((value, context): Network => {
-    const shape = Object.hasOwn(PRESETS, value.id) ? preset.transform(({ id, ...given }) => PRESETS[id](given)) : complete;
+    const shape = Object.hasOwn(PRESETS, value.id) ? preset.transform(({ id, ...given }) => presetNetwork(id, given)) : complete;
     const read = shape.safeParse(value);
     if (read.success) return read.data;
     for (const { message, path } of read.error.issues) context.addIssue({ code: 'custom', message, path: [...path] });
@@ -79,8 +77,8 @@ const network = z
   });
 
 /**
- * The networks we settle on. Base and Base Sepolia need only `id`, `rpcUrls` and `router`; any other
- * one states everything. Each may stand once.
+ * The networks we settle on, the cheapest first: offers show them in this order. Those with a preset need only `id`, `rpcUrls` and
+ * `router`; any other one states everything. Each may stand once.
  */
 export const networks: z.ZodType<readonly Network[], string> = json(
   z

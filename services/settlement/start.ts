@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { isChainUnavailable } from '../../chain/rpc.ts';
 import { startRelayer } from '../relayer/nonce.ts';
 import { ensureStanding } from '../standing.ts';
 import type { SettlementDeps } from './deps.ts';
@@ -33,9 +34,19 @@ export async function startSweepers(
   }
 }
 
-/** Gives every relayer key its row. A count of the chain that is ahead of ours is left to the sweeper's rounds (safety 8). */
+/**
+ * Gives every relayer key its row. A count of the chain that is ahead of ours is left to the sweeper's rounds (safety 8), and so is a key
+ * of a network that does not answer.
+ */
 export async function prepareRelayers(deps: SettlementDeps): Promise<void> {
-  for (const network of deps.networks.list) {
-    for (const { address } of deps.relayersOf(network.id)) await startRelayer(deps, { network: network.id, address });
+  for (const { id: network } of deps.networks.list) {
+    for (const { address } of deps.relayersOf(network)) {
+      try {
+        await startRelayer(deps, { network, address });
+      } catch (error) {
+        if (!isChainUnavailable(error)) throw error;
+        deps.log.warn({ network, address }, 'a relayer key waits for a node of its network');
+      }
+    }
   }
 }

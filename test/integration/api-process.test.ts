@@ -63,6 +63,22 @@ function start(changes: Record<string, string> = {}, stderr: 'inherit' | 'pipe' 
   return { child, lines, ended, listening };
 }
 
+test('one network without a node is told by readiness and keeps neither the API nor its readiness from the others', async () => {
+  const networks = JSON.stringify([
+    { id: 'eip155:8453', rpcUrls: ['http://127.0.0.1:1'], router: chain.router },
+    { id: 'eip155:84532', rpcUrls: [chain.rpcUrl], router: chain.router },
+  ]);
+  const api = start({ NETWORKS: networks });
+  const answer = await fetch(`${await api.listening}/readyz`);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    200,
+    { ok: true, checks: { chain: 'ok' }, networks: { 'eip155:8453': 'failed', 'eip155:84532': 'ok' } },
+  ]);
+  expect(api.lines.find(({ networkId }) => networkId === 'eip155:8453')).toMatchObject({ level: 'warn' });
+  api.child.kill('SIGTERM');
+  expect(await api.ended).toBe(0);
+});
+
 test('the API process serves quotes, is ready, and ends with 0 on SIGTERM, also when told twice', async () => {
   const api = start();
   const url = await api.listening;

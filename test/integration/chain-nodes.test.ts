@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { compareNetworks } from '../../bin/networks.ts';
 import type { Network } from '../../chain/network.ts';
-import { verifyNetwork } from '../../chain/network.ts';
+import { Networks, verifyNetwork } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { createRpc, HEDGE_MS } from '../../chain/rpc.ts';
 import { listBalances } from '../../chain/states.ts';
@@ -39,6 +40,13 @@ function rpcTo(network: Network): Rpc {
   const rpc = createRpc(network);
   open.push(rpc);
   return rpc;
+}
+
+const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+/** A connection to each of some networks. */
+function connections(networks: Networks): (id: string) => Rpc {
+  const rpcs = new Map(networks.list.map((network) => [network.id, rpcTo(network)]));
+  return (id) => rpcs.get(id) as Rpc;
 }
 
 /** What timers of a busy machine add. */
@@ -86,6 +94,40 @@ test('a URL on another chain is refused at the start, and one that comes up on a
   for (let call = 0; call < 5; call += 1) await rpc.request('eth_gasPrice', []);
   expect(foreign.count('eth_gasPrice')).toBe(0);
   await foreign.close();
+});
+
+test('a network without a node keeps no other from starting, moves nothing until it was compared, and opens when a node comes', async () => {
+  const [silent, open, foreign] = [first, second, await startRpcProxy(other.rpcUrl)];
+  silent.set('*', { kind: 'cut' });
+  const away: Network = { ...networkOf(silent.url), id: 'eip155:84531', chainId: 84_531, v1Name: null };
+  const networks = new Networks([away, networkOf(open.url)]);
+  const compared = await compareNetworks({ networks, rpcOf: connections(networks), log }, 100);
+  const asked = () => compared.rpcOf(away.id).request('eth_blockNumber', []);
+  expect(await compared.rpcOf('eip155:84532').request('eth_chainId', [])).toBe('0x14a34');
+  await expect(asked()).rejects.toMatchObject({ code: 'chain_unavailable' });
+  silent.set('*', null); // it answers, and is another chain: what it says is not believed
+  await expect.poll(() => log.error).toHaveBeenCalled();
+  await expect(asked()).rejects.toMatchObject({ code: 'chain_unavailable' });
+  compared.close();
+
+  foreign.set('*', { kind: 'cut' });
+  const late = new Networks([{ ...away, rpcUrls: [foreign.url] }, networkOf(open.url)]);
+  const again = await compareNetworks({ networks: late, rpcOf: connections(late), log }, 100);
+  expect(again.isCompared(away.id)).toBe(false);
+  foreign.set('*', null);
+  await expect.poll(() => again.isCompared(away.id), { timeout: 10_000 }).toBe(true);
+  expect(await again.rpcOf(away.id).request('eth_chainId', [])).toBe('0x14a33');
+  again.close();
+  await foreign.close();
+});
+
+test('no network at all that answers, and one that is not what is configured, end the start', async () => {
+  const dead = (id: number): Network => ({ ...networkOf('http://127.0.0.1:1'), id: `eip155:${id}`, chainId: id, v1Name: null });
+  const all = new Networks([dead(1), dead(2)]);
+  const starting = compareNetworks({ networks: all, rpcOf: connections(all), log });
+  await expect(starting).rejects.toMatchObject({ code: 'chain_unavailable' });
+  const wrong = new Networks([{ ...networkOf(first.url), assetName: 'Other' }, dead(2)]);
+  await expect(compareNetworks({ networks: wrong, rpcOf: connections(wrong), log })).rejects.toThrow('the asset');
 });
 
 test('a first URL that hangs costs a call its hedge delay at most, and nothing once its breaker is open', async () => {

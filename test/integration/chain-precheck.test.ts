@@ -11,6 +11,7 @@ import { precheck } from '../../chain/precheck.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { createRpc } from '../../chain/rpc.ts';
 import { payToOf } from '../../chain/split.ts';
+import { lookAtNonces } from '../../chain/states.ts';
 import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
 import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
@@ -125,6 +126,19 @@ test('a hundred payments are judged by one request for reads and simulations and
   const results = await precheck(counted, network, items);
   expect(results.every(({ outcome }) => outcome.kind === 'passed')).toBe(true);
   expect(requests).toBe(2);
+});
+
+test('where the EVM tells the number of another chain, the block of a look is asked of ArbSys, in the same state', async () => {
+  // Runs PUSH4 123456789, MSTORE, RETURN: what answers at the precompile's address.
+  const code = '0x63075bcd1560005260206000f3';
+  await callChain(chain.rpcUrl, 'anvil_setCode', ['0x0000000000000000000000000000000000000064', code]);
+  const item = await paymentFor(network, rich, single, 1_000n);
+  const pairs = [{ payer: addressOf(rich), nonce: item.authorization.nonce }];
+  const onArbitrum = { ...network, blockNumberFrom: 'arbsys' } as const;
+  expect(await lookAtNonces(rpc, onArbitrum, pairs)).toEqual({ blockNumber: 123_456_789n, used: [false] });
+  expect(await precheck(rpc, onArbitrum, [item])).toMatchObject([{ blockNumber: 123_456_789n, outcome: { kind: 'passed' } }]);
+  const head = BigInt(await rpc.request<Hex>('eth_blockNumber', []));
+  expect((await lookAtNonces(rpc, network, pairs)).blockNumber - head).toBeLessThanOrEqual(1n);
 });
 
 test('an ERC-1271 wallet is asked, and its payment passes alone under the gas cap', async () => {

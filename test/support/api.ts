@@ -8,7 +8,7 @@ import type { Outbound } from '../../adapters/outbound.ts';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { createApi } from '../../api/app.ts';
 import type { ApiDeps } from '../../api/route.ts';
-import { baseSepoliaNetwork } from '../../chain/network.ts';
+import { baseSepoliaNetwork } from '../../chain/presets.ts';
 import { createRpc } from '../../chain/rpc.ts';
 import { routerAddress } from '../../chain/split.ts';
 import { openDatabase } from '../../db/database.ts';

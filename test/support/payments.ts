@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { BatchItem } from '../../chain/calldata.ts';
 import type { Network } from '../../chain/network.ts';
-import { baseSepoliaNetwork } from '../../chain/network.ts';
+import { baseSepoliaNetwork } from '../../chain/presets.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Authorization, Hex } from '../../domain/payload.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { routerAbi, tokenAbi } from '../../chain/abi.ts';
 import type { ChainLog } from '../../chain/evidence.ts';
 import { evidenceFromLogs, TOPICS } from '../../chain/evidence.ts';
-import { baseSepoliaNetwork } from '../../chain/network.ts';
+import { baseSepoliaNetwork } from '../../chain/presets.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
 import { transferRows } from '../../services/settlement/transferRows.ts';

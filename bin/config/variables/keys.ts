@@ -8,7 +8,7 @@ export const keys = {
   networks: optional({
     name: 'NETWORKS',
     about:
-      'The networks we settle on, a JSON list; Base (eip155:8453) and Base Sepolia (eip155:84532) need id, rpcUrls and router only.',
+      'The networks we settle on, a JSON list, the cheapest first; Base, Polygon, Arbitrum One and their test networks need id, rpcUrls and router only.',
     example: '[{"id":"eip155:8453","rpcUrls":["https://rpc.example"],"router":"0x…"}]',
     fromFile: true,
     schema: networks,
