@@ -7,6 +7,8 @@ export interface LogFields {
   tenantId?: string;
   workflowId?: string;
   activity?: string;
+  /** What a call was refused with. */
+  code?: string;
 }
 
 const storage = new AsyncLocalStorage<LogFields>();

@@ -14,6 +14,8 @@ export interface OpenMetrics {
   readonly metrics: Metrics;
   /** Replaces the values of all gauges that were given before. */
   setGauges(points: readonly GaugePoint[]): void;
+  /** Adds gauges that are read anew each time Prometheus reads; `source` must be cheap and must not throw. */
+  addGauges(source: () => readonly GaugePoint[]): void;
   /** Where Prometheus reads. */
   readonly url: string;
   close(): Promise<void>;
@@ -21,6 +23,8 @@ export interface OpenMetrics {
 
 const MILLISECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 20_000, 60_000];
 const BUCKETS: Readonly<Record<string, number[]>> = {
+  // Few, since each route has them for each of its answers.
+  'svc.http.duration': [5, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000, 20_000],
   ms: MILLISECONDS,
   '1': [1, 2, 5, 10, 25, 50, 75, 100],
   gas: [20_000, 40_000, 50_000, 60_000, 80_000, 100_000, 150_000, 200_000, 400_000, 1_000_000],
@@ -38,7 +42,7 @@ export async function openMetrics(options: {
 }): Promise<OpenMetrics> {
   const exporter = new PrometheusExporter({ preventServerStart: true });
   const provider = new MeterProvider({ resource: new Resource({ 'service.name': options.service }), readers: [exporter] });
-  const { metrics, setGauges } = openInstruments(provider);
+  const { metrics, setGauges, addGauges } = openInstruments(provider);
   const server = createServer((request, response) => {
     if (request.method === 'GET' && request.url?.split('?')[0] === '/metrics') {
       exporter.getMetricsRequestHandler(request, response);
@@ -48,6 +52,7 @@ export async function openMetrics(options: {
   return {
     metrics,
     setGauges,
+    addGauges,
     url,
     close: async () => {
       server.closeAllConnections();
@@ -57,7 +62,7 @@ export async function openMetrics(options: {
   };
 }
 
-function openInstruments(provider: MeterProvider): Pick<OpenMetrics, 'metrics' | 'setGauges'> {
+function openInstruments(provider: MeterProvider): Pick<OpenMetrics, 'metrics' | 'setGauges' | 'addGauges'> {
   const meter = provider.getMeter('svc');
   const counters = new Map<MetricName, Counter>();
   const histograms = new Map<MetricName, Histogram>();
@@ -66,7 +71,7 @@ function openInstruments(provider: MeterProvider): Pick<OpenMetrics, 'metrics' |
     const described = { unit, description: about };
     if (kind === 'gauge') gauges.set(name, meter.createObservableGauge(name, described));
     else if (kind === 'histogram') {
-      const advice = { explicitBucketBoundaries: BUCKETS[unit] ?? MILLISECONDS };
+      const advice = { explicitBucketBoundaries: BUCKETS[name] ?? BUCKETS[unit] ?? MILLISECONDS };
       histograms.set(name, meter.createHistogram(name, { ...described, advice }));
     } else {
       const counter = meter.createCounter(name, described);
@@ -75,12 +80,13 @@ function openInstruments(provider: MeterProvider): Pick<OpenMetrics, 'metrics' |
     }
   }
   let points: readonly GaugePoint[] = [];
+  const sources: (() => readonly GaugePoint[])[] = [];
   const loop = monitorEventLoopDelay({ resolution: 20 });
   loop.enable();
   const observe = (result: BatchObservableResult): void => {
     const own: GaugePoint = { name: 'svc.process.loop_delay', value: Math.max(0, loop.max / NANOSECONDS_PER_MS - 20) };
     loop.reset();
-    for (const { name, value, labels } of [...points, own]) {
+    for (const { name, value, labels } of [...points, own, ...sources.flatMap((source) => source())]) {
       const gauge = gauges.get(name);
       if (gauge) result.observe(gauge, value, labels);
     }
@@ -93,6 +99,9 @@ function openInstruments(provider: MeterProvider): Pick<OpenMetrics, 'metrics' |
     },
     setGauges: (given) => {
       points = given;
+    },
+    addGauges: (source) => {
+      sources.push(source);
     },
   };
 }

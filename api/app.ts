@@ -68,6 +68,11 @@ export const DESCRIBED: readonly Route[] = [
   jwksRoute,
 ];
 
+/** The paths of all routes, as they are written. */
+export const ROUTE_PATHS: readonly string[] = [...DESCRIBED, openApiRoute(DESCRIBED), healthRoute, readyRoute].map(
+  ({ path }) => path,
+);
+
 /** The API description of every endpoint, as it is served and as it is committed (`openapi.json`). */
 export function describeService(baseUrl: string): object {
   return describeApi([...DESCRIBED, openApiRoute(DESCRIBED)], baseUrl);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
+import { noteRefusal } from '../services/answers/note.ts';
 import { authenticate, authenticateHeld } from '../services/publisher.ts';
 import { addressOf } from './address.ts';
 import { readBody } from './body.ts';
@@ -97,6 +98,7 @@ export function sendError(
 ): void {
   const known = asServiceError(error);
   const requestId = requestIdOf(request);
+  noteRefusal(requestId, known.code);
   const entry = { requestId, code: known.code, path: pathOf(request) };
   if (known.kind === 'defect') deps.log.error({ ...entry, err: error }, 'a request met a defect');
   else if (known.kind === 'unavailable') deps.log.warn({ ...entry, sentence: known.message }, 'a request could not be served');

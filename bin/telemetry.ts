@@ -1,17 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../adapters/log.ts';
-import { withLogFields } from '../adapters/logFields.ts';
 import type { OpenMetrics } from '../adapters/metrics.ts';
 import { openMetrics } from '../adapters/metrics.ts';
 import type { Tracing } from '../adapters/tracing.ts';
 import { openTracing } from '../adapters/tracing.ts';
 import type { Rpc } from '../chain/rpc.ts';
+import type { Database } from '../db/database.ts';
+import { poolUse, tellWaits } from '../db/poolWait.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { NO_METRICS } from '../domain/metrics.ts';
 import type { SettlementDeps } from '../services/settlement/deps.ts';
 import type { Config } from './config.ts';
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
+import type { Handler } from './requests.ts';
+import { watchRequests } from './requests.ts';
 
 /** What a process shows of itself; all of it does nothing when the configuration asks for nothing. */
 export interface Telemetry {
@@ -19,8 +19,10 @@ export interface Telemetry {
   readonly setGauges: OpenMetrics['setGauges'] | null;
   /** For Temporal's client and worker. */
   readonly plugins: Tracing['temporal'][];
-  /** The handler with a span, the duration of quotes, and the request's id on every line of the log. */
-  watchRequests(handler: Handler): Handler;
+  /** The handler watched as bin/requests.ts says. */
+  watchRequests(handler: Handler, routeOf: (path: string) => string): Handler;
+  /** Shows how full a pool is and how long work waits for its connections. Call it once for a pool. */
+  watchPool(name: 'payments' | 'reports', database: Pick<Database, 'pool'>): void;
   /** The connection with a span around every call, named by its method and nothing else of it. */
   traceRpc(rpc: Rpc): Rpc;
   close(): Promise<void>;
@@ -28,7 +30,7 @@ export interface Telemetry {
 
 /** Opens metrics and traces of a process, named `svc-api` or `svc-worker`. Rejects when METRICS_PORT is taken. */
 export async function openTelemetry(
-  config: Pick<Config, 'metricsPort' | 'metricsHost' | 'otlpEndpoint' | 'traceRatio'>,
+  config: Pick<Config, 'metricsPort' | 'metricsHost' | 'otlpEndpoint' | 'traceRatio' | 'accessLog'>,
   service: string,
   log: Log,
 ): Promise<Telemetry> {
@@ -41,7 +43,13 @@ export async function openTelemetry(
     metrics,
     setGauges: open ? open.setGauges : null,
     plugins: tracing ? [tracing.temporal] : [],
-    watchRequests: (handler) => watchRequests(handler, open ? metrics : null, tracing),
+    watchRequests: (handler, routeOf) => {
+      const { accessLog } = config;
+      return watchRequests(handler, { metrics: open ? metrics : null, tracing, log, routeOf, accessLog });
+    },
+    watchPool: (name, { pool }) => {
+      if (open) watchPool(open, name, pool);
+    },
     traceRpc: (rpc) => (tracing ? tracedRpc(rpc, tracing) : rpc),
     close: async () => {
       await tracing?.close();
@@ -50,23 +58,17 @@ export async function openTelemetry(
   };
 }
 
-const QUOTE = '/_svc/quote';
-
-function watchRequests(handler: Handler, metrics: Metrics | null, tracing: Tracing | null): Handler {
-  return (request, response) => {
-    const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    if (metrics && path === QUOTE) {
-      const startedMs = performance.now();
-      response.once('finish', () => metrics.record('svc.quote.duration', performance.now() - startedMs));
-    }
-    const span = tracing?.startRequest(`${request.method} ${path}`, request.headers);
-    if (span) response.once('close', () => span.end(response.statusCode));
-    const fields: Parameters<typeof withLogFields>[0] = {};
-    const handled = withLogFields(fields, () => (span ? span.run(() => handler(request, response)) : handler(request, response)));
-    const requestId = response.getHeader('x-request-id');
-    if (typeof requestId === 'string') fields.requestId = requestId;
-    return handled;
-  };
+function watchPool({ metrics, addGauges }: OpenMetrics, name: string, pool: Database['pool']): void {
+  const labels = { pool: name };
+  tellWaits(pool, (ms) => metrics.record('svc.pool.wait', ms, labels));
+  addGauges(() => {
+    const { used, idle, waiting } = poolUse(pool);
+    return [
+      { name: 'svc.pool.waiting', value: waiting, labels },
+      { name: 'svc.pool.connections', value: used, labels: { ...labels, state: 'used' } },
+      { name: 'svc.pool.connections', value: idle, labels: { ...labels, state: 'idle' } },
+    ];
+  });
 }
 
 function tracedRpc(rpc: Rpc, tracing: Tracing): Rpc {

@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     statementNames: config.databaseStatementNames,
     onConflict: () => metrics.count('svc.database.conflicts'),
   });
-  const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
+  telemetry.watchPool('payments', database);
   const outbound = openOutbound(config);
   const opened = withTelemetry(createSettlementDeps(config, database, log, outbound), telemetry);
   const settlement = { ...opened, rpcOf: (await compareNetworks(opened)).rpcOf };
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   const clientConnection = await Connection.connect({ address: config.temporalAddress });
   const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace, plugins });
   const wake = createWake();
-  const listener = listen(directUrl, DELIVERY_CHANNEL, wake.wake);
+  const listener = listen(config.databaseDirectUrl ?? config.databaseUrl, DELIVERY_CHANNEL, wake.wake);
   const chatOutbound = createOutbound();
   const stopping = new AbortController();
   const connection = await NativeConnection.connect({ address: config.temporalAddress });

@@ -6,6 +6,8 @@ import { sqlStates } from './settlement/states.ts';
 
 /** Counting stops here: beyond it, more is as bad. */
 const MOST = 100_000;
+/** Sites named by a label: more of them at once is one fault, not many. */
+const MOST_SITES = 20;
 
 /** Payments and recorded money that are not through, deliveries that are due, alerts nobody resolved, and the readers' ages. */
 export async function readDatabaseGauges(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
@@ -16,6 +18,8 @@ export async function readDatabaseGauges(sql: Sql, networks: readonly string[]):
     relayers(sql),
     alerts(sql),
     reading(sql),
+    spentBudgets(sql),
+    size(sql),
   ]);
   return points.flat();
 }
@@ -86,6 +90,24 @@ async function alerts(sql: Sql): Promise<GaugePoint[]> {
   const mismatch = rows.find(({ kind }) => kind === 'rollup_mismatch');
   const none: GaugePoint[] = open.length === 0 ? [{ name: 'svc.alert.open', value: 0, labels: { kind: 'none' } }] : [];
   return [...open, ...none, { name: 'svc.rollup.mismatches', value: Number(mismatch?.sites ?? 0) }];
+}
+
+/** Sites refused today for the gas they have spent, by a host of theirs, else by id; the budget's day is the database's. */
+async function spentBudgets(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ site: string }>(
+    `select coalesce((select min(host) from tenant_host where tenant_host.tenant_id = spent.tenant_id), spent.tenant_id::text) as site
+       from (select distinct tenant_id from operator_alert where kind = 'gas_budget_spent' and resolved_at is null
+               and raised_at >= current_date order by tenant_id limit $1) as spent`,
+    [MOST_SITES],
+  );
+  if (rows.length === 0) return [{ name: 'svc.gas.budget_spent', value: 0, labels: { site: 'none' } }];
+  return rows.map(({ site }): GaugePoint => ({ name: 'svc.gas.budget_spent', value: 1, labels: { site } }));
+}
+
+/** Reads the sizes of the database's files, no rows: some 10 ms for ten thousand files. */
+async function size(sql: Sql): Promise<GaugePoint[]> {
+  const [row] = await sql.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes');
+  return [{ name: 'svc.database.size', value: Number(row?.bytes ?? 0) }];
 }
 
 async function reading(sql: Sql): Promise<GaugePoint[]> {

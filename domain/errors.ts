@@ -57,6 +57,7 @@ const KIND_BY_CODE = {
   signing_key_unavailable: 'unavailable',
   identity_unavailable: 'unavailable',
   overloaded: 'unavailable',
+  payer_limited: 'unavailable',
   gas_budget_spent: 'unavailable',
   // defect
   internal: 'defect',

@@ -3,13 +3,18 @@
 /** A measure: how it adds up, its unit, and what it says. */
 interface Measure {
   readonly kind: 'counter' | 'histogram' | 'gauge';
-  /** `ms`, `s`, `micro` (USDC), `wei`, `gas`, or `1` for counts. */
+  /** `ms`, `s`, `By` (bytes), `micro` (USDC), `wei`, `gas`, or `1` for counts. */
   readonly unit: string;
   readonly about: string;
 }
 
 /** Every measure by name; served with `_` for `.` and `_total` behind counters. */
 export const METRICS = {
+  'svc.http.duration': {
+    kind: 'histogram',
+    unit: 'ms',
+    about: 'Time of a call; its count is the number of calls: by route, method, status (cut: the caller left) and error code.',
+  },
   'svc.quote.duration': { kind: 'histogram', unit: 'ms', about: 'Time from the first byte of a quote call to its answer.' },
   'svc.settle.duration': { kind: 'histogram', unit: 'ms', about: 'Time from a payment presented to its answer, by outcome.' },
   'svc.settle.outcome': { kind: 'counter', unit: '1', about: 'Answers to presented payments: settled, or the reason.' },
@@ -43,6 +48,7 @@ export const METRICS = {
   },
   'svc.relayer.in_flight': { kind: 'gauge', unit: '1', about: 'Batches of a relayer key on their way.' },
   'svc.relayer.paused': { kind: 'gauge', unit: '1', about: '1 while a relayer key takes no batches.' },
+  'svc.gas.budget_spent': { kind: 'gauge', unit: '1', about: 'Sites that have spent the gas budget of today, twenty at most.' },
   'svc.rollup.mismatches': { kind: 'gauge', unit: '1', about: 'Sites whose rollups did not equal their rows, of the last day.' },
   'svc.alert.open': { kind: 'gauge', unit: '1', about: 'Operator alerts that nobody has resolved, by kind.' },
   'svc.database.conflicts': {
@@ -50,6 +56,10 @@ export const METRICS = {
     unit: '1',
     about: 'Transactions that lost a deadlock or a serialization conflict.',
   },
+  'svc.database.size': { kind: 'gauge', unit: 'By', about: 'Bytes that the database takes on its volume, without WAL.' },
+  'svc.pool.wait': { kind: 'histogram', unit: 'ms', about: 'Time for which work waited for a connection of a full pool.' },
+  'svc.pool.waiting': { kind: 'gauge', unit: '1', about: 'What waits for a connection of a pool at this moment.' },
+  'svc.pool.connections': { kind: 'gauge', unit: '1', about: 'Connections of a pool, used and idle.' },
   'svc.database.clock_skew': { kind: 'gauge', unit: 's', about: 'Clock of the database minus clock of this process.' },
   'svc.chain.clock_skew': {
     kind: 'gauge',
@@ -59,6 +69,7 @@ export const METRICS = {
   'svc.rpc.up': { kind: 'gauge', unit: '1', about: '1 while an RPC node answers for our chain, by its place in NETWORKS.' },
   'svc.rpc.behind': { kind: 'gauge', unit: '1', about: 'Blocks that an RPC node is behind the best one.' },
   'svc.rpc.standstill': { kind: 'gauge', unit: 's', about: 'Time for which the head of an RPC node has not moved.' },
+  'svc.rpc.head_age': { kind: 'gauge', unit: 's', about: 'Clock of this process minus the newest block of an RPC node.' },
   'svc.rpc.disagrees': { kind: 'gauge', unit: '1', about: '1 while the safe block of an RPC node is not that of the others.' },
   'svc.gauges.read_at': { kind: 'gauge', unit: 's', about: 'When the gauges of the database were last read, epoch seconds.' },
   'svc.process.loop_delay': { kind: 'gauge', unit: 'ms', about: 'Longest block of the event loop since the last look.' },

@@ -3,6 +3,7 @@ import type { YogaServerInstance } from 'graphql-yoga';
 import { createYoga } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
+import { noteRefusal } from '../services/answers/note.ts';
 import { findKey } from '../services/keys.ts';
 import { authenticateOwner, isOwnerCredential } from '../services/owners/authenticate.ts';
 import { openTurns } from '../services/turns.ts';
@@ -156,6 +157,7 @@ function refuseMethod(response: ServerResponse, hasPage: boolean): void {
 /** Answers what stopped a request before its operation ran. */
 function sendError(deps: GraphqlDeps, response: ServerResponse, error: unknown): void {
   const known = isServiceError(error) ? error : new ServiceError('internal', 'something went wrong on our side');
+  noteRefusal(String(response.getHeader('x-request-id') ?? ''), known.code);
   if (known.kind === 'defect') {
     deps.log.error({ requestId: response.getHeader('x-request-id'), err: error }, 'a request met a defect');
   }

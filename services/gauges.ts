@@ -35,12 +35,13 @@ export async function readProcessGauges(deps: ProcessGaugeDeps): Promise<GaugePo
 /** The nodes of a network by their place in the configuration: a URL may hold a key. */
 async function readNodes({ rpcOf }: ProcessGaugeDeps, network: string): Promise<GaugePoint[]> {
   const reports = (await rpcOf(network).nodes?.()) ?? [];
-  const points = reports.flatMap(({ node, state, behindBlocks, standstillSeconds, disagrees }): GaugePoint[] => {
+  const points = reports.flatMap(({ node, state, behindBlocks, standstillSeconds, headAgeSeconds, disagrees }): GaugePoint[] => {
     const labels = { network, node: String(node) };
     return [
       { name: 'svc.rpc.up', value: state === 'up' ? 1 : 0, labels },
       { name: 'svc.rpc.disagrees', value: disagrees ? 1 : 0, labels },
       ...(behindBlocks === null ? [] : [{ name: 'svc.rpc.behind', value: behindBlocks, labels } as const]),
+      ...(headAgeSeconds === null ? [] : [{ name: 'svc.rpc.head_age', value: headAgeSeconds, labels } as const]),
       ...(standstillSeconds === null ? [] : [{ name: 'svc.rpc.standstill', value: standstillSeconds, labels } as const]),
     ];
   });

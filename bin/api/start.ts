@@ -4,10 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { Log } from '../../adapters/log.ts';
-import { createApi } from '../../api/app.ts';
+import { createApi, ROUTE_PATHS } from '../../api/app.ts';
+import { createRouteNames } from '../../api/routeName.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase, requireWritable } from '../../db/database.ts';
 import { openReportDatabase } from '../../db/reports/reading.ts';
+import { GRAPHQL_PATH } from '../../graphql/door.ts';
 import { openCodeWallets } from '../../services/accounts/codeWallets.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/enforcementLiveness.ts';
@@ -146,7 +148,7 @@ async function open(
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
   const rest = createApi({ ...deps, ...buyers, reports, log, hosts, settle: settlement.settle, readiness, networkChecks });
-  server.on('request', telemetry.watchRequests(graphql.before(rest)));
+  server.on('request', telemetry.watchRequests(graphql.before(rest), createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS])));
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };
@@ -184,8 +186,10 @@ async function openPools(
     onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
   });
   closers.push(() => database.close());
+  telemetry.watchPool('payments', database);
   const reading = await openReportDatabase({ url, statementNames, poolSize: config.reportPoolSize });
   closers.push(() => reading.close());
+  telemetry.watchPool('reports', reading);
   return { database, reading };
 }
 

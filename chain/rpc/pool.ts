@@ -13,6 +13,8 @@ export interface NodeReport {
   readonly behindBlocks: number | null;
   /** Seconds for which its head has not moved. */
   readonly standstillSeconds: number | null;
+  /** Our clock minus the time of its newest block, in seconds; null: its head is not known. */
+  readonly headAgeSeconds: number | null;
   /** Seconds that the chain's clock is ahead of ours, by its newest block; 0 while that was at most one block old when first seen. */
   readonly clockSkewSeconds: number | null;
   /** Its safe block is not the one that the node with the highest safe head has at that height. */
@@ -59,12 +61,13 @@ export class NodePool {
     await this.#compare();
     const best = bestHead(this.nodes);
     return this.nodes.map((node, at) => {
-      const { head, isUp, isForeign, disagrees, headAgeMs } = node;
+      const { head, headBlock, isUp, isForeign, disagrees, headAgeMs } = node;
       return {
         node: at + 1,
         state: isUp ? 'up' : isForeign ? 'foreign' : 'away',
         behindBlocks: head === null || best === null ? null : Number(best - head),
         standstillSeconds: head === null ? null : node.standstillMs / 1_000,
+        headAgeSeconds: headBlock === null ? null : Date.now() / 1_000 - headBlock.timeSeconds,
         clockSkewSeconds: headAgeMs === null ? null : this.#skewSeconds(headAgeMs),
         disagrees,
       };

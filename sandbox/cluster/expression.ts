@@ -14,10 +14,17 @@ export type Value = number | readonly Point[];
 /** An expression that can be judged. */
 export type Expression = (history: History, nowMs: number) => Value;
 
-type Range = readonly { readonly labels: Labels; readonly increase: number; readonly seconds: number }[];
+type Samples = readonly { readonly atMs: number; readonly value: number }[];
+type Range = readonly {
+  readonly labels: Labels;
+  readonly increase: number;
+  readonly seconds: number;
+  readonly samples: Samples;
+}[];
 type Selector = { readonly now: Expression; readonly range: ((history: History, nowMs: number) => Range) | null };
 
-const TOKEN = /\s*(=~|!=|>=|<=|==|[A-Za-z_:][\w:]*|"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:[smh]\b)?|[(){}[\],=<>+\-*])/y;
+const TOKEN =
+  /\s*(=~|!~|!=|>=|<=|==|[A-Za-z_:][\w:]*|"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:[smh]\b)?|[(){}[\],=<>+\-*])/y;
 const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '>': (a, b) => a > b,
   '<': (a, b) => a < b,
@@ -177,6 +184,17 @@ function readCall(reader: Reader, name: string): Expression {
         value: name === 'rate' ? increase / seconds : increase,
       }));
   }
+  if (name === 'predict_linear') {
+    const { range } = readSelector(reader, reader.take());
+    if (range === null) throw new SyntaxError(`${name} needs a range`);
+    reader.take(',');
+    const ahead = readOr(reader);
+    reader.take(')');
+    return (history, nowMs) => {
+      const seconds = Number(ahead(history, nowMs));
+      return range(history, nowMs).map(({ labels, samples }) => ({ labels, value: predict(samples, nowMs, seconds) }));
+    };
+  }
   const first = readOr(reader);
   if (name === 'histogram_quantile') {
     reader.take(',');
@@ -202,7 +220,7 @@ function readSelector(reader: Reader, name: string): Selector {
       const text = JSON.parse(quoted) as string;
       if (how === '=') tests.push((labels) => (labels[label] ?? '') === text);
       else if (how === '!=') tests.push((labels) => (labels[label] ?? '') !== text);
-      else tests.push((labels) => new RegExp(`^(?:${text})$`).test(labels[label] ?? ''));
+      else tests.push((labels) => new RegExp(`^(?:${text})$`).test(labels[label] ?? '') === (how === '=~'));
       if (reader.peek() === ',') reader.take();
     }
     reader.take('}');
@@ -220,25 +238,43 @@ function readSelector(reader: Reader, name: string): Selector {
       const inside = samples.filter(({ atMs }) => atMs >= nowMs - ms);
       const [oldest, newest] = [inside[0], inside.at(-1)];
       if (oldest === undefined || newest === undefined || oldest === newest) return [];
-      return [{ labels, increase: newest.value - oldest.value, seconds: (newest.atMs - oldest.atMs) / 1_000 }];
+      return [{ labels, increase: newest.value - oldest.value, seconds: (newest.atMs - oldest.atMs) / 1_000, samples: inside }];
     });
   return { now, range };
 }
 
-/** The value below which that share lies, by straight lines within a bucket; nothing was counted: nothing. */
+/** The value below which that share lies, by straight lines within a bucket, for each set of labels; nothing was counted: nothing. */
 function quantileOf(share: number, buckets: readonly Point[]): readonly Point[] {
+  const groups = Map.groupBy(buckets, ({ labels: { le: _le, ...others } }) => keyOf(others));
+  return [...groups.values()].flatMap((group) => {
+    const value = quantileOfOne(share, group);
+    const { le: _le, ...labels } = group[0]?.labels ?? {};
+    return value === null ? [] : [{ labels, value }];
+  });
+}
+
+function quantileOfOne(share: number, buckets: readonly Point[]): number | null {
   const sorted = buckets
     .map(({ labels, value }) => ({ upTo: labels['le'] === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels['le']), value }))
     .toSorted((a, b) => a.upTo - b.upTo);
   const rank = share * (sorted.at(-1)?.value ?? 0);
-  if (rank <= 0) return [];
+  if (rank <= 0) return null;
   const at = sorted.findIndex(({ value }) => value >= rank);
   const below = sorted[at - 1] ?? { upTo: 0, value: 0 };
   const found = sorted[at];
-  if (found === undefined) return [];
-  if (found.upTo === Number.POSITIVE_INFINITY) return [{ labels: {}, value: below.upTo }];
-  const part = (rank - below.value) / (found.value - below.value);
-  return [{ labels: {}, value: below.upTo + (found.upTo - below.upTo) * part }];
+  if (found === undefined) return null;
+  if (found.upTo === Number.POSITIVE_INFINITY) return below.upTo;
+  return below.upTo + (found.upTo - below.upTo) * ((rank - below.value) / (found.value - below.value));
+}
+
+/** Where the straight line through the samples (least squares) will be so many seconds from now. */
+function predict(samples: Samples, nowMs: number, seconds: number): number {
+  const points = samples.map(({ atMs, value }) => ({ x: (atMs - nowMs) / 1_000, y: value }));
+  const mean = (of: (point: { x: number; y: number }) => number): number =>
+    points.reduce((sum, point) => sum + of(point), 0) / points.length;
+  const [x, y] = [mean((point) => point.x), mean((point) => point.y)];
+  const slope = (mean((point) => point.x * point.y) - x * y) / (mean((point) => point.x ** 2) - x ** 2);
+  return y + slope * (seconds - x);
 }
 
 function pointsOf(value: Value): readonly Point[] {

@@ -12,6 +12,7 @@ import { readAlertRules } from './alerts.ts';
 import { startBalancer } from './balancer.ts';
 import type { ReplicaOptions } from './replicas.ts';
 import { metricsUrlOf, REPLICAS, startApiReplica, startWorkerReplica } from './replicas.ts';
+import type { WatchTarget } from './watch.ts';
 import { startWatch } from './watch.ts';
 
 /**
@@ -67,7 +68,8 @@ export async function runMigration(ownerUrl: string, logs: string): Promise<void
 
 async function startService({ options, environment: given, lifetime, stage, progress }: ServiceStart): Promise<Service> {
   const urls = new Map<string, string>();
-  const watch = await startWatch({ rules: readAlertRules(ALERT_RULES), targets: () => urls, say: progress });
+  const targets = () => new Map([...urls].map(([name, url]) => [name, { job: jobOf(name), url }]));
+  const watch = await startWatch({ rules: readAlertRules(ALERT_RULES), targets, say: progress });
   lifetime.onEnd(stage - 1, () => watch.close());
   const proxy = await startBalancer(options.ports.api);
   lifetime.onEnd(stage, () => proxy.close());
@@ -117,6 +119,10 @@ function writeAdminEnvironment(folder: string, environment: Readonly<Record<stri
   const lines = Object.entries({ ...environment, LOG_LEVEL: 'warn' }).map(([name, value]) => `${name}='${value}'\n`);
   writeFileSync(file, lines.join(''), { mode: 0o600 });
   return file;
+}
+
+function jobOf(name: string): WatchTarget['job'] {
+  return name.startsWith('api') ? 'api' : 'worker';
 }
 
 function numbers(count: number): number[] {

@@ -18,11 +18,19 @@ export interface Watch {
   close(): Promise<void>;
 }
 
+/** A process that is looked at. */
+export interface WatchTarget {
+  /** As in deploy/prometheus.yml. */
+  readonly job: 'api' | 'worker';
+  /** Where it serves its metrics. */
+  readonly url: string;
+}
+
 /** What is watched. */
 export interface WatchOptions {
   readonly rules: readonly AlertRule[];
-  /** Where each process serves its metrics now, by its name. */
-  readonly targets: () => ReadonlyMap<string, string>;
+  /** The processes to look at, by their name. One that has ended stays among them, and is seen to be down. */
+  readonly targets: () => ReadonlyMap<string, WatchTarget>;
   /** Told when an alert begins to fire, and when it is over. */
   readonly say: Progress;
   /** Between two looks; 5 s unless told. */
@@ -42,14 +50,18 @@ export async function startWatch({ rules, targets, say, everyMs = 5_000 }: Watch
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   const look = async (): Promise<void> => {
-    const urls = targets();
-    const names = new Set([...texts.keys(), ...urls.keys()]);
+    const asked = targets();
+    for (const name of texts.keys()) {
+      if (asked.has(name)) continue;
+      history.forget(name);
+      texts.delete(name);
+    }
     await Promise.all(
-      [...names].map(async (name) => {
-        const text = await readText(urls.get(name));
-        history.add(name, text, Date.now());
-        if (text === null) texts.delete(name);
-        else texts.set(name, text);
+      [...asked].map(async ([instance, { job, url }]) => {
+        const text = await readText(url);
+        history.add({ job, instance }, text, Date.now());
+        if (text === null) texts.delete(instance);
+        else texts.set(instance, text);
       }),
     );
     const before = firingOf(alerts);
@@ -89,8 +101,7 @@ function firingOf(alerts: readonly Alert[]): Map<string, Alert> {
   return new Map(alerts.filter(({ state }) => state === 'firing').map((alert) => [alert.alert, alert]));
 }
 
-async function readText(url: string | undefined): Promise<string | null> {
-  if (url === undefined) return null;
+async function readText(url: string): Promise<string | null> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(READ_LIMIT_MS) }).catch(() => null);
   return answer?.status === 200 ? answer.text().catch(() => null) : null;
 }

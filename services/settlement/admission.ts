@@ -39,14 +39,19 @@ export async function admit(
   }
   const budget = deps.settings.gasBudgetWeiPerDay;
   if (budget !== null && facts.gasWeiToday >= budget) {
-    await raiseAlert(deps.database, 'gas_budget_spent', `the daily gas budget of ${budget} wei`, request.tenantId);
+    await raiseAlert(
+      deps.database,
+      'gas_budget_spent',
+      `site ${request.tenantId}: the daily gas budget of ${budget} wei`,
+      request.tenantId,
+    );
     throw new ServiceError('gas_budget_spent', "the site's gas budget of today is spent", { retryAfterSeconds: 3600 });
   }
   if (isStruck(facts)) {
-    throw new ServiceError('overloaded', 'too many payments of this payer failed on chain; wait', { retryAfterSeconds: 3600 });
+    throw new ServiceError('payer_limited', 'too many payments of this payer failed on chain; wait', { retryAfterSeconds: 3600 });
   }
   if (planned.lane === 'contract' && facts.undecided >= UNDECIDED_LIMIT) {
-    throw new ServiceError('overloaded', 'payments of this wallet are on their way; wait for one of them', {
+    throw new ServiceError('payer_limited', 'payments of this wallet are on their way; wait for one of them', {
       retryAfterSeconds: 5,
     });
   }

@@ -1,11 +1,12 @@
-/** The three breakages of docs/operations.md, on a cluster: alert, metric, trace and recovery are seen as they are described. */
+/** The breakages of docs/operations.md, on a cluster: alert, metric, trace and recovery are seen as they are described. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AlertRule } from '../../sandbox/cluster/alerts.ts';
 import { readAlertRules } from '../../sandbox/cluster/alerts.ts';
 import { metricsUrlOf } from '../../sandbox/cluster/replicas.ts';
-import type { Watch } from '../../sandbox/cluster/watch.ts';
+import type { Watch, WatchTarget } from '../../sandbox/cluster/watch.ts';
 import { startWatch } from '../../sandbox/cluster/watch.ts';
+import type { ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import type { TestCluster } from '../support/cluster.ts';
 import { CLUSTER_LIMIT_MS, startTestCluster, whyNoCluster } from '../support/cluster.ts';
@@ -13,10 +14,10 @@ import { checkService } from '../support/invariants.ts';
 import type { TestSite } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 
-/** The rules as they are, told sooner: a test has no minutes. */
+/** The rules as they are, told sooner: a test has no minutes. Those about processes are left as they are. */
 const RULES: readonly AlertRule[] = readAlertRules(new URL('../../deploy/alerts.yml', import.meta.url)).map((rule) => ({
   ...rule,
-  for: '1s',
+  for: rule.expr.includes('up') ? (rule.for ?? '0s') : '1s',
   expr: rule.expr.replace('svc_settle_pending_age) > 60', 'svc_settle_pending_age) > 2').replace('> 120 or', '> 4 or'),
 }));
 
@@ -27,12 +28,9 @@ const said: string[] = [];
 
 beforeAll(async () => {
   if (whyNoCluster !== null) return;
-  const targets = (): Map<string, string> => {
-    const processes = [...cluster.liveApis(), ...cluster.liveWorkers()];
-    return new Map(
-      processes.flatMap((one) => (metricsUrlOf(one) === null ? [] : [[String(one.process.pid), metricsUrlOf(one) ?? '']])),
-    );
-  };
+  // As Prometheus does, it goes on asking processes that have ended.
+  const targets = (): Map<string, WatchTarget> =>
+    new Map([...targetsOf('api', cluster.service.apis), ...targetsOf('worker', cluster.service.workers)]);
   let isUp = false;
   watch = await startWatch({
     rules: RULES,
@@ -55,6 +53,13 @@ afterAll(async () => {
   await cluster?.stop();
   await watch?.close();
 });
+
+function targetsOf(job: WatchTarget['job'], processes: readonly ServiceProcess[]): [string, WatchTarget][] {
+  return processes.flatMap((one) => {
+    const url = metricsUrlOf(one);
+    return url === null ? [] : [[String(one.process.pid), { job, url }]];
+  });
+}
 
 async function newPurchase() {
   const payer = await cluster.service.payer(1_000_000n);
@@ -152,6 +157,20 @@ describe.skipIf(whyNoCluster !== null)(`the runbook${whyNoCluster === null ? '' 
     const listening = "select 1 from pg_stat_activity where query = 'listen svc_tenant' and datname = current_database()";
     await expect.poll(() => cluster.service.database.query(listening)).toHaveLength(cluster.liveApis().length);
     await quiet('GaugesStale');
+    await checkService(cluster.service);
+  });
+
+  test('both APIs killed and held: ApiDown pages within a minute and no other alert does; it is over once one is back', {
+    timeout: 480_000,
+  }, async () => {
+    expect(firing()).not.toContain('ApiDown');
+    const startedMs = performance.now();
+    await Promise.all(cluster.liveApis().map((api) => api.kill()));
+    await expect.poll(firing, { timeout: 60_000 }).toEqual(['ApiDown']);
+    expect(performance.now() - startedMs).toBeLessThan(60_000);
+    expect(watch.alerts().find(({ alert }) => alert === 'ApiDown')?.severity).toBe('page');
+    await cluster.addApi();
+    await quiet('ApiDown');
     await checkService(cluster.service);
   });
 });

@@ -120,7 +120,7 @@ test('a wallet of code with money for one of ninety payments costs no more than 
     if (page % 10 === 9) for (const receipt of await sendEverything()) gas += receipt.gas;
   }
   const ends = new Set(codes);
-  expect([...ends].sort()).toEqual(['overloaded', 'settlement_pending']);
+  expect([...ends].sort()).toEqual(['payer_limited', 'settlement_pending']);
   // Five items of 250,000 gas and what each takes beside its cap.
   expect(gas).toBeLessThan(5 * 330_000);
   expect(await strikes(evil)).toBeLessThanOrEqual(5);
@@ -162,7 +162,7 @@ test('a strike is written with the decision it belongs to, and what must wait fo
   }
   const terms = termsFor(world, newAuthors(1n), { slug: 'page3' });
   const fourth = await paymentFor(world, signer, terms, { from: evil });
-  expect((await attempt(world, terms, fourth)).code).toBe('overloaded');
+  expect((await attempt(world, terms, fourth)).code).toBe('payer_limited');
   await world.database.query("update payment set lane = 'plain'");
   expect((await attempt(world, terms, fourth)).code).toBe('settlement_pending');
   await world.database.query("update payment set lane = 'contract'");

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { raiseAlert } from '../../db/alerts.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { readDatabaseGauges } from '../../db/gauges.ts';
 import { resolveAlerts } from '../../db/operations.ts';
 import { adoptCount, ensureRelayer } from '../../db/settlement/relayer.ts';
 import { raiseDisabledAlert } from '../../db/webhooks/endpoints.ts';
@@ -46,4 +47,32 @@ test('an endpoint that is disabled again within the hour for the same reason, an
   await ensureRelayer(database, relayer, 1n, 4);
   for (const nonce of [5n, 5n, 6n]) await adoptCount(database, relayer, nonce);
   expect(await count('relayer_nonce_adopted')).toBe(1);
+});
+
+test('a site whose gas budget is spent is shown by its host to Prometheus, today and until it is resolved, twenty sites at most', async () => {
+  const spent = async (): Promise<unknown[]> => {
+    const points = await readDatabaseGauges(database, []);
+    return points.flatMap(({ name, value, labels }) => (name === 'svc.gas.budget_spent' ? [[labels?.['site'], value]] : []));
+  };
+  expect(await spent()).toEqual([['none', 0]]);
+  const [named, nameless] = [randomUUID(), randomUUID()];
+  const insert = "insert into tenant (tenant_id, status, price_usdc) values ($1, 'active', '0.001')";
+  for (const tenantId of [named, nameless]) await database.query(insert, [tenantId]);
+  await database.query("insert into tenant_host (tenant_id, host) values ($1, 'news.example'), ($1, 'www.news.example')", [
+    named,
+  ]);
+  const raised = await raiseAlert(database, 'gas_budget_spent', 'a', named);
+  await raiseAlert(database, 'gas_budget_spent', 'a', nameless);
+  expect((await spent()).sort()).toEqual(
+    [
+      [nameless, 1],
+      ['news.example', 1],
+    ].sort(),
+  );
+  await database.query("update operator_alert set raised_at = raised_at - interval '1 day' where alert_id = $1", [raised]);
+  expect(await spent()).toEqual([[nameless, 1]]);
+  await resolveAlerts(database, 'gas_budget_spent');
+  expect(await spent()).toEqual([['none', 0]]);
+  for (let site = 0; site < 25; site += 1) await raiseAlert(database, 'gas_budget_spent', 'a', randomUUID());
+  expect(await spent()).toHaveLength(20);
 });

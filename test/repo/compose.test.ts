@@ -62,9 +62,11 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(services).sort()).toEqual([
       'admin',
       'api',
+      'disk',
       'migrations',
       'namespace',
       'postgres',
+      'prometheus',
       'proxy',
       'temporal',
       'temporal-schema',
@@ -171,10 +173,14 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(services['worker']?.depends_on ?? {}).sort()).toEqual(['migrations', 'namespace']);
   });
 
-  test('opens two ports, both on this machine only unless told otherwise', () => {
+  test('opens three ports, all on this machine only unless told otherwise', () => {
     const ports = entries.flatMap(([name, { ports: open = [] }]) => open.map((port) => `${name} ${port}`));
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as compose writes variables
-    expect(ports).toEqual(['temporal-ui 127.0.0.1:8233:8080', 'proxy ${PROXY_BIND:-127.0.0.1}:8402:8080']);
+    expect(ports).toEqual([
+      'temporal-ui 127.0.0.1:8233:8080',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: as compose writes variables
+      'proxy ${PROXY_BIND:-127.0.0.1}:8402:8080',
+      'prometheus 127.0.0.1:9090:9090',
+    ]);
   });
 
   test('every file it and the Dockerfile name is there, and every script it runs', () => {

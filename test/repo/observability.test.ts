@@ -22,6 +22,19 @@ interface Rule {
   readonly annotations: { readonly summary: string };
 }
 const rules = (parse(read('deploy/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
+interface PrometheusFile {
+  readonly rule_files: readonly string[];
+  readonly scrape_configs: readonly {
+    readonly job_name: string;
+    readonly dns_sd_configs?: readonly { readonly names: readonly string[]; readonly port: number }[];
+    readonly static_configs?: readonly { readonly targets: readonly string[] }[];
+  }[];
+}
+interface Compose {
+  readonly services: Readonly<
+    Record<string, { readonly environment?: Readonly<Record<string, string>>; readonly volumes?: readonly string[] }>
+  >;
+}
 interface Panel {
   readonly title: string;
   readonly targets?: readonly { readonly expr: string }[];
@@ -32,7 +45,27 @@ test('every measure that an alert or a panel reads is one that is served', () =>
   const exprs = [...rules.map(({ expr }) => expr), ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))];
   const unknown = exprs.flatMap(namesIn).filter((name) => !served.has(name));
   expect(unknown).toEqual([]);
-  expect(exprs.filter((expr) => namesIn(expr).length === 0)).toEqual([]);
+  expect(exprs.filter((expr) => namesIn(expr).length === 0 && !/\bup\b|\bnode_filesystem_/.test(expr))).toEqual([]);
+});
+
+test('Prometheus reads the processes of docker-compose.yml where they serve, and every job a rule names is one of its own', () => {
+  const { scrape_configs: jobs, rule_files } = parse(read('deploy/prometheus.yml')) as PrometheusFile;
+  const { services } = parse(read('docker-compose.yml'), { merge: true }) as Compose;
+  const places = jobs.flatMap(({ job_name: job, dns_sd_configs: found = [], static_configs: fixed = [] }) => [
+    ...found.flatMap(({ names, port }) => names.map((name) => ({ job, name, port }))),
+    ...fixed.flatMap(({ targets }) =>
+      targets.map((one) => ({ job, name: one.split(':')[0] ?? '', port: Number(one.split(':')[1]) })),
+    ),
+  ]);
+  for (const { job, name, port } of places) {
+    const served = services[name]?.environment?.['METRICS_PORT'];
+    expect([job, Object.hasOwn(services, name), Number(served ?? port)]).toEqual([job, true, port]);
+  }
+  expect(read('deploy/haproxy.cfg')).toContain(`bind :${places.find(({ job }) => job === 'proxy')?.port}\n`);
+  const named = rules.flatMap(({ expr }) => [...expr.matchAll(/\bup\{job="(\w+)"\}/g)].map(([, job]) => job));
+  expect(named.filter((job) => !jobs.some(({ job_name }) => job_name === job))).toEqual([]);
+  const mounts = services['prometheus']?.volumes ?? [];
+  for (const file of rule_files) expect(mounts).toContain(`./deploy/${file.split('/').at(-1)}:${file}:ro`);
 });
 
 test('every measure has a panel', () => {

@@ -15,6 +15,7 @@ test.each<[ErrorCode, number]>([
   ['throttled', 429],
   ['internal', 500],
   ['overloaded', 503],
+  ['payer_limited', 503],
 ])('%s is answered with %i, its code and its sentence', (code, status) => {
   const answer = errorAnswer(new ServiceError(code, 'a sentence'), 'plain', false);
   expect(answer).toMatchObject({ status, headers: { 'x-svc-error-code': code }, body: { error: `${code}: a sentence` } });

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { share, text, url, wholeNumber } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 
@@ -22,6 +23,14 @@ export const telemetry = {
     example: '10000',
     fallback: '10000',
     schema: wholeNumber(100, 600_000),
+  }),
+  accessLog: withDefault({
+    name: 'ACCESS_LOG',
+    about:
+      'Which calls the API writes a line about: failed (5xx, or longer than 15 s), all, or off. Route, status and time; nothing that the caller wrote.',
+    example: 'failed',
+    fallback: 'failed',
+    schema: z.enum(['failed', 'all', 'off'], 'must be failed, all or off'),
   }),
   otlpEndpoint: optional({
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
