@@ -1,25 +1,28 @@
 import { heartbeat } from '@temporalio/activity';
-import { forgetWhatEnded } from '../services/operations/forget.ts';
-import type { ReportDeps } from '../services/reports/request.ts';
 import { checkRollups, keepDaysAhead } from '../services/reports/rollups.ts';
+import type { RetentionDeps } from '../services/retention/forget.ts';
+import { forgetWhatEnded } from '../services/retention/forget.ts';
+import { beating } from './beating.ts';
+
+const HEARTBEAT_MS = 60_000;
 
 /** The activities of reports. */
 export interface ReportActivities {
   /**
    * The nightly round: makes the partitions of the days ahead, compares every site's rollups with their rows, then forgets what
-   * ended; returns how many sites were rebuilt.
+   * ended, in slices; returns how many sites were rebuilt.
    */
   checkRollups(input: { readonly days: number }): Promise<number>;
 }
 
 /** The activities over one set of dependencies. */
-export function createReportActivities(deps: ReportDeps): ReportActivities {
+export function createReportActivities(deps: RetentionDeps): ReportActivities {
   return {
     checkRollups: async ({ days }) => {
       await keepDaysAhead(deps);
       const rebuilt = await checkRollups(deps, { days, tenantId: null, onSite: () => heartbeat() });
       // Last: whatever keeps old rows from going must not keep sums from being compared.
-      await forgetWhatEnded(deps);
+      await beating(HEARTBEAT_MS, () => forgetWhatEnded(deps));
       return rebuilt.length;
     },
   };

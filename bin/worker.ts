@@ -24,6 +24,7 @@ import { keepGauges } from '../services/gauges.ts';
 import { checkRails } from '../services/rails/rails.ts';
 import { startReconcilers } from '../services/reconcile/start.ts';
 import { scheduleRollupCheck } from '../services/reports/schedule.ts';
+import type { RetentionPeriods } from '../services/retention/forget.ts';
 import { prepareRelayers, startSweepers } from '../services/settlement/start.ts';
 import { WEBHOOK_LIMITS } from '../services/webhooks/deps.ts';
 import { createRetryStarter, ensureWebhookWorkflows } from '../services/webhooks/start.ts';
@@ -78,7 +79,7 @@ async function main(): Promise<void> {
     workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
     activities: {
       ...createSettlementActivities(settlement),
-      ...createReportActivities({ database, clock: Date.now }),
+      ...createReportActivities({ database, clock: Date.now, retention: retentionOf(config), metrics }),
       ...createLicenceActivities(settlement),
       ...createHostActivities({ ...createHostDeps(config, database, outbound, log), metrics }),
       ...createReconcileActivities(settlement),
@@ -129,6 +130,12 @@ function stopOnSignals(worker: Worker, stopping: AbortController, log: Log): voi
       worker.shutdown();
     });
   }
+}
+
+/** How long what is no money is kept. */
+function retentionOf(config: WorkerConfig): RetentionPeriods {
+  const { keepWebhooksDays: webhooks, keepUserAgentsDays: userAgents, keepSignInsDays: signIns } = config;
+  return { webhooks, userAgents, signIns };
 }
 
 /** Sees to it that the standing workflows run; those that run already take over the intervals of this worker. */

@@ -12,14 +12,14 @@ export async function findAccountByKey(
   return row ? { accountId: row.account_id, keyHash: row.key_hash } : null;
 }
 
-/** Adds a long-lived credential to an account, as its hash; false when there is no such account. */
+/** Adds a long-lived credential to an account, as its hash; false when there is no such account, or it was erased. */
 export async function insertBuyerKey(
   sql: Sql,
   key: { readonly accountId: string; readonly keyHash: Buffer; readonly pepperId: string; readonly last4: string },
 ): Promise<boolean> {
   const rows = await sql.query(
     `insert into buyer_key (key_hash, account_id, last4, pepper_id)
-     select $1, account_id, $3, $4 from buyer_account where account_id = $2 returning 1`,
+     select $1, account_id, $3, $4 from buyer_account where account_id = $2 and erased_at is null returning 1`,
     [key.keyHash, key.accountId, key.last4, key.pepperId],
   );
   return rows.length > 0;
@@ -78,14 +78,14 @@ export interface OauthClientRow {
   readonly jwks: { readonly keys: readonly Readonly<Record<string, unknown>>[] } | null;
 }
 
-/** Stores a client; false when there is no such account. */
+/** Stores a client; false when there is no such account, or it was erased. */
 export async function insertOauthClient(
   sql: Sql,
   client: OauthClientRow & { readonly name: string | null; readonly pepperId: string | null },
 ): Promise<boolean> {
   const rows = await sql.query(
     `insert into oauth_client (client_id, account_id, name, secret_hash, jwks, pepper_id)
-     select $1, account_id, $3, $4, $5, $6 from buyer_account where account_id = $2 returning 1`,
+     select $1, account_id, $3, $4, $5, $6 from buyer_account where account_id = $2 and erased_at is null returning 1`,
     [
       client.clientId,
       client.accountId,

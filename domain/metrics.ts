@@ -71,6 +71,7 @@ export const METRICS = {
   'svc.rpc.standstill': { kind: 'gauge', unit: 's', about: 'Time for which the head of an RPC node has not moved.' },
   'svc.rpc.head_age': { kind: 'gauge', unit: 's', about: 'Clock of this process minus the newest block of an RPC node.' },
   'svc.rpc.disagrees': { kind: 'gauge', unit: '1', about: '1 while the safe block of an RPC node is not that of the others.' },
+  'svc.retention.rows': { kind: 'counter', unit: '1', about: 'Rows forgotten, or User-Agents taken out, by kind.' },
   'svc.gauges.read_at': { kind: 'gauge', unit: 's', about: 'When the gauges of the database were last read, epoch seconds.' },
   'svc.process.loop_delay': { kind: 'gauge', unit: 'ms', about: 'Longest block of the event loop since the last look.' },
 } as const satisfies Record<string, Measure>;

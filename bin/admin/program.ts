@@ -3,10 +3,11 @@ import type { Database } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { addHost, describePayment, listSiteKeys, recheckPayment } from '../../services/admin.ts';
 import { pepperOf } from '../../services/pepper.ts';
+import { eraseAccount } from '../../services/retention/eraseAccount.ts';
 import type { SiteCall } from '../../services/site/change.ts';
 import { OPERATOR } from '../../services/site/change.ts';
 import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
-import { inviteSiteMember } from '../../services/site/members.ts';
+import { eraseSiteMember, inviteSiteMember } from '../../services/site/members.ts';
 import { changePricing } from '../../services/site/prices.ts';
 import type { PricingInput } from '../../services/tenants.ts';
 import { createBuyerAccount, createTenant, setTenantPlan, setTenantStatus } from '../../services/tenants.ts';
@@ -34,6 +35,7 @@ export function createAdminProgram(surroundings: Surroundings): Command {
   program.addCommand(ownerCommands(surroundings));
   program.addCommand(memberCommands(surroundings));
   program.addCommand(buyerCommands(surroundings));
+  program.addCommand(accountCommands(surroundings));
   program.addCommand(licenceCommands(surroundings));
   program.addCommand(hostCommands(surroundings));
   program.addCommand(paymentCommands(surroundings));
@@ -174,6 +176,13 @@ function memberCommands({ open, print }: Surroundings): Command {
       const deps = { database, pepper: pepperOf(config), clock: Date.now };
       print(await inviteSiteMember(deps, byOperator(tenantId), { authorId: author, email }));
     });
+  member
+    .command('erase <tenantId> <authorId>')
+    .description('Erases who an author is: roster, audit log, alerts. Earnings stay. Also after the author was removed.')
+    .action(async (tenantId: string, authorId: string) => {
+      const { database } = await open();
+      print({ authorId, ...(await eraseSiteMember({ database }, byOperator(tenantId), authorId)) });
+    });
   return member;
 }
 
@@ -191,6 +200,19 @@ function buyerCommands({ open, print }: Surroundings): Command {
       print(await createBuyerAccount({ database, pepper: pepperOf(config) }, options));
     });
   return buyer;
+}
+
+function accountCommands({ open, print }: Surroundings): Command {
+  const account = new Command('account').description('Buyer accounts, and what is kept of them.');
+  account
+    .command('erase <walletOrId>')
+    .description('Erases an account: name, wallet and credentials. Payments, licences and what is on the chain stay.')
+    .action(async (given: string) => {
+      const { database } = await open();
+      const by = given.startsWith('0x') ? { wallet: parseWallet(given) } : { accountId: parseId(given) };
+      print(await eraseAccount({ database }, by));
+    });
+  return account;
 }
 
 function hostCommands({ open, print }: Surroundings): Command {

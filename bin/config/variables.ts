@@ -7,6 +7,7 @@ import { limits } from './variables/limits.ts';
 import { mail } from './variables/mail.ts';
 import { owners } from './variables/owners.ts';
 import { process } from './variables/process.ts';
+import { retention } from './variables/retention.ts';
 import { storage } from './variables/storage.ts';
 import { telemetry } from './variables/telemetry.ts';
 
@@ -20,6 +21,7 @@ export const GROUPS = {
   'E-mail of alerts': mail,
   'The GraphQL door': graphql,
   'Money, time and load': limits,
+  'What is kept how long': retention,
   'How hosts are proven': hosts,
   "Another's facilitator": facilitator,
   'For tests and development only': dangerous,
@@ -35,6 +37,7 @@ export const VARIABLES = {
   ...mail,
   ...graphql,
   ...limits,
+  ...retention,
   ...hosts,
   ...facilitator,
   ...dangerous,

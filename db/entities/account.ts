@@ -8,6 +8,7 @@ export const BuyerAccount = defineEntity({
     accountId: p.uuid().primary(),
     name: p.text().nullable(),
     wallet: p.text().nullable(),
+    erasedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },
 });

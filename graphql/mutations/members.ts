@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inviteSiteMember, removeSiteMember, revokeSiteInvitation } from '../../services/site/members.ts';
+import { eraseSiteMember, inviteSiteMember, removeSiteMember, revokeSiteInvitation } from '../../services/site/members.ts';
 import { builder } from '../builder.ts';
 import { line, ownerMutation, TENANT_ID } from './field.ts';
 
@@ -65,6 +65,26 @@ ownerMutation('removeMember', {
   payload: RemoveMemberPayload,
   change: async (deps, call, { authorId }) => {
     await removeSiteMember(deps, call, authorId);
+    return { authorId };
+  },
+});
+
+const EraseMemberPayload = builder.objectRef<{ readonly authorId: string }>('EraseMemberPayload').implement({
+  description: 'An author of whom the site no longer says who it was.',
+  fields: (t) => ({ authorId: t.exposeID('authorId', { description: 'The author.' }) }),
+});
+
+ownerMutation('eraseMember', {
+  description:
+    'Erases who an author is: the roster, the audit log and alert addresses no longer hold it. Also after the author was removed; earnings stay.',
+  input: builder.inputType('EraseMemberInput', {
+    description: 'An author to erase.',
+    fields: (t) => ({ tenantId: t.id(TENANT_ID), authorId: t.string({ required: true, description: 'The author.' }) }),
+  }),
+  schema: z.object({ authorId: line(MAX_AUTHOR_CHARS) }),
+  payload: EraseMemberPayload,
+  change: async (deps, call, { authorId }) => {
+    await eraseSiteMember(deps, call, authorId);
     return { authorId };
   },
 });

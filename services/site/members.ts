@@ -1,4 +1,5 @@
 import type { Database } from '../../db/database.ts';
+import { eraseMemberRows } from '../../db/erasure.ts';
 import { findMember, removeMemberRow, revokeInvitationRow } from '../../db/members.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { inviteMember } from '../members.ts';
@@ -64,5 +65,22 @@ export async function removeSiteMember(deps: Pick<SiteMemberDeps, 'database'>, c
     make: async (database) => {
       if (!(await removeMemberRow(database, tenantId, authorId))) throw new ServiceError('not_found', 'no such author');
     },
+  });
+}
+
+/**
+ * Erases an author: the roster, the audit log and alerts say no longer who it was. What was earned stays, by wallet and author id. Also
+ * after the author was removed; again: nothing is left to erase, and the log says that it was asked for. Throws what `changeSite` throws.
+ */
+export async function eraseSiteMember(
+  deps: Pick<SiteMemberDeps, 'database'>,
+  call: SiteCall,
+  authorId: string,
+): Promise<{ readonly erased: boolean }> {
+  return await changeSite(deps, call, {
+    action: 'member.erase',
+    target: authorId,
+    look: async () => null,
+    make: async (database) => ({ erased: await eraseMemberRows(database, call.tenantId, authorId) }),
   });
 }

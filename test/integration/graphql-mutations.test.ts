@@ -227,6 +227,14 @@ const CASES: readonly Case[] = [
     after: null,
   },
   {
+    name: 'eraseMember',
+    action: 'member.erase',
+    input: () => ({ authorId: 'ann' }),
+    fields: 'authorId',
+    before: null,
+    after: null,
+  },
+  {
     name: 'createEndpoint',
     action: 'endpoint.create',
     input: () => ({

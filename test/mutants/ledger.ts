@@ -184,4 +184,30 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
       name: 'an authorization that another site took in does not lend its time and its terms',
     },
   },
+  {
+    id: 'user-agents-at-once',
+    rule: 22,
+    bug: 'User-Agents are taken out before their time',
+    edits: [
+      {
+        file: 'services/retention/forget.ts',
+        search: 'retention.userAgents * DAY_MS',
+        replace: 'retention.userAgents * HOUR_MS',
+      },
+    ],
+    test: { file: 'test/integration/retention.test.ts', name: 'User-Agents are taken out after their time' },
+  },
+  {
+    id: 'erased-in-part',
+    rule: 22,
+    bug: 'the audit log goes on to name an erased author',
+    edits: [
+      {
+        file: 'db/erasure.ts',
+        search: 'select erase_member_from_audit_log($1, $2) as emails',
+        replace: 'select array[]::text[] as emails where $1::uuid is not null and $2::text is not null',
+      },
+    ],
+    test: { file: 'test/integration/erasure.test.ts', name: 'an erased author is nowhere any more' },
+  },
 ];

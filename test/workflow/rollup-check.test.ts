@@ -6,11 +6,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReportActivities } from '../../activities/reports.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { NO_METRICS } from '../../domain/metrics.ts';
 import { saveHistory } from '../support/histories.ts';
 import { insertTenant } from '../support/ledger.ts';
 import { createNamespace } from '../support/namespace.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
+import { KEPT } from '../support/retention.ts';
 import { query } from '../support/sql.ts';
 
 let own: TestDatabase;
@@ -34,7 +36,7 @@ beforeAll(async () => {
     namespace: temporal.namespace,
     taskQueue,
     workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
-    activities: createReportActivities({ database, clock: Date.now }),
+    activities: createReportActivities({ database, clock: Date.now, retention: KEPT, metrics: NO_METRICS }),
   });
   const running = worker.run();
   stop = async () => {

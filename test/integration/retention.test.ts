@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { findMismatches } from '../../db/reports/rollupCheck.ts';
+import { REMOVED } from '../../db/retention.ts';
+import { rebuildAll } from '../../services/reports/rollups.ts';
+import { forgetWhatEnded } from '../../services/retention/forget.ts';
+import { insertCrossing, insertTenant } from '../support/ledger.ts';
+import type { TestDatabase } from '../support/parts.ts';
+import { createDatabase } from '../support/parts.ts';
+import { KEPT } from '../support/retention.ts';
+
+let own: TestDatabase;
+let database: Database;
+let tenantId: string;
+const counted = new Map<string, number>();
+const metrics = {
+  count: (_name: string, by = 1, labels: { readonly kind?: string } = {}) =>
+    void counted.set(labels.kind ?? '', (counted.get(labels.kind ?? '') ?? 0) + by),
+  record: () => undefined,
+};
+const forget = (): Promise<number> => forgetWhatEnded({ database, clock: Date.now, retention: KEPT, metrics });
+
+beforeAll(async () => {
+  own = await createDatabase();
+  database = await openDatabase({ url: own.appUrl });
+});
+beforeEach(async () => {
+  tenantId = await insertTenant(database, `${randomUUID()}.example`);
+  counted.clear();
+});
+afterAll(async () => {
+  await database.close();
+  await own.drop();
+});
+
+test('the nightly round forgets used proofs, scopes, request keys and strikes that ended, keeps the others, and finds nothing again', async () => {
+  for (const age of ['-3 days', '1 minute']) {
+    await database.query('insert into used_proof (tenant_id, jti, nonce, expires_at) values ($1, $2, $3, now() + $4::interval)', [
+      tenantId,
+      randomUUID(),
+      'nonce',
+      age,
+    ]);
+    await database.query(
+      `insert into idempotency_key (tenant_id, key, request_hash, created_at) values ($1, $2, 'hash', now() + $3::interval)`,
+      [tenantId, randomUUID(), age],
+    );
+    await database.query('insert into used_sign_in (nonce, expires_at) values ($1, now() + $2::interval)', [age, age]);
+  }
+  await database.query(
+    `insert into payer_strike (network, payer, last_at) values ('eip155:84532', 'old', now() - interval '3 hours'),
+       ('eip155:84532', 'new', now())`,
+  );
+  expect(await forget()).toBe(4);
+  expect(Object.fromEntries(counted)).toEqual({ used_proof: 1, idempotency_key: 1, used_sign_in: 1, payer_strike: 1 });
+  expect(await forget()).toBe(0);
+  const [left] = await database.query(
+    `select (select count(*)::int from used_proof) as proofs, (select count(*)::int from idempotency_key) as keys,
+       (select array_agg(payer) from payer_strike) as strikes, (select array_agg(nonce) from used_sign_in) as nonces`,
+  );
+  expect(left).toEqual({ proofs: 1, keys: 1, strikes: ['new'], nonces: ['1 minute'] });
+});
+
+test('credentials go some months after they ended, and those that still let somebody in stay', async () => {
+  const accountId = randomUUID();
+  await database.query('insert into buyer_account (account_id) values ($1)', [accountId]);
+  for (const [name, ended] of [
+    ['live', null],
+    ['fresh', '89 days'],
+    ['old', '91 days'],
+  ] as const) {
+    const values = [Buffer.from(name), accountId, ended];
+    await database.query(
+      'insert into buyer_key (key_hash, account_id, last4, revoked_at) values ($1, $2, $3, now() - $4::interval)',
+      [...values.slice(0, 2), name, ended],
+    );
+    await database.query(
+      `insert into oauth_client (client_id, account_id, name, secret_hash, revoked_at) values ($1, $2, $3, '\\x00', now() - $4::interval)`,
+      [randomUUID(), accountId, name, ended],
+    );
+    await database.query(
+      `insert into owner_token (token_hash, tenant_id, user_id, expires_at) values ($1, $2, $3, now() - $4::interval)`,
+      [Buffer.from(name), tenantId, name, ended],
+    );
+  }
+  expect(await forget()).toBe(3);
+  expect(Object.fromEntries(counted)).toEqual({ buyer_key: 1, oauth_client: 1, owner_token: 1 });
+  for (const [table, column] of [
+    ['buyer_key', 'last4'],
+    ['oauth_client', 'name'],
+    ['owner_token', 'user_id'],
+  ]) {
+    expect(await database.query(`select ${column} as name from ${table} order by 1`), table).toEqual([
+      { name: 'fresh' },
+      { name: 'live' },
+    ]);
+  }
+});
+
+/** An event of so many days ago, with a delivery in a state, one attempt and a leg that it announced. */
+async function addEvent(eventId: string, days: number, state: string, deliveredDays = days): Promise<void> {
+  const endpointId = randomUUID();
+  const age = `${days} days`;
+  const delivery = `dlv_${eventId}`;
+  await database.query(
+    "insert into webhook_endpoint (tenant_id, endpoint_id, url, event_types) values ($1, $2, 'https://x', '{x}')",
+    [tenantId, endpointId],
+  );
+  await database.query(
+    `insert into webhook_event (tenant_id, event_id, type, detailed, summary, created_at)
+     values ($1, $2, 'settlement.completed', '{}', '{}', now() - $3::interval)`,
+    [tenantId, eventId, age],
+  );
+  await database.query(
+    `insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket, state, attempts, body, created_at)
+     values ($1, $2, $3, $4, 1, $5, 1, '{}', now() - $6::interval)`,
+    [tenantId, delivery, eventId, endpointId, state, `${deliveredDays} days`],
+  );
+  await database.query(
+    'insert into delivery_attempt (tenant_id, delivery_id, attempt, started_at, duration_ms) values ($1, $2, 1, now(), 1)',
+    [tenantId, delivery],
+  );
+  const { crossingId } = await insertCrossing(database, { tenantId, legs: [{ toAddress: '0xa', amountMicro: 5 }] });
+  await database.query('insert into webhook_event_leg (tenant_id, crossing_id, ordinal, event_id) values ($1, $2, 0, $3)', [
+    tenantId,
+    crossingId,
+    eventId,
+  ]);
+}
+
+test('old events go with their deliveries, attempts and marks; one that waits or was sent again lately stays, and money stays', async () => {
+  await addEvent('old', 91, 'delivered');
+  await addEvent('waiting', 400, 'pending');
+  await addEvent('again', 91, 'delivered', 2);
+  await addEvent('new', 89, 'exhausted');
+  expect(await forget()).toBe(1);
+  const left = { again: 1, new: 1, waiting: 1 };
+  for (const table of ['webhook_event', 'delivery', 'webhook_event_leg']) {
+    const rows = await database.query<{ event_id: string }>(`select event_id from ${table} where tenant_id = $1`, [tenantId]);
+    expect(Object.fromEntries(rows.map((row) => [row.event_id, 1])), table).toEqual(left);
+  }
+  expect(await database.query('select 1 from delivery_attempt where tenant_id = $1', [tenantId])).toHaveLength(3);
+  expect(await database.query('select 1 from leg where tenant_id = $1', [tenantId])).toHaveLength(4);
+  expect(await forget()).toBe(0);
+});
+
+test('the service itself can delete no event, and through the function none of the last week', async () => {
+  await addEvent('young', 6, 'delivered');
+  await expect(database.query('delete from webhook_event where tenant_id = $1', [tenantId])).rejects.toThrow(/permission/);
+  const gone = "select forget_site_events($1, now() + interval '1 day', 100) as gone";
+  expect(await database.query(gone, [tenantId])).toEqual([{ gone: 0 }]);
+});
+
+test('User-Agents are taken out after their time, more than a slice of them, and what is counted does not change', async () => {
+  const insert = `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, agent, agent_ua, at)
+    select $1, uuidv7(), 'alpha.example', 'solo', 'denied', 'agent', 'gptbot', $2, now() - $3::interval - n * interval '1 second'
+      from generate_series(1, $4) as n`;
+  await database.query(insert, [tenantId, 'Secret/1.0', '91 days', 2_100]);
+  await database.query(insert, [tenantId, 'Secret/1.0', '89 days', 2]);
+  await database.query(insert, [tenantId, null, '91 days', 1]);
+  const { paymentId } = await insertCrossing(database, { tenantId, legs: [{ toAddress: '0xa', amountMicro: 5 }] });
+  await database.query(
+    `update payment set agent = '{"ua": "Secret/1.0", "label": "gptbot"}', accepted_at = now() - interval '91 days' where payment_id = $1`,
+    [paymentId],
+  );
+  const deps = { database, clock: Date.now };
+  await rebuildAll(deps, { days: null, tenantId });
+  const sums = 'select * from observation_day where tenant_id = $1 order by observation_day';
+  const before = await database.query(sums, [tenantId]);
+  // The rounds of the tests before have noted how far they came.
+  await database.query("update retention_progress set done_before = '1970-01-01'");
+  expect(await forget()).toBe(2_101);
+  const names = await database.query(
+    'select agent, agent_ua, count(*)::int as n from observation where tenant_id = $1 group by 1, 2 order by 2',
+    [tenantId],
+  );
+  expect(names).toEqual([
+    { agent: 'gptbot', agent_ua: 'Secret/1.0', n: 2 },
+    { agent: 'gptbot', agent_ua: REMOVED, n: 2_100 },
+    { agent: 'gptbot', agent_ua: null, n: 1 },
+  ]);
+  expect(await database.query('select agent from payment where payment_id = $1', [paymentId])).toEqual([
+    { agent: { ua: REMOVED, label: 'gptbot' } },
+  ]);
+  expect(await database.query(sums, [tenantId])).toEqual(before);
+  expect(await findMismatches(database, tenantId, { fromMs: 0, toMs: null })).toEqual([]);
+  expect(await forget()).toBe(0);
+});
