@@ -26,6 +26,7 @@ import { licencesLegsRoute } from './routes/licencesLegs.ts';
 import { licencesQuoteRoute } from './routes/licencesQuote.ts';
 import { licenseCheckRoute } from './routes/licenseCheck.ts';
 import { membersRoute } from './routes/members.ts';
+import { acceptInvitationRoute, invitationPageRoute } from './routes/membersAccept.ts';
 import { oauthMetadataRoute, oauthTokenRoute } from './routes/oauth.ts';
 import { observeRoute } from './routes/observe.ts';
 import { quoteRoute } from './routes/quote.ts';
@@ -56,6 +57,7 @@ export const DESCRIBED: readonly Route[] = [
   enforceStatusRoute,
   tenantsSelfRoute,
   membersRoute,
+  acceptInvitationRoute,
   reconciliationRoute,
   earningsRoute,
   statementsRoute,
@@ -69,9 +71,13 @@ export const DESCRIBED: readonly Route[] = [
 ];
 
 /** The paths of all routes, as they are written. */
-export const ROUTE_PATHS: readonly string[] = [...DESCRIBED, openApiRoute(DESCRIBED), healthRoute, readyRoute].map(
-  ({ path }) => path,
-);
+export const ROUTE_PATHS: readonly string[] = [
+  ...DESCRIBED,
+  openApiRoute(DESCRIBED),
+  invitationPageRoute,
+  healthRoute,
+  readyRoute,
+].map(({ path }) => path);
 
 /** The API description of every endpoint, as it is served and as it is committed (`openapi.json`). */
 export function describeService(baseUrl: string): object {
@@ -85,7 +91,7 @@ export function describeService(baseUrl: string): object {
  */
 export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestListener {
   const handlerDeps: HandlerDeps = { ...deps, observer: openObserver(deps), exports: createExportSlots() };
-  const routes = [...DESCRIBED, openApiRoute(DESCRIBED), healthRoute, readyRoute];
+  const routes = [...DESCRIBED, openApiRoute(DESCRIBED), invitationPageRoute, healthRoute, readyRoute];
   const app = express();
   app
     .disable('x-powered-by')

@@ -1,5 +1,6 @@
 import type { Log } from '../adapters/log.ts';
 import { createMailer } from '../adapters/mail.ts';
+import { createSecretBox } from '../adapters/secretBox.ts';
 import type { Database } from '../db/database.ts';
 import type { AnomalyDeps } from '../services/anomalies/deps.ts';
 import type { WorkerConfig } from './config.ts';
@@ -10,6 +11,7 @@ export function createAnomalyDeps(config: WorkerConfig, database: Database, log:
   return {
     database,
     mailer: smtpUrl === undefined ? null : createMailer({ url: smtpUrl, from: alertMailFrom }),
+    secretBox: createSecretBox(config.secretsKey),
     clock: Date.now,
     warn: (message, fields) => log.warn(fields, message),
   };

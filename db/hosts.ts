@@ -24,6 +24,15 @@ export async function findChallenge(sql: Sql, tenantId: string, host: string): P
   return rows[0] ? challengeOf(rows[0]) : null;
 }
 
+/** The host a site is known by: its first proven one; null when none is. */
+export async function findFirstHost(sql: Sql, tenantId: string): Promise<string | null> {
+  const [row] = await sql.query<{ host: string }>(
+    'select host from tenant_host where tenant_id = $1 and verified_at is not null order by position, host limit 1',
+    [tenantId],
+  );
+  return row?.host ?? null;
+}
+
 /** All challenges of a tenant, the newest first; at most 1,000. */
 export async function listChallenges(sql: Sql, tenantId: string): Promise<Challenge[]> {
   const rows = await sql.query<ChallengeRow>(

@@ -1,5 +1,5 @@
 /** The author roster of a tenant. */
-import type { Database, Sql, Transactional } from './database.ts';
+import type { Sql, Transactional } from './database.ts';
 
 /** One author on the roster. */
 export interface MemberRow {
@@ -75,25 +75,23 @@ export async function saveInvitation(
   });
 }
 
-/** Uses an invitation up, by any of its hashes: its author is this user from now on. Null when it is unknown, used or expired. */
+/** Uses an invitation up, by any of its hashes: its author has accepted from now on. Null when it is unknown, used or expired. */
 export async function useInvitation(
-  database: Database,
+  sql: Sql,
   tokenHashes: readonly Buffer[],
-  userId: string,
+  userId: string | null,
   at: Date,
 ): Promise<{ tenantId: string; authorId: string } | null> {
-  return database.transaction(async (sql) => {
-    const rows = await sql.query<{ tenant_id: string; author_id: string }>(
-      `with used as (delete from member_invite_hash where token_hash = any($1::bytea[]) returning tenant_id, author_id)
-       update member set accepted_at = $3, user_id = $2 from used
-        where member.tenant_id = used.tenant_id and member.author_id = used.author_id and member.accepted_at is null
-          and member.invite_expires_at > $3
-       returning member.tenant_id, member.author_id`,
-      [tokenHashes, userId, at],
-    );
-    const [row] = rows;
-    return row ? { tenantId: row.tenant_id, authorId: row.author_id } : null;
-  });
+  const rows = await sql.query<{ tenant_id: string; author_id: string }>(
+    `with used as (delete from member_invite_hash where token_hash = any($1::bytea[]) returning tenant_id, author_id)
+     update member set accepted_at = $3, user_id = $2 from used
+      where member.tenant_id = used.tenant_id and member.author_id = used.author_id and member.accepted_at is null
+        and member.invite_expires_at > $3
+     returning member.tenant_id, member.author_id`,
+    [tokenHashes, userId, at],
+  );
+  const [row] = rows;
+  return row ? { tenantId: row.tenant_id, authorId: row.author_id } : null;
 }
 
 /** An author on the roster as the audit log shows it, without anything an invitation is made of; null when there is none. */

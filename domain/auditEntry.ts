@@ -1,9 +1,9 @@
 /** What an entry of the audit log says of a change. */
 
-/** Who changed something: a user of the identity provider, the holder of an owner token, or the operator's command line. */
+/** Who changed something: a user of the identity provider, the holder of an owner token, the operator's command line, or an invited author. */
 export interface Actor {
   readonly userId: string;
-  readonly via: 'oidc' | 'token' | 'operator';
+  readonly via: 'oidc' | 'token' | 'operator' | 'invitation';
 }
 
 /** What a state looked like before and after a change, reduced to what differs. */

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { insertAuditEntry } from '../db/auditLog.ts';
 import type { Database, Transactional } from '../db/database.ts';
 import { findRoster, saveInvitation, useInvitation } from '../db/members.ts';
 import { ServiceError } from '../domain/errors.ts';
@@ -76,13 +77,34 @@ export async function inviteMember(
   return { inviteToken: token, expiresAtMs };
 }
 
-/** Accepts an invitation for a user. Throws not_found when it is unknown, used before, replaced or expired. */
+/**
+ * Accepts an invitation: whoever has its token is the author it was sent to. The audit log of the site says so. Throws not_found when it
+ * is unknown, used before, replaced or expired.
+ */
 export async function acceptInvitation(
   deps: MemberDeps,
-  request: { readonly inviteToken: string; readonly userId: string },
+  request: { readonly inviteToken: string; readonly userId: string | null },
 ): Promise<{ readonly tenantId: string; readonly authorId: string }> {
   const hashes = hashesOf(hashCredential(deps.pepper, request.inviteToken));
-  const member = await atDatabase(() => useInvitation(deps.database, hashes, request.userId, new Date(deps.clock())));
+  const member = await atDatabase(() =>
+    deps.database.transaction(async (sql) => {
+      const found = await useInvitation(sql, hashes, request.userId, new Date(deps.clock()));
+      if (found) {
+        const { tenantId, authorId } = found;
+        const actor = { userId: request.userId ?? authorId, via: 'invitation' } as const;
+        const entry = {
+          tenantId,
+          actor,
+          action: 'member.accept',
+          target: authorId,
+          before: { accepted: false },
+          after: { accepted: true },
+        };
+        await insertAuditEntry(sql, entry);
+      }
+      return found;
+    }),
+  );
   if (!member) throw new ServiceError('not_found', 'this invitation is not open');
   return member;
 }

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { addHost, describePayment, listSiteKeys, recheckPayment } from '../../services/admin.ts';
@@ -168,12 +169,14 @@ function memberCommands({ open, print }: Surroundings): Command {
   const member = new Command('member').description('Authors on the roster.');
   member
     .command('add <tenantId>')
-    .description('Invites an author; again before it was accepted: a new invitation.')
+    .description('Invites an author by e-mail; again before it was accepted: a new invitation.')
     .requiredOption('--author <authorId>', 'author id, as in the credits')
     .requiredOption('--email <address>', 'e-mail address')
     .action(async (tenantId: string, { author, email }) => {
       const { database, config } = await open();
-      const deps = { database, pepper: pepperOf(config), clock: Date.now };
+      const { secretsKey, publicBaseUrl: baseUrl } = config;
+      const mail = secretsKey && baseUrl ? { secretBox: createSecretBox(secretsKey), baseUrl } : null;
+      const deps = { database, pepper: pepperOf(config), clock: Date.now, mail };
       print(await inviteSiteMember(deps, byOperator(tenantId), { authorId: author, email }));
     });
   member

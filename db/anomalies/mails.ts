@@ -18,9 +18,35 @@ export async function insertAlertMail(sql: Sql, mail: AlertMail): Promise<void> 
   );
 }
 
+/** Puts an e-mail that holds a secret into the outbox; it stays sealed there until it is sent. */
+export async function insertSealedMail(
+  sql: Sql,
+  mail: Omit<AlertMail, 'detail'> & { readonly toAddress: string; readonly sealed: Buffer },
+): Promise<void> {
+  await sql.query(
+    "insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed) values ($1, $2, $3, $4, '', $5)",
+    [...[mail.tenantId, mail.mailId, mail.toAddress, mail.subject, mail.sealed]],
+  );
+}
+
+/** E-mails of a kind (what their ids begin with) within a day: of a site, and among them to one address. */
+export async function countMails(
+  sql: Sql,
+  { tenantId, kind, toAddress }: { readonly tenantId: string; readonly kind: string; readonly toAddress: string },
+): Promise<{ readonly ofSite: number; readonly toAddress: number }> {
+  const [row] = await sql.query<{ of_site: number; to_address: number }>(
+    `select count(*)::int as of_site, count(*) filter (where to_address = $3)::int as to_address from alert_mail
+      where tenant_id = $1 and starts_with(mail_id, $2 || '-') and created_at > clock_timestamp() - interval '1 day'`,
+    [tenantId, kind, toAddress],
+  );
+  return { ofSite: row?.of_site ?? 0, toAddress: row?.to_address ?? 0 };
+}
+
 /** An e-mail that is to be sent now. */
 export interface DueMail extends AlertMail {
   readonly toAddress: string;
+  /** Its whole text where that holds a secret, in place of `detail`. */
+  readonly sealed: Buffer | null;
 }
 
 /** Most attempts of one e-mail. */
@@ -37,14 +63,15 @@ export async function takeDueMails(sql: Sql, limit: number): Promise<DueMail[]> 
          and created_at > clock_timestamp() - interval '1 day'
        order by due_at limit $1 for update skip locked) due
      where m.tenant_id = due.tenant_id and m.mail_id = due.mail_id
-     returning m.tenant_id as "tenantId", m.mail_id as "mailId", m.to_address as "toAddress", m.subject, m.detail`,
+     returning m.tenant_id as "tenantId", m.mail_id as "mailId", m.to_address as "toAddress", m.subject, m.detail,
+       m.sealed`,
     [limit],
   );
 }
 
-/** Notes that an e-mail was handed over. */
+/** Notes that an e-mail was handed over; a sealed text goes with that. */
 export async function markMailSent(sql: Sql, mail: Pick<AlertMail, 'tenantId' | 'mailId'>): Promise<void> {
-  await sql.query('update alert_mail set sent_at = clock_timestamp() where tenant_id = $1 and mail_id = $2', [
+  await sql.query('update alert_mail set sent_at = clock_timestamp(), sealed = null where tenant_id = $1 and mail_id = $2', [
     mail.tenantId,
     mail.mailId,
   ]);

@@ -11,13 +11,16 @@ const InviteMemberPayload = builder
     description: 'An invitation to hand to the author.',
     fields: (t) => ({
       authorId: t.exposeID('authorId', { description: 'The author.' }),
-      inviteToken: t.exposeString('inviteToken', { description: 'Used once, by whoever holds it: send it to the author alone.' }),
+      inviteToken: t.exposeString('inviteToken', {
+        description: 'Used once, at `POST /_svc/members/accept`, by whoever holds it. It is in the e-mail to the author.',
+      }),
       expiresAt: t.field({ type: 'EpochMs', description: 'When it ends.', resolve: ({ expiresAtMs }) => expiresAtMs }),
     }),
   });
 
 ownerMutation('inviteMember', {
-  description: 'Invites an author to the roster; again before it was accepted: a new invitation, the old one ends.',
+  description:
+    'Invites an author to the roster by e-mail; again before it was accepted: a new invitation, the old one ends. At most three a day to an address.',
   input: builder.inputType('InviteMemberInput', {
     description: 'An author to invite.',
     fields: (t) => ({
@@ -28,7 +31,10 @@ ownerMutation('inviteMember', {
   }),
   schema: z.object({ authorId: line(MAX_AUTHOR_CHARS), email: line(254) }),
   payload: InviteMemberPayload,
-  change: async (deps, call, { authorId, email }) => ({ authorId, ...(await inviteSiteMember(deps, call, { authorId, email })) }),
+  change: async (deps, call, { authorId, email }) => ({
+    authorId,
+    ...(await inviteSiteMember({ ...deps, mail: deps }, call, { authorId, email })),
+  }),
 });
 
 const RevokeInvitationPayload = builder.objectRef<{ readonly authorId: string }>('RevokeInvitationPayload').implement({

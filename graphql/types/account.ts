@@ -82,7 +82,9 @@ const AuditLogType = builder.objectRef<AuditLogEntry>('AuditLogEntry').implement
     entryId: t.exposeID('entryId', { description: 'Its id.' }),
     at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ atMs }) => atMs }),
     actorId: t.exposeString('actorId', { description: 'Who.' }),
-    actorVia: t.exposeString('actorVia', { description: 'How they signed in: oidc, token, or operator.' }),
+    actorVia: t.exposeString('actorVia', {
+      description: 'How they signed in: oidc, token, operator, or invitation (an author who accepted).',
+    }),
     action: t.exposeString('action', { description: 'What they did, for example `key.mint`.' }),
     target: t.exposeString('target', { nullable: true, description: 'To what; null: the site.' }),
     before: t.exposeString('before', { nullable: true, description: 'JSON text of what it was; null: nothing.' }),

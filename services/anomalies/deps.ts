@@ -1,4 +1,5 @@
 import type { Mailer } from '../../adapters/mail.ts';
+import type { SecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 
 /** What the anomaly services work with. */
@@ -6,6 +7,8 @@ export interface AnomalyDeps {
   readonly database: Database;
   /** Null: no mail server is configured. */
   readonly mailer: Pick<Mailer, 'send'> | null;
+  /** Opens what an e-mail's text is sealed with. */
+  readonly secretBox: Pick<SecretBox, 'open'>;
   /** Epoch ms. */
   readonly clock: () => number;
   /** Says what an operator should know; never a secret. */

@@ -3,18 +3,23 @@ import type { AnomalyDeps } from './deps.ts';
 
 const BATCH = 20;
 
+/** What binds a sealed text to its e-mail. */
+export const sealedMailContext = (tenantId: string, mailId: string): string => `mail ${tenantId} ${mailId}`;
+
 /**
  * Sends what the alert outbox holds; nothing without a mail server. An e-mail the server does not take comes up again later, and
  * one whose sending nobody noted is sent again under the same message id. Returns how many were handed over.
  */
 export async function sendAlertMails(deps: AnomalyDeps, cancelled?: AbortSignal): Promise<number> {
-  const { database, mailer, warn } = deps;
+  const { database, mailer, secretBox, warn } = deps;
   let sent = 0;
   while (mailer !== null && cancelled?.aborted !== true) {
     const mails = await takeDueMails(database, BATCH);
     for (const mail of mails) {
       try {
-        await mailer.send({ to: mail.toAddress, subject: mail.subject, text: mail.detail, id: mail.mailId });
+        const text =
+          mail.sealed === null ? mail.detail : secretBox.open(mail.sealed, sealedMailContext(mail.tenantId, mail.mailId));
+        await mailer.send({ to: mail.toAddress, subject: mail.subject, text, id: mail.mailId });
         await markMailSent(database, mail);
         sent += 1;
       } catch (error) {

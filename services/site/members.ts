@@ -6,6 +6,8 @@ import { inviteMember } from '../members.ts';
 import type { Pepper } from '../pepper.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
+import type { InvitationMailDeps } from './invitationMail.ts';
+import { mailInvitation } from './invitationMail.ts';
 
 /** What managing a site's authors needs. */
 export interface SiteMemberDeps {
@@ -15,12 +17,18 @@ export interface SiteMemberDeps {
   readonly clock: () => number;
 }
 
+/** What inviting needs. */
+export interface InviteDeps extends SiteMemberDeps {
+  /** Null: no e-mail is written, and the token is handed over by whoever invites. */
+  readonly mail: InvitationMailDeps | null;
+}
+
 /**
- * Invites an author; the token is for the e-mail to that author. Again before it was accepted: a new token, the old one ends.
- * Throws invalid_parameter, conflict, and what `changeSite` throws.
+ * Invites an author, by an e-mail where a mail server is configured; the token may be handed over as well. Again before it was accepted:
+ * a new token, the old one ends. Throws invalid_parameter, conflict, throttled, and what `changeSite` throws.
  */
 export async function inviteSiteMember(
-  deps: SiteMemberDeps,
+  deps: InviteDeps,
   call: SiteCall,
   request: { readonly authorId: string; readonly email: string },
 ): Promise<{ readonly inviteToken: string; readonly expiresAtMs: number }> {
@@ -29,7 +37,12 @@ export async function inviteSiteMember(
     action: 'member.invite',
     target: request.authorId,
     look: (sql) => findMember(sql, tenantId, request.authorId),
-    make: (database) => inviteMember({ ...deps, database }, { tenantId, ...request }),
+    make: async (database) => {
+      const invited = await inviteMember({ ...deps, database }, { tenantId, ...request });
+      const { mail } = deps;
+      if (mail) await database.transaction((sql) => mailInvitation(mail, sql, { tenantId, email: request.email, ...invited }));
+      return invited;
+    },
   });
 }
 

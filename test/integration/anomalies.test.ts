@@ -33,7 +33,7 @@ beforeAll(async () => {
   database = await openDatabase({ url: own.appUrl, poolSize: 6 });
   sink = await startMailSink();
   mailer = createMailer({ url: sink.url, from: 'alerts@service.example' });
-  deps = { database, mailer, clock: () => nowMs, warn: () => undefined };
+  deps = { database, mailer, secretBox, clock: () => nowMs, warn: () => undefined };
 });
 beforeEach(async () => {
   nowMs = START;

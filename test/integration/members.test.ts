@@ -1,7 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createMailer } from '../../adapters/mail.ts';
+import { createSecretBox } from '../../adapters/secretBox.ts';
 import { MembersRoster } from '../../api/schemas/members.ts';
+import { sendAlertMails } from '../../services/anomalies/mails.ts';
 import { acceptInvitation, inviteMember } from '../../services/members.ts';
+import { OPERATOR } from '../../services/site/change.ts';
+import { inviteSiteMember } from '../../services/site/members.ts';
 import { startTestApi } from '../support/api.ts';
+import { startMailSink } from '../support/mail-sink.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
 beforeAll(async () => {
@@ -70,4 +77,79 @@ test('the database holds no invitation token, and an e-mail belongs to one autho
   ]) {
     await expect(inviteMember(api.deps, { tenantId, ...bad })).rejects.toMatchObject({ code: 'invalid_parameter' });
   }
+});
+
+test('an author accepts by the e-mail: its link leads to a page, its token is good once, and the log of the site says so', async () => {
+  const site = await api.site();
+  const { tenantId } = site;
+  const { database } = api.deps;
+  const secretBox = createSecretBox(randomBytes(32));
+  const deps = { ...api.deps, mail: { secretBox, baseUrl: api.url } };
+  const { inviteToken } = await inviteSiteMember(
+    deps,
+    { tenantId, actor: OPERATOR },
+    { authorId: 'fay', email: 'Fay@example.org' },
+  );
+  const stored = () => database.query('select to_jsonb(m) as mail from alert_mail as m where tenant_id = $1', [tenantId]);
+  const holds = async () => {
+    const text = JSON.stringify(await stored());
+    return [inviteToken, Buffer.from(inviteToken).toString('hex')].some((form) => text.includes(form));
+  };
+  expect(await holds()).toBe(false);
+
+  const sink = await startMailSink();
+  const mailer = createMailer({ url: sink.url, from: 'alerts@service.example' });
+  const sending = { database, mailer, secretBox, clock: Date.now, warn: () => undefined };
+  expect(await sendAlertMails(sending)).toBe(1);
+  expect(await sendAlertMails(sending)).toBe(0);
+  expect(await holds()).toBe(false);
+  expect(await stored()).toMatchObject([{ mail: { sealed: null } }]);
+  mailer.close();
+  await sink.stop();
+  const mail = (sink.mails[0] ?? '').replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
+  expect(mail).toMatch(/^To: fay@example\.org\r?$/m);
+  expect(mail).toContain(`Invitation from ${site.host}`);
+  const link = new URL(/https?:\S+\/_svc\/members\/accept#\S+/.exec(mail)?.[0] ?? '');
+  expect(link.hash).toBe(`#${inviteToken}`);
+
+  const page = await fetch(link);
+  expect([page.status, page.headers.get('content-type'), page.headers.get('referrer-policy')]).toEqual([
+    ...[200, 'text/html; charset=utf-8', 'no-referrer'],
+  ]);
+  expect(page.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'sha256-[^']+'; .*frame-ancestors 'none'$/,
+  );
+  const accept = (token: unknown) =>
+    fetch(`${api.url}/_svc/members/accept`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ inviteToken: token }),
+    });
+  expect((await accept('x')).status).toBe(400);
+  expect((await accept(randomBytes(32).toString('base64url'))).status).toBe(404);
+  const answers = await Promise.all(Array.from({ length: 5 }, () => accept(inviteToken)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404]);
+  expect(await answers.find(({ ok }) => ok)?.json()).toEqual({ accepted: true, tenantId, authorId: 'fay' });
+  expect((await rosterOf(site.key)).authors).toMatchObject([{ authorId: 'fay', accepted: true, inviteToken: null }]);
+  const log = await database.query("select actor_via, target from audit_log where tenant_id = $1 and action = 'member.accept'", [
+    tenantId,
+  ]);
+  expect(log).toEqual([{ actor_via: 'invitation', target: 'fay' }]);
+});
+
+test('one address gets three invitations a day of a site, a site sends a hundred, and what is refused invites nobody', async () => {
+  const { tenantId } = await api.site();
+  const mail = { secretBox: createSecretBox(randomBytes(32)), baseUrl: api.url };
+  const invite = (authorId: string, email: string) =>
+    inviteSiteMember({ ...api.deps, mail }, { tenantId, actor: OPERATOR }, { authorId, email });
+  const results = await Promise.allSettled(Array.from({ length: 5 }, () => invite('gus', 'gus@example.org')));
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+  await api.deps.database.query(
+    `insert into alert_mail (tenant_id, mail_id, to_address, subject, detail) select $1, 'invitation-' || n, n || '@example.org', '', ''
+       from generate_series(1, 97) as n`,
+    [tenantId],
+  );
+  await expect(invite('hal', 'hal@example.org')).rejects.toMatchObject({ code: 'throttled' });
+  const members = await api.deps.database.query('select author_id from member where tenant_id = $1', [tenantId]);
+  expect(members).toEqual([{ author_id: 'gus' }]);
 });

@@ -62,6 +62,7 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
       ...createAnomalyActivities({
         database,
         mailer: null,
+        secretBox,
         clock: Date.now,
         warn: (message, fields) => console.error(message, fields),
       }),

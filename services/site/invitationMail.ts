@@ -1,0 +1,51 @@
+import type { SecretBox } from '../../adapters/secretBox.ts';
+import { countMails, insertSealedMail } from '../../db/anomalies/mails.ts';
+import type { Sql } from '../../db/database.ts';
+import { findFirstHost } from '../../db/hosts.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { sealedMailContext } from '../anomalies/mails.ts';
+
+/** What writing an invitation takes. */
+export interface InvitationMailDeps {
+  readonly secretBox: Pick<SecretBox, 'seal'>;
+  /** Our own address, without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+/** Invitations a day that we send for one site, and to one address of it: nobody fills a stranger's letter box through us. */
+const MAX_A_DAY = { site: 100, address: 3 } as const;
+const DAY_SECONDS = 86_400;
+
+/**
+ * Puts the e-mail of an invitation into the outbox; its text is sealed, since it holds the token. Throws throttled (429) past 100 a
+ * day of a site, or three to one address. Every call is another e-mail.
+ */
+export async function mailInvitation(
+  deps: InvitationMailDeps,
+  sql: Sql,
+  invitation: { readonly tenantId: string; readonly email: string; readonly inviteToken: string; readonly expiresAtMs: number },
+): Promise<void> {
+  const { tenantId, email, inviteToken, expiresAtMs } = invitation;
+  const toAddress = email.trim().toLowerCase();
+  const sent = await countMails(sql, { tenantId, kind: 'invitation', toAddress });
+  if (sent.ofSite >= MAX_A_DAY.site || sent.toAddress >= MAX_A_DAY.address) {
+    throw new ServiceError('throttled', 'no more invitations are sent to this address today, or for this site', {
+      retryAfterSeconds: DAY_SECONDS,
+    });
+  }
+  const host = (await findFirstHost(sql, tenantId)) ?? 'A publisher';
+  const mailId = `invitation-${crypto.randomUUID()}`;
+  const until = new Date(expiresAtMs).toUTCString();
+  const text = [
+    `${host} wants to list you among its authors, who are paid when software reads their pages.`,
+    '',
+    `To accept, open this address and press the button. It works once, until ${until}:`,
+    '',
+    `${deps.baseUrl}/_svc/members/accept#${inviteToken}`,
+    '',
+    'If you do not know this site, do nothing: without your answer nothing happens.',
+    '',
+  ].join('\n');
+  const sealed = deps.secretBox.seal(text, sealedMailContext(tenantId, mailId));
+  await insertSealedMail(sql, { tenantId, mailId, toAddress, subject: `Invitation from ${host}`, sealed });
+}
