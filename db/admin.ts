@@ -1,6 +1,6 @@
 /** Statements of the operator's command line. */
 import { LOOSE_STATES } from '../domain/payment/state.ts';
-import type { Database, Sql } from './database.ts';
+import type { Sql, Transactional } from './database.ts';
 import { sqlStates } from './settlement/states.ts';
 import { notifyTenant } from './tenants.ts';
 
@@ -28,7 +28,7 @@ export async function listKeys(sql: Sql, tenantId: string): Promise<ListedKey[]>
 }
 
 /** Makes a host a tenant's verified one, last in order; a second call changes nothing. False: it is another tenant's, or no such tenant. */
-export async function addVerifiedHost(database: Database, tenantId: string, host: string, at: Date): Promise<boolean> {
+export async function addVerifiedHost(database: Transactional, tenantId: string, host: string, at: Date): Promise<boolean> {
   return database.transaction(async (sql) => {
     const tenants = await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [tenantId]);
     if (tenants.length === 0) return false;

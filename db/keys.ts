@@ -1,6 +1,5 @@
 import type { KeyState, Plan, Scope, TenantStatus } from '../domain/access.ts';
-import type { Database, Sql, Transactional } from './database.ts';
-import { BuyerAccount, BuyerKey } from './entities/index.ts';
+import type { Sql, Transactional } from './database.ts';
 import { notifyTenant } from './tenants.ts';
 
 /** A publisher key to store; the secret itself is never among its members. */
@@ -103,14 +102,16 @@ export async function markKeyRevoked(
 
 /** Stores a buyer account and its first long-lived credential, as its hash. */
 export async function insertBuyerAccount(
-  database: Database,
+  database: Transactional,
   account: { accountId: string; name: string | null; wallet: string | null },
   key: { keyHash: Buffer; pepperId: string; last4: string },
 ): Promise<void> {
-  await database.orm.em.fork().transactional(async (em) => {
-    em.create(BuyerAccount, account);
-    await em.flush();
-    em.create(BuyerKey, { ...key, accountId: account.accountId });
+  await database.transaction(async (sql) => {
+    const { accountId, name, wallet } = account;
+    await sql.query('insert into buyer_account (account_id, name, wallet) values ($1, $2, $3)', [accountId, name, wallet]);
+    await sql.query('insert into buyer_key (key_hash, account_id, last4, pepper_id) values ($1, $2, $3, $4)', [
+      ...[key.keyHash, accountId, key.last4, key.pepperId],
+    ]);
   });
 }
 

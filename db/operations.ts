@@ -78,6 +78,15 @@ export async function pauseRelayer(sql: Sql, network: string, address: string, r
   return rows.length > 0;
 }
 
+/** Why a key takes no batches; null while it does, and for a key that is not there. */
+export async function findPausedReason(sql: Sql, network: string, address: string): Promise<string | null> {
+  const rows = await sql.query<{ paused_reason: string | null }>(
+    'select paused_reason from relayer where network = $1 and address = $2',
+    [network, address],
+  );
+  return rows[0]?.paused_reason ?? null;
+}
+
 /** The batch that holds a nonce of a key; null when none does. */
 export async function findBatchAt(sql: Sql, network: string, address: string, nonce: bigint): Promise<string | null> {
   const rows = await sql.query<{ batch_id: string }>(

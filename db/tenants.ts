@@ -1,8 +1,6 @@
-import { LockMode } from '@mikro-orm/core';
 import type { Plan, TenantStatus } from '../domain/access.ts';
 import type { Pricing } from '../domain/pricing.ts';
-import type { Database, Sql, Transactional } from './database.ts';
-import { HostClaim, Tenant, TenantHost, TenantPricing } from './entities/index.ts';
+import type { Sql, Transactional } from './database.ts';
 
 /** The channel that says which tenant's rows changed. */
 export const TENANT_CHANNEL = 'svc_tenant';
@@ -28,16 +26,29 @@ export async function notifyTenant(sql: Sql, tenantId: string): Promise<void> {
 }
 
 /** Stores a tenant, its verified hosts with their global claims, and pricing version 1. A host claimed by another: 23505. */
-export async function insertTenant(database: Database, tenant: NewTenant, at: Date): Promise<void> {
-  const { tenantId, hosts, pricing, ...row } = tenant;
-  await database.orm.em.fork().transactional(async (em) => {
-    em.create(Tenant, { tenantId, ...row, ...columnsOf(pricing), createdAt: at, updatedAt: at });
-    await em.flush();
-    em.create(TenantPricing, { tenantId, version: 1, pricing: { ...pricing }, validFrom: at });
-    hosts.forEach((host, position) => {
-      em.create(TenantHost, { tenantId, host, position, verifiedAt: at });
-      em.create(HostClaim, { host, tenantId });
-    });
+export async function insertTenant(database: Transactional, tenant: NewTenant, at: Date): Promise<void> {
+  const { tenantId, hosts, pricing } = tenant;
+  await database.transaction(async (sql) => {
+    await sql.query(
+      `insert into tenant (tenant_id, status, plan, owner_user_id, origin_url, license_issuer, created_at, updated_at, price_usdc,
+         citation_multiplier, article_prefixes, credits_inline, credits_free_slugs, credits_api_url)
+       values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, $12, $13)`,
+      [
+        ...[tenantId, tenant.status, tenant.plan, tenant.ownerUserId, tenant.originUrl, tenant.licenseIssuer, at],
+        ...columnsOf(pricing),
+      ],
+    );
+    await sql.query('insert into tenant_pricing (tenant_id, version, pricing, valid_from) values ($1, 1, $2, $3)', [
+      ...[tenantId, JSON.stringify(pricing), at],
+    ]);
+    await sql.query(
+      `insert into tenant_host (tenant_id, host, position, verified_at)
+       select $1, host, place - 1, $3 from unnest($2::text[]) with ordinality as given (host, place)`,
+      [tenantId, hosts, at],
+    );
+    await sql.query('insert into host_claim (host, tenant_id) select host, $1 from unnest($2::text[]) as given (host)', [
+      ...[tenantId, hosts],
+    ]);
   });
 }
 
@@ -69,14 +80,10 @@ export async function replacePricing(
     await sql.query('insert into tenant_pricing (tenant_id, version, pricing, valid_from) values ($1, $2, $3, $4)', [
       ...[tenantId, version, JSON.stringify(next), from],
     ]);
-    const { creditsInline, articlePrefixes, creditsFreeSlugs } = next;
     await sql.query(
       `update tenant set price_usdc = $2, citation_multiplier = $3, article_prefixes = $4, credits_inline = $5,
          credits_free_slugs = $6, credits_api_url = $7, version = $8, updated_at = $9 where tenant_id = $1`,
-      [
-        ...[tenantId, next.priceUsdc, next.citationMultiplier, articlePrefixes],
-        ...[creditsInline && JSON.stringify(creditsInline), creditsFreeSlugs, next.creditsApiUrl, version, at],
-      ],
+      [tenantId, ...columnsOf(next), version, at],
     );
     await notifyTenant(sql, tenantId);
     return { version };
@@ -92,30 +99,36 @@ export async function findPricing(sql: Sql, tenantId: string): Promise<Pricing |
   return row?.pricing ?? null;
 }
 
+/** What of a tenant its operator sets: as the audit log shows it. */
+export async function findStanding(sql: Sql, tenantId: string): Promise<{ status: TenantStatus; plan: Plan | null } | null> {
+  const [row] = await sql.query<{ status: TenantStatus; plan: Plan | null }>(
+    'select status, plan from tenant where tenant_id = $1',
+    [tenantId],
+  );
+  return row ?? null;
+}
+
 /** Sets a tenant's status or plan and bumps its version; false when there is no such tenant. */
 export async function updateTenant(
-  database: Database,
+  database: Transactional,
   tenantId: string,
   change: { readonly status?: TenantStatus; readonly plan?: Plan | null },
   at: Date,
 ): Promise<boolean> {
-  return database.orm.em.fork().transactional(async (em) => {
-    const tenant = await em.findOne(Tenant, { tenantId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!tenant) return false;
-    Object.assign(tenant, change, { version: tenant.version + 1, updatedAt: at });
-    await em.flush();
-    await em.execute('select pg_notify(?, ?)', [TENANT_CHANNEL, tenantId]);
-    return true;
+  return database.transaction(async (sql) => {
+    const rows = await sql.query(
+      `update tenant set status = coalesce($2, status), plan = case when $3 then $4 else plan end, version = version + 1,
+         updated_at = $5 where tenant_id = $1 returning 1`,
+      [tenantId, change.status ?? null, change.plan !== undefined, change.plan ?? null, at],
+    );
+    if (rows.length > 0) await notifyTenant(sql, tenantId);
+    return rows.length > 0;
   });
 }
 
-function columnsOf(pricing: Pricing) {
-  return {
-    priceUsdc: pricing.priceUsdc,
-    citationMultiplier: pricing.citationMultiplier,
-    articlePrefixes: pricing.articlePrefixes && [...pricing.articlePrefixes],
-    creditsInline: pricing.creditsInline && { ...pricing.creditsInline },
-    creditsFreeSlugs: pricing.creditsFreeSlugs && [...pricing.creditsFreeSlugs],
-    creditsApiUrl: pricing.creditsApiUrl,
-  };
+/** The columns of what a tenant charges, from `price_usdc` to `credits_api_url`, in the order of the statements above. */
+function columnsOf(pricing: Pricing): readonly unknown[] {
+  const { priceUsdc, citationMultiplier, articlePrefixes, creditsInline, creditsFreeSlugs, creditsApiUrl } = pricing;
+  const inline = creditsInline && JSON.stringify(creditsInline);
+  return [priceUsdc, citationMultiplier, articlePrefixes, inline, creditsFreeSlugs, creditsApiUrl];
 }

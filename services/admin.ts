@@ -1,22 +1,11 @@
 import type { ListedKey } from '../db/admin.ts';
-import { addVerifiedHost, findPaymentStory, listKeys, requestRecheck } from '../db/admin.ts';
+import { findPaymentStory, listKeys, requestRecheck } from '../db/admin.ts';
 import type { Database } from '../db/database.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { requireHost } from './tenants.ts';
 
 /** What the operator's command line needs. */
 export interface AdminDeps {
   readonly database: Database;
-}
-
-/** Makes a host a site's verified one, without a challenge. Throws invalid_parameter; conflict when another site has it. */
-export async function addHost(
-  deps: AdminDeps,
-  request: { readonly tenantId: string; readonly host: string },
-): Promise<{ readonly host: string }> {
-  const host = requireHost(request.host);
-  if (await addVerifiedHost(deps.database, request.tenantId, host, new Date())) return { host };
-  throw new ServiceError('conflict', 'the host belongs to another site, or there is no such site');
 }
 
 /** The keys of a site, without their secrets. */

@@ -16,7 +16,7 @@ import type { Rehash } from './rehash.ts';
 
 /** What issuing credentials needs. */
 export interface CredentialDeps {
-  readonly database: Database;
+  readonly database: Transactional;
   readonly pepper: Pepper;
 }
 
@@ -91,7 +91,11 @@ async function listFoundKeys(database: Database, hashes: readonly CredentialHash
  * database_unavailable.
  */
 export async function findKey(
-  deps: CredentialDeps & { readonly testKeysEnabled: boolean; readonly rehash?: Pick<Rehash, 'note'> },
+  deps: CredentialDeps & {
+    readonly database: Database;
+    readonly testKeysEnabled: boolean;
+    readonly rehash?: Pick<Rehash, 'note'>;
+  },
   token: string,
 ): Promise<KeyState | null> {
   const keyHash = publisherHash(deps.pepper, token, deps.testKeysEnabled);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { checkOutboundUrl } from '../adapters/outboundUrl.ts';
 import type { Network } from '../chain/network.ts';
-import type { Database, Sql, Transactional } from '../db/database.ts';
+import type { Sql, Transactional } from '../db/database.ts';
 import { insertBuyerAccount } from '../db/keys.ts';
 import { insertOwnerToken } from '../db/owners.ts';
 import { insertTenant, replacePricing, updateTenant } from '../db/tenants.ts';
@@ -21,7 +21,7 @@ import { hashCredential } from './pepper.ts';
 
 /** What writing tenants needs; with a network, credits that its router would refuse are refused here already. */
 export interface TenantDeps {
-  readonly database: Database;
+  readonly database: Transactional;
   readonly network?: Pick<Network, 'asset' | 'router'>;
 }
 

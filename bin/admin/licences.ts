@@ -1,26 +1,24 @@
 import { Command } from 'commander';
 import type { ClientKeys } from '../../adapters/clientAssertion.ts';
-import type { Database } from '../../db/database.ts';
-import { createAccountClient, mintBuyerKey, revokeAccountClient, revokeBuyerKey } from '../../services/accounts/clients.ts';
-import type { ImportLimits, PageInput } from '../../services/licences/offering.ts';
+import type { PageInput } from '../../services/licences/offering.ts';
+import {
+  issueBuyerKey,
+  openBuyer,
+  openBuyerClient,
+  withdrawBuyerClient,
+  withdrawBuyerKey,
+} from '../../services/operations/buyers.ts';
+import { searchBuyers, searchLicences, showLicence } from '../../services/operations/finds.ts';
 import { pepperOf } from '../../services/pepper.ts';
-import type { SiteCall } from '../../services/site/change.ts';
-import { OPERATOR } from '../../services/site/change.ts';
 import { denySiteToken, revokeSiteLicence } from '../../services/site/licences.ts';
 import { importSitePages, setSiteOffering } from '../../services/site/pages.ts';
-import { parseId, parseJsonFile } from './options.ts';
-
-/** What these commands run with. */
-interface Surroundings {
-  readonly open: () => Promise<{
-    readonly database: Database;
-    readonly config: Parameters<typeof pepperOf>[0] & Required<ImportLimits>;
-  }>;
-  readonly print: (value: unknown) => void;
-}
+import { paged, pageOf, parseId, parseJsonFile, parseWallet } from './options.ts';
+import type { Surroundings } from './surroundings.ts';
+import { callOf } from './surroundings.ts';
 
 /** Commands about licences: what a site sells as a scope, and taking back what was sold. */
-export function licenceCommands({ open, print }: Surroundings): Command {
+export function licenceCommands({ open, print, operator }: Surroundings): Command {
+  const byOperator = (tenantId: string) => callOf({ operator }, tenantId);
   const licence = new Command('licence').description('Licences over scopes of pages.');
   licence
     .command('offer <tenantId>')
@@ -50,28 +48,64 @@ export function licenceCommands({ open, print }: Surroundings): Command {
       await (token ? denySiteToken({ database }, call, jti) : revokeSiteLicence({ database }, call, parseId(jti)));
       print({ tenantId: call.tenantId, jti, revoked: true });
     });
+  paged(licence.command('list').description('Licences that a site sold, or an account holds.'))
+    .option('--tenant <tenantId>', 'sold by this site', parseId)
+    .option('--account <accountId>', 'held by this account', parseId)
+    .action(async (options) => {
+      const { database } = await open();
+      const of = { tenantId: options.tenant ?? null, accountId: options.account ?? null };
+      print(await searchLicences({ database }, pageOf(options), of));
+    });
+  licence
+    .command('show <jti>')
+    .description('A licence by its id, which is that of the payment that bought it.')
+    .action(async (jti: string) => {
+      const { database } = await open();
+      print(await showLicence({ database }, parseId(jti)));
+    });
   return licence;
 }
 
-function byOperator(tenantId: string): SiteCall {
-  return { tenantId: parseId(tenantId), actor: OPERATOR };
+/** Commands about buyer accounts and their credentials. */
+export function buyerCommands(surroundings: Surroundings): Command {
+  const { open, print, operator } = surroundings;
+  const buyer = new Command('buyer').description('Buyer accounts.');
+  paged(buyer.command('list').description('Accounts, the newest first.'))
+    .option('--wallet <address>', 'the account of this wallet', parseWallet)
+    .option('--account <accountId>', 'this account', parseId)
+    .action(async (options) => {
+      const { database } = await open();
+      const wanted = { wallet: options.wallet ?? null, accountId: options.account ?? null };
+      print(await searchBuyers({ database }, pageOf(options), wanted));
+    });
+  addCredentialCommands(buyer, surroundings);
+  const account = buyer.command('account').description('One account a buyer.');
+  account
+    .command('create')
+    .description('Creates a buyer account; its token is printed this once.')
+    .option('--name <text>', 'name')
+    .option('--wallet <address>', 'its wallet', parseWallet)
+    .action(async (options: { name?: string; wallet?: `0x${string}` }) => {
+      const { database, config } = await open();
+      print(await openBuyer({ database, pepper: pepperOf(config) }, operator(), options));
+    });
+  return buyer;
 }
 
-/** Adds the commands about credentials of buyer accounts. */
-export function addCredentialCommands(buyer: Command, { open, print }: Surroundings): void {
+function addCredentialCommands(buyer: Command, { open, print, operator }: Surroundings): void {
   buyer
     .command('key <accountId>')
     .description('Issues another key of an account; it is printed this once.')
     .action(async (accountId: string) => {
       const { database, config } = await open();
-      print(await mintBuyerKey({ database, pepper: pepperOf(config) }, parseId(accountId)));
+      print(await issueBuyerKey({ database, pepper: pepperOf(config) }, operator(), parseId(accountId)));
     });
   buyer
     .command('revoke-key <token>')
     .description('Revokes a key of an account.')
     .action(async (token: string) => {
       const { database, config } = await open();
-      await revokeBuyerKey({ database, pepper: pepperOf(config) }, token);
+      await withdrawBuyerKey({ database, pepper: pepperOf(config) }, operator(), token);
       print({ revoked: true });
     });
   buyer
@@ -81,14 +115,15 @@ export function addCredentialCommands(buyer: Command, { open, print }: Surroundi
     .action(async (accountId: string, { jwks }: { jwks?: unknown }) => {
       const { database, config } = await open();
       const keys = jwks === undefined ? {} : { jwks: jwks as ClientKeys };
-      print(await createAccountClient({ database, pepper: pepperOf(config) }, { accountId: parseId(accountId), ...keys }));
+      const deps = { database, pepper: pepperOf(config) };
+      print(await openBuyerClient(deps, operator(), { accountId: parseId(accountId), ...keys }));
     });
   buyer
     .command('revoke-client <clientId>')
     .description('Revokes an OAuth client.')
     .action(async (clientId: string) => {
       const { database } = await open();
-      await revokeAccountClient({ database }, parseId(clientId));
+      await withdrawBuyerClient({ database }, operator(), parseId(clientId));
       print({ clientId, revoked: true });
     });
 }

@@ -3,9 +3,10 @@ import { Command, InvalidArgumentError } from 'commander';
 import { publicHalf } from '../../adapters/jws.ts';
 import { createLog } from '../../adapters/log.ts';
 import type { Database } from '../../db/database.ts';
-import { listAlerts, resolveAlerts } from '../../db/operations.ts';
+import { listAlerts } from '../../db/operations.ts';
 import { listSigningKeys } from '../../db/signingKeys.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { settleAlerts } from '../../services/operations/alerts.ts';
 import type { TemporalFacts } from '../../services/operations/doctor.ts';
 import { examineSystem } from '../../services/operations/doctor.ts';
 import { recoverNetwork } from '../../services/operations/recover.ts';
@@ -19,21 +20,17 @@ import { createSettlementDeps } from '../settlement.ts';
 import { TASK_QUEUE } from '../taskQueue.ts';
 import { parseId, parseWallet } from './options.ts';
 import { routerCommands } from './router.ts';
+import type { Surroundings } from './surroundings.ts';
 
 type AdminConfig = ReturnType<typeof readAdminConfig>;
 type Opened = { readonly database: Database; readonly config: AdminConfig };
-
-interface Surroundings {
-  readonly open: () => Promise<Opened>;
-  readonly print: (value: unknown) => void;
-}
 
 const DAY_SECONDS = 86_400;
 /** A poll lasts a minute; Temporal remembers for five who polled. */
 const POLL_LIMIT_MS = 90_000;
 
 /** Commands that keep the service going: examine, recover, relayer keys, alerts. They print JSON; bigints as text. */
-export function operationCommands({ open, print }: Surroundings): Command[] {
+export function operationCommands({ open, print, operator }: Surroundings): Command[] {
   const show = (value: unknown): void =>
     print(JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one))));
   const doctor = new Command('doctor')
@@ -61,7 +58,8 @@ export function operationCommands({ open, print }: Surroundings): Command[] {
       });
     });
   const router = routerCommands({ show, withSettlement: async (work) => withSettlement(await open(), work) });
-  return [doctor, recover, router, relayerCommands(open, show), alertCommands(open, show)];
+  const shown = { open, operator, print: show };
+  return [doctor, recover, router, relayerCommands(shown), alertCommands(shown)];
 }
 
 /** Commands of one payment or network that need the chain. */
@@ -86,7 +84,8 @@ export function addChainCommands(payment: Command, { open, print }: Surroundings
     });
 }
 
-function relayerCommands(open: Surroundings['open'], show: (value: unknown) => void): Command {
+function relayerCommands({ open, operator, print: show }: Surroundings): Command {
+  const order = (network: string, address: string) => ({ actor: operator(), network, address: parseWallet(address) });
   const relayer = new Command('relayer').description('Keys that pay gas; private keys come from RELAYER_PRIVATE_KEYS only.');
   relayer
     .command('list')
@@ -98,23 +97,21 @@ function relayerCommands(open: Surroundings['open'], show: (value: unknown) => v
     .command('add <network> <address>')
     .description('Lets a key take batches; its private key must be set here and at the workers.')
     .action(async (network: string, address: string) => {
-      await withSettlement(await open(), (settlement) => addRelayer(settlement, network, parseWallet(address)));
+      await withSettlement(await open(), (settlement) => addRelayer(settlement, order(network, address)));
       show({ network, address, state: 'takes batches' });
     });
   relayer
     .command('retire <network> <address>')
     .description('No new batches for a key; keep its private key until unfinishedBatches is 0.')
     .action(async (network: string, address: string) => {
-      show(await withSettlement(await open(), (settlement) => retireRelayer(settlement, network, parseWallet(address))));
+      show(await withSettlement(await open(), (settlement) => retireRelayer(settlement, order(network, address))));
     });
   relayer
     .command('void-nonce <network> <address> <nonce>')
     .description('Fills a nonce that blocks a lane with a transfer of nothing; decides no payment.')
     .action(async (network: string, address: string, text: string) => {
       const nonce = parseNonce(text);
-      const done = await withSettlement(await open(), (settlement) =>
-        voidNonce(settlement, network, parseWallet(address), nonce),
-      );
+      const done = await withSettlement(await open(), (settlement) => voidNonce(settlement, order(network, address), nonce));
       show({ network, address, nonce, done });
     });
   relayer
@@ -126,14 +123,14 @@ function relayerCommands(open: Surroundings['open'], show: (value: unknown) => v
     .action(async (network: string, address: string, { set }: { set?: bigint }) => {
       const wallet = parseWallet(address);
       const report = await withSettlement(await open(), (settlement) =>
-        set === undefined ? reportNonce(settlement, network, wallet) : setNonce(settlement, network, wallet, set),
+        set === undefined ? reportNonce(settlement, network, wallet) : setNonce(settlement, order(network, address), set),
       );
       show({ network, address, ...report });
     });
   return relayer;
 }
 
-function alertCommands(open: Surroundings['open'], show: (value: unknown) => void): Command {
+function alertCommands({ open, operator, print: show }: Surroundings): Command {
   const alert = new Command('alert').description('What the service told its operator.');
   alert
     .command('list')
@@ -142,7 +139,7 @@ function alertCommands(open: Surroundings['open'], show: (value: unknown) => voi
   alert
     .command('resolve <kind>')
     .description('Marks the open alerts of a kind as dealt with.')
-    .action(async (kind: string) => show({ kind, resolved: await resolveAlerts((await open()).database, kind) }));
+    .action(async (kind: string) => show({ kind, resolved: await settleAlerts(await open(), operator(), kind) }));
   return alert;
 }
 

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import type { MintableScope, Plan } from '../../domain/access.ts';
+import type { MintableScope, Plan, TenantStatus } from '../../domain/access.ts';
 import { MINTABLE_SCOPES, PLANS } from '../../domain/access.ts';
+import { hasControlCharacter } from '../../domain/host.ts';
+import type { PaymentState } from '../../domain/payment/state.ts';
+import { PAYMENT_STATES } from '../../domain/payment/state.ts';
+import type { PageAsked } from '../../services/operations/finds.ts';
+import { MOST_ROWS } from '../../services/operations/finds.ts';
+
+const STATUSES: readonly TenantStatus[] = ['pending', 'active', 'suspended', 'closed'];
 
 /** Reads options of the command line; each throws InvalidArgumentError with what would do. */
 
@@ -62,4 +70,59 @@ export function parseJsonFile(path: string): Record<string, unknown> {
 /** Collects an option that may be given several times. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
+}
+
+/** A name for the audit log. */
+export function parseOperator(text: string): string {
+  if (text.trim() === '' || text.length > 100 || hasControlCharacter(text)) {
+    throw new InvalidArgumentError('A name of 1 to 100 characters.');
+  }
+  return text;
+}
+
+/** How many rows a page has. */
+export function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS) throw new InvalidArgumentError(`1 to ${MOST_ROWS}.`);
+  return limit;
+}
+
+/** A moment: a day (its beginning in UTC), or a time of ISO 8601 with its zone. */
+export function parseMoment(text: string): Date {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${parseDay(text)}T00:00:00Z`) : new Date(text);
+  const isWhole = /^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text);
+  if (!isWhole || Number.isNaN(at.getTime())) throw new InvalidArgumentError('YYYY-MM-DD, or YYYY-MM-DDThh:mm:ssZ.');
+  return at;
+}
+
+/** A state of a payment. */
+export function parseState(text: string): PaymentState {
+  const state = PAYMENT_STATES.find((known) => known === text);
+  if (!state) throw new InvalidArgumentError(`One of ${PAYMENT_STATES.join(', ')}.`);
+  return state;
+}
+
+/** A status of a site. */
+export function parseStatus(text: string): TenantStatus {
+  const status = STATUSES.find((known) => known === text);
+  if (!status) throw new InvalidArgumentError(`One of ${STATUSES.join(', ')}.`);
+  return status;
+}
+
+/** A transaction of a chain in lower case, or the id a facilitator gave as it is. */
+export function parseTransaction(text: string): string {
+  if (text === '' || text.length > 200 || hasControlCharacter(text)) throw new InvalidArgumentError('A transaction, or an id.');
+  return /^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : text;
+}
+
+/** Options of every list: how much, and from where. */
+export function paged(command: Command): Command {
+  return command
+    .option('--limit <rows>', `rows of a page, ${MOST_ROWS} at most`, parseLimit, 50)
+    .option('--after <next>', 'the "next" of the page before');
+}
+
+/** The page that options ask for. */
+export function pageOf({ limit, after }: { limit: number; after?: string }): PageAsked {
+  return { limit, after: after ?? null };
 }

@@ -1,19 +1,14 @@
 import { Command } from 'commander';
-import type { Database } from '../../db/database.ts';
 import { issueOwnerToken, listOwnerTokens, revokeOwnerToken, setSiteOwner } from '../../services/owners/tokens.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import { parseDays, parseId } from './options.ts';
-
-/** What these commands run with. */
-interface Surroundings {
-  readonly open: () => Promise<{ readonly database: Database; readonly config: Parameters<typeof pepperOf>[0] }>;
-  readonly print: (value: unknown) => void;
-}
+import type { Surroundings } from './surroundings.ts';
+import { callOf } from './surroundings.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
 /** Commands about who owns a site, and the tokens that stand for an owner where there is no identity provider. */
-export function ownerCommands({ open, print }: Surroundings): Command {
+export function ownerCommands({ open, print, operator }: Surroundings): Command {
   const owner = new Command('owner').description('Owners of sites.');
   owner
     .command('token <tenantId>')
@@ -23,8 +18,8 @@ export function ownerCommands({ open, print }: Surroundings): Command {
     .action(async (tenantId: string, { user, days }) => {
       const { database, config } = await open();
       const expiry = days === undefined ? {} : { expiresAtMs: Date.now() + days * DAY_MS };
-      const request = { tenantId: parseId(tenantId), userId: user, ...expiry };
-      print(await issueOwnerToken({ database, pepper: pepperOf(config) }, request));
+      const deps = { database, pepper: pepperOf(config) };
+      print(await issueOwnerToken(deps, callOf({ operator }, tenantId), { userId: user, ...expiry }));
     });
   owner
     .command('tokens <tenantId>')
@@ -38,7 +33,7 @@ export function ownerCommands({ open, print }: Surroundings): Command {
     .description('Revokes a token from the very next call on.')
     .action(async (tenantId: string, tokenId: string) => {
       const { database } = await open();
-      await revokeOwnerToken({ database }, { tenantId: parseId(tenantId), tokenId: parseId(tokenId) });
+      await revokeOwnerToken({ database }, callOf({ operator }, tenantId), parseId(tokenId));
       print({ tokenId, revoked: true });
     });
   owner
@@ -46,7 +41,7 @@ export function ownerCommands({ open, print }: Surroundings): Command {
     .description('Makes a user of the identity provider (its `sub`) the owner of a site.')
     .action(async (tenantId: string, userId: string) => {
       const { database } = await open();
-      await setSiteOwner({ database }, { tenantId: parseId(tenantId), userId });
+      await setSiteOwner({ database }, callOf({ operator }, tenantId), userId);
       print({ tenantId, ownerUserId: userId });
     });
   return owner;

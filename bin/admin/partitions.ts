@@ -1,15 +1,9 @@
 import { Command } from 'commander';
-import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { dropPartitions, planDrop, reportPartitions } from '../../services/operations/partitions.ts';
-import type { readAdminConfig } from '../config.ts';
 import { parseDay } from './options.ts';
-
-interface Surroundings {
-  readonly open: () => Promise<{ readonly database: Database; readonly config: ReturnType<typeof readAdminConfig> }>;
-  readonly print: (value: unknown) => void;
-}
+import type { Surroundings } from './surroundings.ts';
 
 /** Commands for the days of observations; dropping needs DATABASE_OWNER_URL. */
 export function partitionCommands({ open, print }: Surroundings): Command {

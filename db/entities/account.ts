@@ -1,18 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-/** Whom licences belong to; payer and account may differ. */
-export const BuyerAccount = defineEntity({
-  name: 'BuyerAccount',
-  tableName: 'buyer_account',
-  properties: {
-    accountId: p.uuid().primary(),
-    name: p.text().nullable(),
-    wallet: p.text().nullable(),
-    erasedAt: p.datetime(3).nullable(),
-    createdAt: p.datetime(3).defaultRaw('now()'),
-  },
-});
-
 /** A long-lived `svc_buyer_` credential of an account, as its HMAC. */
 export const BuyerKey = defineEntity({
   name: 'BuyerKey',

@@ -1,19 +1,9 @@
-import { BuyerAccount, BuyerKey, OwnerToken } from './account.ts';
+import { BuyerKey, OwnerToken } from './account.ts';
 import { SigningKey } from './signingKey.ts';
-import { HostClaim, Tenant, TenantHost, TenantPricing } from './tenant.ts';
+import { Tenant } from './tenant.ts';
 import { WebhookEndpoint } from './webhook.ts';
 
 /** Every table that is read and written as entities; the ledger's hot tables are SQL (ADR 0004). */
-export const entities = [
-  Tenant,
-  TenantHost,
-  TenantPricing,
-  HostClaim,
-  OwnerToken,
-  BuyerAccount,
-  BuyerKey,
-  SigningKey,
-  WebhookEndpoint,
-] as const;
+export const entities = [Tenant, OwnerToken, BuyerKey, SigningKey, WebhookEndpoint] as const;
 
-export { BuyerAccount, BuyerKey, HostClaim, OwnerToken, SigningKey, Tenant, TenantHost, TenantPricing };
+export { BuyerKey, OwnerToken, SigningKey, Tenant };

@@ -9,6 +9,8 @@ import { voidStored } from '../relayer/lane.ts';
 import { releaseOvertaken } from '../settlement/batches.ts';
 import type { Chain, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
+import { noteIntent } from './change.ts';
+import type { RelayerOrder } from './relayers.ts';
 import { keyOf } from './relayers.ts';
 
 /** Where a lane stands, and where it should. */
@@ -32,10 +34,12 @@ export async function reportNonce(deps: SettlementDeps, network: string, address
 /**
  * Sets the nonce of a lane's next batch, up or down, after a wrong count was adopted: only to the free one. Batches behind it get a
  * transfer of nothing at their own nonces, which stay theirs for good (no other payment is ever signed for them), and what they carried
- * goes out again, unless the chain shows its evidence. The lane is paused meanwhile; a call that broke off is simply made again. Throws
+ * goes out again, unless the chain shows its evidence. Who ordered it is written down first. The lane is paused meanwhile; a call that
+ * broke off is simply made again. Throws
  * conflict for any other nonce, and when bytes behind it are mined.
  */
-export async function setNonce(deps: SettlementDeps, network: string, address: string, nonce: bigint): Promise<NonceReport> {
+export async function setNonce(deps: SettlementDeps, order: RelayerOrder, nonce: bigint): Promise<NonceReport> {
+  const { actor, network, address } = order;
   const key = keyOf(deps, network, address);
   const ref = { network, address: key.address };
   const { report: before, pausedReason } = await lookAt(deps, network, key.address);
@@ -45,6 +49,8 @@ export async function setNonce(deps: SettlementDeps, network: string, address: s
       `only ${before.freeNonce} leaves neither a gap nor a nonce that is taken; nothing was changed`,
     );
   }
+  const asked = { nonce: `${nonce}`, before: `${before.nextNonce}` };
+  await noteIntent(deps, actor, { action: 'relayer.set_nonce', target: `${network} ${key.address}`, asked });
   if (pausedReason === null) await pauseRelayer(deps.database, network, key.address, PAUSED);
   for (const batch of await listHeldFrom(deps.database, ref, nonce)) await strand(chainOf(deps, network), batch);
   await deps.database.transaction((sql) => setNextNonce(sql, ref, nonce));

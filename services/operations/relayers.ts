@@ -1,13 +1,15 @@
 import { chooseFees } from '../../chain/fees.ts';
 import { baseFeeOf, gasBalance, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
 import type { RelayerFacts } from '../../db/operations.ts';
-import { findBatchAt, findBatchOfPayment, listRelayers, pauseRelayer } from '../../db/operations.ts';
+import { findBatchAt, findBatchOfPayment, findPausedReason, listRelayers, pauseRelayer } from '../../db/operations.ts';
 import { findBatch, isRelayed } from '../../db/settlement/relayer.ts';
+import type { Actor } from '../../domain/auditEntry.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { sendBatch, voidHeldBatch } from '../relayer/lane.ts';
 import { startRelayer } from '../relayer/nonce.ts';
 import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
+import { changeAsOperator, noteIntent } from './change.ts';
 
 /** A relayer key with what the chain says of it. */
 export interface RelayerReport extends RelayerFacts {
@@ -36,38 +38,63 @@ export async function reportRelayers(deps: SettlementDeps): Promise<RelayerRepor
   );
 }
 
+/** A relayer key, and who gives an order about it. */
+export interface RelayerOrder {
+  readonly actor: Actor;
+  readonly network: string;
+  readonly address: string;
+}
+
 /** Gives a new key its row, at the chain's nonce, and lets it take batches. Throws invalid_parameter without its private key. */
-export async function addRelayer(deps: SettlementDeps, network: string, address: string): Promise<void> {
+export async function addRelayer(deps: SettlementDeps, { actor, network, address }: RelayerOrder): Promise<void> {
   const key = keyOf(deps, network, address);
   await startRelayer(deps, { network, address: key.address });
-  await pauseRelayer(deps.database, network, key.address, null);
+  await setPaused(deps, { actor, network, address: key.address }, 'relayer.add', null);
 }
 
 /**
  * Takes a key out of use: no new batches from now on. What it sent is watched on, and its private key must stay with the workers
  * until `unfinishedBatches` is 0. Throws not_found.
  */
-export async function retireRelayer(deps: SettlementDeps, network: string, address: string): Promise<RelayerFacts> {
+export async function retireRelayer(deps: SettlementDeps, order: RelayerOrder): Promise<RelayerFacts> {
+  const { network, address } = order;
   const isIt = (one: RelayerFacts): boolean => one.network === network && one.address.toLowerCase() === address.toLowerCase();
   const stored = (await listRelayers(deps.database)).find(isIt);
   if (!stored) throw new ServiceError('not_found', 'there is no such relayer key');
-  await pauseRelayer(deps.database, network, stored.address, 'retired');
+  await setPaused(deps, { ...order, address: stored.address }, 'relayer.retire', 'retired');
   return { ...stored, pausedReason: 'retired' };
+}
+
+/** Pauses a key or lets it go on, and writes down who ordered it, in one database transaction. */
+async function setPaused(
+  deps: SettlementDeps,
+  { actor, network, address }: RelayerOrder,
+  action: string,
+  reason: string | null,
+): Promise<void> {
+  await changeAsOperator(deps, actor, {
+    ...{ action, target: `${network} ${address}` },
+    look: async (sql) => ({ pausedReason: await findPausedReason(sql, network, address) }),
+    make: (database) => pauseRelayer(database, network, address, reason),
+  });
 }
 
 /**
  * Fills a nonce of a lane with a transfer of nothing to itself. A batch that holds it gets the transfer as another attempt: its
- * payments go back only when that is mined, so nothing is decided here (safety 8). Throws conflict when the nonce is mined, and when no
+ * payments go back only when that is mined, so nothing is decided here (safety 8). Who ordered it is written down first. Throws conflict when the nonce is mined, and when no
  * batch took it yet: the next one will, and would be lost to the transfer.
  */
-export async function voidNonce(deps: SettlementDeps, network: string, address: string, nonce: bigint): Promise<string> {
+export async function voidNonce(deps: SettlementDeps, order: RelayerOrder, nonce: bigint): Promise<string> {
+  const { actor, network, address } = order;
   const key = keyOf(deps, network, address);
   const { network: chain, rpc } = chainOf(deps, network);
   if (nonce < BigInt(await transactionCount(rpc, key.address, 'latest'))) {
     throw new ServiceError('conflict', 'this nonce is mined; there is nothing to void');
   }
+  const target = `${network} ${key.address}`;
   const batchId = await findBatchAt(deps.database, network, key.address, nonce);
   if (batchId !== null) {
+    await noteIntent(deps, actor, { action: 'relayer.void_nonce', target, asked: { nonce: `${nonce}`, batchId } });
     if (!(await voidHeldBatch(deps, chain, rpc, batchId))) {
       throw new ServiceError(
         'conflict',
@@ -82,6 +109,8 @@ export async function voidNonce(deps: SettlementDeps, network: string, address: 
   }
   const fees = chooseFees(chain, await baseFeeOf(rpc));
   const signed = await signSelfTransfer(key.privateKey, { chainId: chain.chainId, nonce: Number(nonce), fees });
+  const asked = { nonce: `${nonce}`, transaction: signed.hash };
+  await noteIntent(deps, actor, { action: 'relayer.void_nonce', target, asked });
   const outcome = await sendRaw(rpc, signed.raw);
   return `transaction ${signed.hash}: ${outcome.kind}`;
 }

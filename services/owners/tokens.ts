@@ -4,7 +4,8 @@ import { findOwner, listOwnerTokenRows, markOwnerTokenRevoked, setOwner } from '
 import { ServiceError } from '../../domain/errors.ts';
 import { hasControlCharacter } from '../../domain/host.ts';
 import type { Pepper } from '../pepper.ts';
-import { changeSite, OPERATOR } from '../site/change.ts';
+import type { SiteCall } from '../site/change.ts';
+import { changeSite } from '../site/change.ts';
 import { createOwnerToken } from '../tenants.ts';
 
 /** What the operator's commands about owners need. */
@@ -17,19 +18,16 @@ const MAX_USER_CHARS = 255;
 /** Issues a token of a site's owner (`svc_owner_…`), returned this once. Throws not_found; every call issues another one. */
 export async function issueOwnerToken(
   deps: OwnerAdminDeps & { readonly pepper: Pepper },
-  request: { readonly tenantId: string; readonly userId: string; readonly expiresAtMs?: number },
+  call: SiteCall,
+  request: { readonly userId: string; readonly expiresAtMs?: number },
 ): Promise<{ readonly token: string; readonly tokenId: string }> {
-  const { tenantId, userId } = request;
-  return await changeSite(
-    deps,
-    { tenantId, actor: OPERATOR },
-    {
-      action: 'owner.issue_token',
-      target: ({ tokenId }) => tokenId,
-      look: async (_sql, issued) => (issued === undefined ? null : { userId, last4: issued.token.slice(-4) }),
-      make: (sql) => createOwnerToken({ database: sql, pepper: deps.pepper }, request),
-    },
-  );
+  const { userId } = request;
+  return await changeSite(deps, call, {
+    action: 'owner.issue_token',
+    target: ({ tokenId }) => tokenId,
+    look: async (_sql, issued) => (issued === undefined ? null : { userId, last4: issued.token.slice(-4) }),
+    make: (sql) => createOwnerToken({ database: sql, pepper: deps.pepper }, { tenantId: call.tenantId, ...request }),
+  });
 }
 
 /** The tokens of a site's owners, without their secrets, the newest first. */
@@ -38,49 +36,37 @@ export function listOwnerTokens(deps: OwnerAdminDeps, tenantId: string): Promise
 }
 
 /** Revokes a token of a site's owner from the very next call on. Throws not_found; a second call changes nothing. */
-export async function revokeOwnerToken(
-  deps: OwnerAdminDeps,
-  { tenantId, tokenId }: { readonly tenantId: string; readonly tokenId: string },
-): Promise<void> {
-  await changeSite(
-    deps,
-    { tenantId, actor: OPERATOR },
-    {
-      action: 'owner.revoke_token',
-      target: tokenId,
-      look: async (sql) => {
-        const token = (await listOwnerTokenRows(sql, tenantId)).find((one) => one.tokenId === tokenId.toLowerCase());
-        return token === undefined ? null : { userId: token.userId, last4: token.last4, revokedAt: token.revokedAt };
-      },
-      make: async (sql) => {
-        if (await markOwnerTokenRevoked(sql, tenantId, tokenId, new Date())) return;
-        throw new ServiceError('not_found', 'this site has no such owner token');
-      },
+export async function revokeOwnerToken(deps: OwnerAdminDeps, call: SiteCall, tokenId: string): Promise<void> {
+  const { tenantId } = call;
+  await changeSite(deps, call, {
+    action: 'owner.revoke_token',
+    target: tokenId,
+    look: async (sql) => {
+      const token = (await listOwnerTokenRows(sql, tenantId)).find((one) => one.tokenId === tokenId.toLowerCase());
+      return token === undefined ? null : { userId: token.userId, last4: token.last4, revokedAt: token.revokedAt };
     },
-  );
+    make: async (sql) => {
+      if (await markOwnerTokenRevoked(sql, tenantId, tokenId, new Date())) return;
+      throw new ServiceError('not_found', 'this site has no such owner token');
+    },
+  });
 }
 
 /**
  * Makes a user of the identity provider the owner of a site, from that user's next call on; the owner before is none any more. Tokens
  * of `bin/admin` stay: revoke them. Throws invalid_parameter, not_found; a second call changes nothing.
  */
-export async function setSiteOwner(
-  deps: OwnerAdminDeps,
-  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
-): Promise<void> {
+export async function setSiteOwner(deps: OwnerAdminDeps, call: SiteCall, userId: string): Promise<void> {
+  const { tenantId } = call;
   if (userId === '' || userId.length > MAX_USER_CHARS || hasControlCharacter(userId)) {
     throw new ServiceError('invalid_parameter', `a user id has 1 to ${MAX_USER_CHARS} characters`, { parameter: 'user' });
   }
-  await changeSite(
-    deps,
-    { tenantId, actor: OPERATOR },
-    {
-      action: 'owner.set',
-      target: null,
-      look: async (sql) => ({ userId: await findOwner(sql, tenantId) }),
-      make: async (sql) => {
-        await setOwner(sql, tenantId, userId, new Date());
-      },
+  await changeSite(deps, call, {
+    action: 'owner.set',
+    target: null,
+    look: async (sql) => ({ userId: await findOwner(sql, tenantId) }),
+    make: async (sql) => {
+      await setOwner(sql, tenantId, userId, new Date());
     },
-  );
+  });
 }

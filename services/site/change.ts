@@ -13,8 +13,10 @@ export interface SiteCall {
   readonly tenantId: string;
 }
 
-/** The operator's command line, which may change suspended sites, too. */
-export const OPERATOR: Actor = { userId: 'operator', via: 'operator' };
+/** Whoever runs the operator's command line under this name; the operator may change suspended sites, too. */
+export function operatorNamed(userId: string): Actor {
+  return { userId, via: 'operator' };
+}
 
 /** A change of a site and how the audit log is to see it. */
 export interface SiteChange<T> {
@@ -28,6 +30,8 @@ export interface SiteChange<T> {
   readonly look: (sql: Sql, result: T | undefined) => Promise<unknown>;
   /** The change itself; `database` is the open database transaction. */
   readonly make: (database: Transactional) => Promise<T>;
+  /** True where a closed site may be changed: to open it again. */
+  readonly mayBeClosed?: true;
 }
 
 /**
@@ -42,7 +46,8 @@ export async function changeSite<T>(
 ): Promise<T> {
   return await atDatabase(() =>
     deps.database.transaction(async (sql) => {
-      requireOpen(await lockSite(sql, tenantId), actor);
+      const status = await lockSite(sql, tenantId);
+      requireOpen(change.mayBeClosed && status === 'closed' ? 'active' : status, actor);
       const before = await change.look(sql, undefined);
       const result = await change.make(joinTransaction(sql));
       const after = await change.look(sql, result);
@@ -52,7 +57,7 @@ export async function changeSite<T>(
         actor,
         action: change.action,
         target,
-        ...differenceOf(plain(before), plain(after)),
+        ...differenceOf(plainState(before), plainState(after)),
       });
       return result;
     }),
@@ -72,6 +77,6 @@ function requireOpen(status: Awaited<ReturnType<typeof lockSite>>, actor: Actor)
 }
 
 /** What JSON keeps of a state: times as text, nothing undefined. */
-function plain(state: unknown): unknown {
+export function plainState(state: unknown): unknown {
   return state === null || state === undefined ? null : JSON.parse(JSON.stringify(state));
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recoverNetwork } from '../../services/operations/recover.ts';
 import { addRelayer, rebroadcastPayment, voidNonce } from '../../services/operations/relayers.ts';
+import { operatorNamed } from '../../services/site/change.ts';
 import { attempt, chainCall, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -30,7 +31,8 @@ async function taken(slug: string, tenantId = world.tenantId) {
 }
 
 const relayer = (): string => world.deps.relayersOf(world.network.id)[0]?.address ?? '';
-const voided = (nonce: bigint) => voidNonce(world.deps, world.network.id, relayer(), nonce);
+const order = () => ({ actor: operatorNamed('ops'), network: world.network.id, address: relayer() });
+const voided = (nonce: bigint) => voidNonce(world.deps, order(), nonce);
 const attempts = async (): Promise<number> => (await world.database.query('select 1 from relayer_transaction')).length;
 
 test('rebroadcasting says whether bytes went out: not before they are signed, and not once they are mined', async () => {
@@ -77,13 +79,13 @@ test('adopting the count of a chain that lags behind takes no nonce a second tim
   await chainCall(world, 'evm_setAutomine', false);
   const batchId = await sendAll(world);
   await chainCall(world, 'anvil_dropAllTransactions');
-  await addRelayer(world.deps, world.network.id, relayer());
+  await addRelayer(world.deps, order());
   await recoverNetwork(world.deps, world.network.id);
   expect(await next()).toBe(1n);
   await chainCall(world, 'evm_setAutomine', true);
   await rebroadcastPayment(world.deps, paymentId);
   await look(world, batchId);
-  await addRelayer(world.deps, world.network.id, relayer());
+  await addRelayer(world.deps, order());
   await recoverNetwork(world.deps, world.network.id);
   expect(await next()).toBe(1n);
   expect((await stateOf(world, payment))?.state).toBe('settled');

@@ -4,6 +4,7 @@ import type { Rpc } from '../../chain/rpc.ts';
 import { reportNonce, setNonce } from '../../services/operations/relayerNonce.ts';
 import { addRelayer } from '../../services/operations/relayers.ts';
 import { prepareRelayers } from '../../services/settlement/start.ts';
+import { operatorNamed } from '../../services/site/change.ts';
 import { age, attempt, chainCall, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import type { Known } from '../support/invariants.ts';
 import { checkInvariants } from '../support/invariants.ts';
@@ -38,6 +39,7 @@ afterEach(async () => {
 });
 
 const address = () => world.deps.relayersOf(world.network.id)[0]?.address ?? '0x';
+const order = () => ({ actor: operatorNamed('ops'), network: world.network.id, address: address() });
 const nextNonce = async () =>
   Number((await world.database.query<{ next_nonce: string }>('select next_nonce from relayer'))[0]?.next_nonce);
 const alerts = async (kind: string) =>
@@ -65,7 +67,7 @@ test('one wrong count moves no nonce, however far it is: both later payments set
   }
   lies.push({ tag: 'latest', count: '0xf4240' });
   await prepareRelayers(world.deps);
-  await addRelayer(world.deps, world.network.id, address());
+  await addRelayer(world.deps, order());
   lies = [];
   for (const slug of ['first', 'second']) {
     const payment = await taken(slug);
@@ -126,11 +128,11 @@ test.each(['kept', 'dropped'])(
     const network = world.network.id;
     expect(await reportNonce(world.deps, network, address())).toMatchObject({ nextNonce: 5n, minedNonce: 1n, freeNonce: 1n });
     for (const wrong of [0n, 2n, 3n, 5n, 6n])
-      await expect(setNonce(world.deps, network, address(), wrong)).rejects.toThrow('only 1 leaves neither a gap');
+      await expect(setNonce(world.deps, order(), wrong)).rejects.toThrow('only 1 leaves neither a gap');
     expect(await nextNonce()).toBe(5);
     for (const payment of stranded) expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
 
-    const after = await setNonce(world.deps, network, address(), 1n);
+    const after = await setNonce(world.deps, order(), 1n);
     expect(after).toMatchObject({ nextNonce: 1n, freeNonce: 1n });
     for (const payment of stranded) expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted' });
     if (fate === 'dropped') await chainCall(world, 'anvil_dropAllTransactions');

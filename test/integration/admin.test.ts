@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseScopes } from '../../bin/admin/options.ts';
+import { userOfMachine } from '../../bin/admin/surroundings.ts';
 import { authenticateOwner } from '../../services/owners/authenticate.ts';
 import { adminEnvironment, runAdmin } from '../support/admin.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
@@ -193,9 +194,66 @@ test("a site's owner is set, and tokens of owners are issued, listed and revoked
   await expect(run('owner', 'revoke-token', other, String(tokenId))).rejects.toMatchObject({ code: 'not_found' });
   await run('price', 'set', tenantId, '--price', '0.002');
   const entries = await listAuditEntries(api.deps.database, tenantId);
-  expect(entries.map(({ action }) => action)).toEqual(['price.set', 'owner.revoke_token', 'owner.issue_token', 'owner.set']);
+  expect(entries.map(({ action }) => action)).toEqual([
+    'price.set',
+    'owner.revoke_token',
+    'owner.issue_token',
+    'owner.set',
+    'site.create',
+  ]);
   expect(entries.every(({ actor }) => actor.via === 'operator')).toBe(true);
   expect(JSON.stringify(entries)).not.toContain(String(token).slice(10, 40));
+});
+
+test("an operator's changes of a site stand in the log that its owner reads, under the operator's name", async () => {
+  const tenantId = await createSite('logged.admin.example');
+  const as = (...args: string[]) => run('--as', 'Ann of support', ...args);
+  await as('tenant', 'plan', tenantId, 'scale');
+  await as('host', 'add', tenantId, 'more.admin.example');
+  await as('host', 'remove', tenantId, 'more.admin.example');
+  const { keyId } = await as('key', 'mint', tenantId, '--name', 'k', '--scopes', 'tenant.read');
+  await as('key', 'revoke', tenantId, String(keyId));
+  await as('tenant', 'status', tenantId, 'closed');
+  await expect(run('tenant', 'plan', tenantId, 'free')).rejects.toMatchObject({ code: 'not_found' });
+  await run('tenant', 'status', tenantId, 'active', '--as', 'Bob');
+  const entries = await listAuditEntries(api.deps.database, tenantId);
+  expect(entries.map(({ action, actor, target }) => [action, actor.userId, target])).toEqual([
+    ['site.status', 'Bob', null],
+    ['site.status', 'Ann of support', null],
+    ['key.revoke', 'Ann of support', keyId],
+    ['key.mint', 'Ann of support', keyId],
+    ['host.remove', 'Ann of support', 'more.admin.example'],
+    ['host.add', 'Ann of support', 'more.admin.example'],
+    ['site.plan', 'Ann of support', null],
+    ['site.create', userOfMachine(), null],
+  ]);
+  expect(entries[6]).toMatchObject({ before: { plan: 'studio' }, after: { plan: 'scale' } });
+  await expect(run('--as', ' ', 'tenant', 'plan', tenantId, 'free')).rejects.toThrow();
+});
+
+test('what an operator changes of no site stands in a log of its own, and every list of both is bounded', async () => {
+  const account = await run('--as', 'Ann', 'buyer', 'account', 'create', '--name', 'Reader');
+  const { token } = await run('--as', 'Ann', 'buyer', 'key', String(account['accountId']));
+  await run('--as', 'Ann', 'buyer', 'revoke-key', String(token));
+  await api.deps.database.query(
+    "insert into operator_alert (alert_id, kind, detail) values (gen_random_uuid(), 'payment_review', 'payment 1')",
+  );
+  await run('--as', 'Ann', 'alert', 'resolve', 'payment_review');
+  const tenantId = await createSite('both.admin.example');
+  const listed = (await run('audit', 'list', '--limit', '5')) as { items: Record<string, unknown>[]; next: string };
+  expect(listed.items.map(({ action, actor, tenantId: site }) => [action, actor, site])).toEqual([
+    ['site.create', userOfMachine(), tenantId],
+    ['alert.resolve', 'Ann', null],
+    ['buyer.revoke_key', 'Ann', null],
+    ['buyer.issue_key', 'Ann', null],
+    ['buyer.create', 'Ann', null],
+  ]);
+  expect(listed.items[1]).toMatchObject({ target: 'payment_review', after: { resolved: 1 } });
+  expect(JSON.stringify(listed)).not.toContain(String(token).slice(10, 40));
+  const behind = (await run('audit', 'list', '--after', listed.next)) as { items: { entryId: string }[] };
+  const first = new Set(listed.items.map(({ entryId }) => entryId));
+  expect(behind.items.filter(({ entryId }) => first.has(entryId))).toEqual([]);
+  expect(await run('audit', 'list', '--tenant', tenantId)).toMatchObject({ items: [{ action: 'site.create' }], next: null });
 });
 
 test('plan and status, owner tokens, buyer accounts and members are made from the command line', async () => {

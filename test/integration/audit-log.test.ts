@@ -4,8 +4,9 @@ import { insertAuditEntry } from '../../db/auditLog.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { changeAsOperator } from '../../services/operations/change.ts';
 import type { SiteCall } from '../../services/site/change.ts';
-import { changeSite } from '../../services/site/change.ts';
+import { changeSite, operatorNamed } from '../../services/site/change.ts';
 import { createTenant } from '../../services/tenants.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';
 import type { TestDatabase } from '../support/parts.ts';
@@ -49,6 +50,25 @@ test("the service's role can add and read entries, and neither change, remove no
   }
   await client.end();
   expect(await entries()).toMatchObject([{ action: 'test.added', actor: { userId: 'ada', via: 'oidc' }, after: { done: true } }]);
+});
+
+test("the operators' own log, too, is only read and added to", async () => {
+  await changeAsOperator({ database }, operatorNamed('ops'), {
+    ...{ action: 'test.operated', target: null },
+    look: async () => null,
+    make: async () => undefined,
+  });
+  const client = new pg.Client({ connectionString: urls.appUrl });
+  await client.connect();
+  for (const statement of [
+    "update operator_audit_log set action = 'test.forged'",
+    'delete from operator_audit_log',
+    'truncate operator_audit_log',
+    `insert into operator_audit_log (entry_id, at, actor_id, action) values (gen_random_uuid(), '2000-01-01', 'eve', 'test.antedated')`,
+  ]) {
+    await expect(client.query(statement), statement).rejects.toMatchObject({ code: '42501' });
+  }
+  await client.end();
 });
 
 test('a change that fails leaves no entry, and an entry that cannot be written takes its change back', async () => {

@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { describePayment, recheckPayment } from '../../services/admin.ts';
+import { searchPayments } from '../../services/operations/finds.ts';
+import { addChainCommands } from './operations.ts';
+import { paged, pageOf, parseId, parseMoment, parseState, parseTransaction, parseWallet } from './options.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Commands about payments. */
+export function paymentCommands(surroundings: Surroundings): Command {
+  const { open, print } = surroundings;
+  const payment = new Command('payment').description('Payments.');
+  addChainCommands(payment, surroundings);
+  addFind(payment, surroundings);
+  payment
+    .command('show <paymentId>')
+    .description('State, evidence, and the workflow that carries it.')
+    .action(async (paymentId: string) => {
+      const { database, config } = await open();
+      const temporal = { uiUrl: config.temporalUiUrl, namespace: config.temporalNamespace };
+      print(await describePayment({ database }, parseId(paymentId), temporal));
+    });
+  payment
+    .command('recheck <paymentId>')
+    .description('Has the sweeper look for its evidence in its next round.')
+    .action(async (paymentId: string) => {
+      const { database } = await open();
+      await recheckPayment({ database }, parseId(paymentId));
+      print({ paymentId, recheck: 'asked for' });
+    });
+  return payment;
+}
+
+function addFind(payment: Command, { open, print }: Surroundings): void {
+  paged(payment.command('find').description('Payments by what is known of them, the newest first; `payment show` takes the id.'))
+    .option('--tx <hash>', 'transaction of a chain, or id of a facilitator: the payments in it', parseTransaction)
+    .option('--payer <address>', 'who paid', parseWallet)
+    .option('--state <state>', 'where it stands', parseState)
+    .option('--tenant <tenantId>', 'whose page it bought', parseId)
+    .option('--since <time>', 'accepted from then on; without a payer seven days back unless told', parseMoment)
+    .option('--until <time>', 'accepted before', parseMoment)
+    .action(async (options) => {
+      const { database } = await open();
+      const { tx = null, payer = null, state = null, tenant: tenantId = null, since = null, until = null } = options;
+      print(await searchPayments({ database }, pageOf(options), { txHash: tx, payer, state, tenantId, since, until }));
+    });
+}

@@ -1,0 +1,28 @@
+import { userInfo } from 'node:os';
+import type { Database } from '../../db/database.ts';
+import type { Actor } from '../../domain/auditEntry.ts';
+import type { SiteCall } from '../../services/site/change.ts';
+import type { readAdminConfig } from '../config.ts';
+import { parseId } from './options.ts';
+
+/** What a command runs with: opened only when one runs, so that `--help` needs nothing. */
+export interface Surroundings {
+  readonly open: () => Promise<{ readonly database: Database; readonly config: ReturnType<typeof readAdminConfig> }>;
+  readonly print: (value: unknown) => void;
+  /** Who runs the command, as the audit log names them. */
+  readonly operator: () => Actor;
+}
+
+/** A change of a site by whoever runs the command; the audit log says so. */
+export function callOf({ operator }: Pick<Surroundings, 'operator'>, tenantId: string): SiteCall {
+  return { tenantId: parseId(tenantId), actor: operator() };
+}
+
+/** The user of this machine; a number where it has no name, as in some containers. */
+export function userOfMachine(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

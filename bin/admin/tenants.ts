@@ -1,0 +1,125 @@
+import { Command } from 'commander';
+import { ServiceError } from '../../domain/errors.ts';
+import { normaliseHost } from '../../domain/host.ts';
+import { searchTenants, showTenant } from '../../services/operations/finds.ts';
+import { removeSiteHost } from '../../services/site/hosts.ts';
+import { addSiteHost, createSite, setSitePlan, setSiteStatus } from '../../services/site/operated.ts';
+import { changePricing } from '../../services/site/prices.ts';
+import type { PricingInput } from '../../services/tenants.ts';
+import { collect, paged, pageOf, parseId, parseJsonFile, parsePlan, parseStatus } from './options.ts';
+import type { Surroundings } from './surroundings.ts';
+import { callOf } from './surroundings.ts';
+
+/** Commands about sites. */
+export function tenantCommands({ open, print, operator }: Surroundings): Command {
+  const tenant = new Command('tenant').description('Sites.');
+  pricingOptions(tenant.command('create').description('Creates a site; its hosts count as verified, the first is the default.'))
+    .requiredOption('--host <name>', 'host name; again for more', collect)
+    .option('--plan <plan>', 'free, starter, studio, scale or enterprise', parsePlan)
+    .option('--owner <userId>', 'user id of the owner')
+    .option('--origin <url>', "origin of the site's server, https://…")
+    .option('--issuer <url>', 'issuer of its licences, an https URL; ours by default')
+    .action(async (options) => {
+      const { database } = await open();
+      const { host, plan, owner, origin, issuer } = options;
+      const pricing = pricingOf(options) as PricingInput;
+      const given = { ownerUserId: owner, originUrl: origin, licenseIssuer: issuer };
+      const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+      print(await createSite({ database }, operator(), { hosts: host, plan: plan ?? null, pricing, ...known }));
+    });
+  tenant
+    .command('plan <tenantId> <plan>')
+    .description('Sets the plan.')
+    .action(async (tenantId: string, plan: string) => {
+      const { database } = await open();
+      await setSitePlan({ database }, callOf({ operator }, tenantId), parsePlan(plan));
+      print({ tenantId, plan });
+    });
+  tenant
+    .command('status <tenantId> <status>')
+    .description('Sets the status: pending, active, suspended or closed.')
+    .action(async (tenantId: string, text: string) => {
+      const { database } = await open();
+      const status = parseStatus(text);
+      await setSiteStatus({ database }, callOf({ operator }, tenantId), status);
+      print({ tenantId, status });
+    });
+  paged(tenant.command('list').description('Sites, the newest first.'))
+    .option('--host <name>', 'the site that has this host')
+    .option('--owner <userId>', 'sites of this owner')
+    .option('--status <status>', 'pending, active, suspended or closed', parseStatus)
+    .action(async (options) => {
+      const { database } = await open();
+      const host = options.host === undefined ? null : normaliseHost(options.host);
+      const wanted = { host, ownerUserId: options.owner ?? null, status: options.status ?? null };
+      print(await searchTenants({ database }, pageOf(options), wanted));
+    });
+  tenant
+    .command('show <tenantId>')
+    .description('A site with its pricing, hosts and number of keys.')
+    .action(async (tenantId: string) => {
+      const { database } = await open();
+      print(await showTenant({ database }, parseId(tenantId)));
+    });
+  return tenant;
+}
+
+/** Commands about what sites charge. */
+export function priceCommands({ open, print, operator }: Surroundings): Command {
+  const price = new Command('price').description('What a site charges.');
+  pricingOptions(price.command('set <tenantId>').description('A new pricing version; what is left out stays.'), false).action(
+    async (tenantId: string, options) => {
+      const pricing = pricingOf(options);
+      if (Object.keys(pricing).length === 0) {
+        throw new ServiceError('invalid_parameter', 'price set takes at least one of its options: what is left out stays');
+      }
+      const { database } = await open();
+      print(await changePricing({ database }, callOf({ operator }, tenantId), 'price.set', pricing));
+    },
+  );
+  return price;
+}
+
+/** Commands about host names of sites. */
+export function hostCommands({ open, print, operator }: Surroundings): Command {
+  const host = new Command('host').description('Host names of sites.');
+  host
+    .command('add <tenantId> <host>')
+    .description("Makes a host a site's verified one, without a challenge.")
+    .action(async (tenantId: string, name: string) => {
+      const { database } = await open();
+      print(await addSiteHost({ database }, callOf({ operator }, tenantId), name));
+    });
+  host
+    .command('remove <tenantId> <host>')
+    .description('Takes a host from a site; what it earned stays. For 72 hours only DNS proves it again.')
+    .action(async (tenantId: string, name: string) => {
+      const { database } = await open();
+      print(await removeSiteHost({ database, clock: Date.now }, callOf({ operator }, tenantId), name));
+    });
+  return host;
+}
+
+function pricingOptions(command: Command, isPriceNeeded = true): Command {
+  const priced = isPriceNeeded
+    ? command.requiredOption('--price <usdc>', 'decimal USD of a read')
+    : command.option('--price <usdc>', 'decimal USD of a read');
+  return priced
+    .option('--multiplier <decimal>', 'how many reads a citation costs')
+    .option('--prefix <path>', 'article prefix; again for more', collect)
+    .option('--free-slug <slug>', 'a free article; again for more', collect)
+    .option('--credits <file>', 'JSON file: slug → credits', parseJsonFile)
+    .option('--credits-url <url>', "the site's credits API");
+}
+
+function pricingOf(options: Record<string, unknown>): Partial<PricingInput> {
+  const named = {
+    priceUsdc: options['price'],
+    citationMultiplier: options['multiplier'],
+    articlePrefixes: options['prefix'],
+    creditsFreeSlugs: options['freeSlug'],
+    creditsInline: options['credits'],
+    creditsApiUrl: options['creditsUrl'],
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,92 @@
+/** The payments an operator looks for; every statement is bounded by its limit and reads indexes. */
+import type { QueryResultRow } from 'pg';
+import type { PaymentState } from '../../domain/payment/state.ts';
+import { OPEN_STATES } from '../../domain/payment/state.ts';
+import type { Sql } from '../database.ts';
+import { sqlStates } from '../settlement/states.ts';
+import type { Page, Place } from './page.ts';
+
+/** A payment as it is listed; `payment show` takes its id. */
+export interface FoundPayment extends Place {
+  readonly paymentId: string;
+  readonly tenantId: string;
+  readonly state: PaymentState;
+  readonly reason: string | null;
+  readonly reviewClosedAt: Date | null;
+  readonly network: string;
+  readonly payer: string;
+  readonly amountMicro: string;
+  readonly kind: string;
+  readonly resource: string;
+  readonly settlementRef: string | null;
+  readonly batchId: string | null;
+}
+
+/** Which payments; members left out are null. Times are those of acceptance, `until` itself is not in. */
+export interface PaymentWanted {
+  readonly tenantId: string | null;
+  /** Lower case. */
+  readonly payer: string | null;
+  readonly state: PaymentState | null;
+  readonly since: Date | null;
+  readonly until: Date | null;
+}
+
+const COLUMNS = `p.accepted_at as at, p.payment_id as id, p.payment_id as "paymentId", p.tenant_id as "tenantId", p.state, p.reason,
+  p.review_closed_at as "reviewClosedAt", p.network, p.payer, p.amount_micro::text as "amountMicro", p.kind, p.resource,
+  p.tx_hash as "settlementRef", p.batch_id as "batchId"`;
+const ORDER = 'order by p.accepted_at desc, p.payment_id desc limit $1';
+
+type Row = FoundPayment & QueryResultRow;
+
+/** Payments, the newest first, gathered site by site: each site's index gives a page at most. Open ones are few, and read as they are. */
+export async function findPayments(sql: Sql, page: Page, wanted: PaymentWanted): Promise<FoundPayment[]> {
+  const { limit, after } = page;
+  const { tenantId, payer, state, since, until } = wanted;
+  const values: unknown[] = [limit];
+  const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
+  const tests = [
+    // A constant, as the partial indexes want it.
+    ...(state === null ? [] : [`p.state in (${sqlStates([state])})`]),
+    ...(payer === null ? [] : [`p.payer = ${bind(payer, 'text')}`]),
+    ...(since === null ? [] : [`p.accepted_at >= ${bind(since, 'timestamptz')}`]),
+    ...(until === null ? [] : [`p.accepted_at < ${bind(until, 'timestamptz')}`]),
+    ...(after === null ? [] : [`(p.accepted_at, p.payment_id) < (${bind(after.at, 'timestamptz')}, ${bind(after.id, 'uuid')})`]),
+  ];
+  const site = tenantId === null ? null : bind(tenantId, 'uuid');
+  if (state !== null && OPEN_STATES.includes(state)) {
+    const all = [...tests, ...(site === null ? [] : [`p.tenant_id = ${site}`])];
+    return sql.query<Row>(`select ${COLUMNS} from payment as p where ${all.join(' and ')} ${ORDER}`, values);
+  }
+  return sql.query<Row>(
+    `select ${COLUMNS} from tenant as t cross join lateral (
+       select p.* from payment as p where ${['p.tenant_id = t.tenant_id', ...tests].join(' and ')} ${ORDER}) as p
+      ${site === null ? '' : `where t.tenant_id = ${site}`} ${ORDER}`,
+    values,
+  );
+}
+
+/**
+ * Payments of one transaction of a chain, or of one id of a facilitator: those it proves, those its batch carries, those whose
+ * authorization it used. A batch holds a few hundred at most.
+ */
+export async function findPaymentsOfTransaction(sql: Sql, page: Page, txHash: string): Promise<FoundPayment[]> {
+  const known = await sql.query<{ network: string }>(
+    'select network from chain_cursor union select network from relayer union select network from chain_identity',
+  );
+  // Networks as a list: with a join the planner may read an index from end to end.
+  return sql.query<Row>(
+    `with found as (
+       select c.tenant_id, c.payment_id from transfer_claim as c where c.network = any ($5::text[]) and c.tx_hash = $2
+       union
+       select p.tenant_id, p.payment_id from relayer_transaction as r join payment as p on p.batch_id = r.batch_id
+        where r.network = any ($5::text[]) and r.tx_hash = $2
+       union
+       select a.tenant_id, a.payment_id from chain_transfer as x join authorization_claim as a
+           on a.network = x.network and a.asset = x.token and a.payer = x.payer and a.nonce = x.nonce
+        where x.network = any ($5::text[]) and x.tx_hash = $2)
+     select ${COLUMNS} from found join payment as p using (tenant_id, payment_id)
+      where ($3::timestamptz is null or (p.accepted_at, p.payment_id) < ($3, $4::uuid)) ${ORDER}`,
+    [page.limit, txHash, page.after?.at ?? null, page.after?.id ?? null, known.map(({ network }) => network)],
+  );
+}
