@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PoolClient } from 'pg';
 import type { Database } from './database.ts';
 import { openDatabase } from './database.ts';
 
@@ -19,14 +20,19 @@ export async function migrate(ownerUrl: string): Promise<void> {
   const database = await openDatabase({ url: ownerUrl, poolSize: 2, statementTimeoutMs: 0, session });
   const client = await database.pool.connect();
   try {
-    await client.query('set lock_timeout = 0');
-    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    // Asked again and again: a statement that waits holds a snapshot, which an index built concurrently would wait for in turn.
+    while (!(await hasLock(client))) await sleep(PAUSE_MS);
     await migrateInTurns(database);
   } finally {
     await client.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
     client.release();
     await database.close();
   }
+}
+
+async function hasLock(client: PoolClient): Promise<boolean> {
+  const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [LOCK]);
+  return rows[0]?.held === true;
 }
 
 async function migrateInTurns(database: Database): Promise<void> {
