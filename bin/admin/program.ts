@@ -105,7 +105,7 @@ function memberCommands({ open, print, operator }: Surroundings): Command {
   return member;
 }
 
-function accountCommands({ open, print }: Surroundings): Command {
+function accountCommands({ open, print, operator }: Surroundings): Command {
   const account = new Command('account').description('Buyer accounts, and what is kept of them.');
   account
     .command('erase <walletOrId>')
@@ -113,7 +113,7 @@ function accountCommands({ open, print }: Surroundings): Command {
     .action(async (given: string) => {
       const { database } = await open();
       const by = given.startsWith('0x') ? { wallet: parseWallet(given) } : { accountId: parseId(given) };
-      print(await eraseAccount({ database }, by));
+      print(await eraseAccount({ database }, operator(), by));
     });
   return account;
 }

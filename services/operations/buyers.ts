@@ -9,7 +9,7 @@ import { changeAsOperator } from './change.ts';
 
 /** Creates an account (see `createBuyerAccount`). Every call makes another one. */
 export function openBuyer(deps: CredentialDeps, actor: Actor, request: Parameters<typeof createBuyerAccount>[1] = {}) {
-  return changeAsOperator(deps, actor, {
+  return changeAsOperator<Awaited<ReturnType<typeof createBuyerAccount>>>(deps, actor, {
     ...{ action: 'buyer.create', target: ({ accountId }: { accountId: string }) => accountId },
     look: async (_sql, made) => (made === undefined ? null : { last4: made.token.slice(-4) }),
     make: (database) => createBuyerAccount({ ...deps, database }, request),
