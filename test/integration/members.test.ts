@@ -5,7 +5,7 @@ import { createSecretBox } from '../../adapters/secretBox.ts';
 import { MembersRoster } from '../../api/schemas/members.ts';
 import { sendAlertMails } from '../../services/anomalies/mails.ts';
 import { acceptInvitation, inviteMember } from '../../services/members.ts';
-import { OPERATOR } from '../../services/site/change.ts';
+import { operatorNamed } from '../../services/site/change.ts';
 import { inviteSiteMember } from '../../services/site/members.ts';
 import { startTestApi } from '../support/api.ts';
 import { startMailSink } from '../support/mail-sink.ts';
@@ -87,7 +87,7 @@ test('an author accepts by the e-mail: its link leads to a page, its token is go
   const deps = { ...api.deps, mail: { secretBox, baseUrl: api.url } };
   const { inviteToken } = await inviteSiteMember(
     deps,
-    { tenantId, actor: OPERATOR },
+    { tenantId, actor: operatorNamed('ops') },
     { authorId: 'fay', email: 'Fay@example.org' },
   );
   const stored = () => database.query('select to_jsonb(m) as mail from alert_mail as m where tenant_id = $1', [tenantId]);
@@ -141,7 +141,7 @@ test('one address gets three invitations a day of a site, a site sends a hundred
   const { tenantId } = await api.site();
   const mail = { secretBox: createSecretBox(randomBytes(32)), baseUrl: api.url };
   const invite = (authorId: string, email: string) =>
-    inviteSiteMember({ ...api.deps, mail }, { tenantId, actor: OPERATOR }, { authorId, email });
+    inviteSiteMember({ ...api.deps, mail }, { tenantId, actor: operatorNamed('ops') }, { authorId, email });
   const results = await Promise.allSettled(Array.from({ length: 5 }, () => invite('gus', 'gus@example.org')));
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
   await api.deps.database.query(
