@@ -33,7 +33,8 @@ export const DEFAULT_ENFORCEMENT: EnforcementSettings = {
 };
 
 const MAX_FRAGMENT_CHARS = 64;
-const MAX_LIST = 200;
+/** Most entries of each list of a gate's settings. */
+export const MAX_LIST = 200;
 const MAX_PREFIX_CHARS = 512;
 
 /** User-Agents of people; a fragment found in one of them would gate readers. */

@@ -21,6 +21,7 @@ const KIND_BY_CODE = {
   malformed_body: 'invalid',
   body_too_large: 'invalid',
   invalid_parameter: 'invalid',
+  query_limit: 'invalid',
   invalid_resource: 'invalid',
   money_verdict: 'invalid',
   // unauthenticated

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import { getOperationAST, parse } from 'graphql';
 import { ServiceError } from '../domain/errors.ts';
-import { BODY_LIMIT_BYTES, DOCUMENT_LIMIT_CHARS } from './limits/limits.ts';
+import { BODY_LIMIT_BYTES, DOCUMENT_LIMIT_CHARS, TOKEN_LIMIT } from './limits/limits.ts';
 
 /**
- * The text of a request's body: one JSON object, sent as `application/json` (a form of another site cannot send that). Throws
- * malformed_body, and body_too_large for a body or a document over its limit, before more than the limit was taken in.
+ * The bytes of a request's body, sent as `application/json` (a form of another site cannot send that). Throws malformed_body, and
+ * body_too_large before more than the limit was taken in.
  */
-export async function readOperation(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<Uint8Array> {
   const [type] = (request.headers['content-type'] ?? '').split(';', 1);
   if (type?.trim().toLowerCase() !== 'application/json') {
     throw new ServiceError('malformed_body', 'the body must be sent as application/json');
@@ -23,8 +24,18 @@ export async function readOperation(request: IncomingMessage): Promise<string> {
     if (bytes > BODY_LIMIT_BYTES) throw tooLarge;
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString('utf8');
-  const operation = parse(text);
+  return new Uint8Array(Buffer.concat(chunks)); // of its own memory: it may be handed to another thread
+}
+
+/** A body that may be executed. */
+interface Operation {
+  readonly query: string;
+  readonly operationName?: unknown;
+}
+
+/** The one operation of a body. Throws malformed_body, and body_too_large for a document over its limit. */
+export function operationOf(body: Uint8Array): Operation {
+  const operation = jsonOf(body);
   if (operation === null || typeof operation !== 'object' || Array.isArray(operation)) {
     throw new ServiceError('malformed_body', 'the body must be one JSON object; batches are not taken');
   }
@@ -36,12 +47,23 @@ export async function readOperation(request: IncomingMessage): Promise<string> {
     const sentence = `query: is longer than ${DOCUMENT_LIMIT_CHARS} characters; lists belong into variables`;
     throw new ServiceError('body_too_large', sentence, { parameter: 'query' });
   }
-  return text;
+  return operation as Operation;
 }
 
-function parse(text: string): unknown {
+/** True for a change. Anything that cannot be read is none: where questions are answered it is said what is wrong with it. */
+export function isChange(body: Uint8Array): boolean {
   try {
-    return JSON.parse(text);
+    const { query, operationName } = operationOf(body);
+    const document = parse(query, { maxTokens: TOKEN_LIMIT, noLocation: true });
+    return getOperationAST(document, typeof operationName === 'string' ? operationName : null)?.operation === 'mutation';
+  } catch {
+    return false;
+  }
+}
+
+function jsonOf(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
   } catch {
     throw new ServiceError('malformed_body', 'the body is not JSON');
   }

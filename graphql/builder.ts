@@ -8,7 +8,6 @@ import type { Scope } from '../domain/access.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { requireOwner, requireReader } from './access.ts';
 import type { GraphqlContext } from './context.ts';
-import { COST_LIMIT, DEPTH_LIMIT } from './limits/limits.ts';
 
 /** Types every resolver is checked against. */
 export interface Types {
@@ -31,22 +30,14 @@ export interface Types {
 
 /**
  * The builder of the schema. A gated field says `authScopes: { reads: '…' }` or `{ owner: true }` and is nullable, so that a
- * refusal takes away that field alone. Fields cost nothing unless they say `complexity`; lists multiply by what they say.
+ * refusal takes away that field alone. A field costs one unless it says `complexity`; graphql/limits/measure.ts adds up, and refuses.
  */
 export const builder = new SchemaBuilder<Types>({
   plugins: [ErrorsPlugin, ComplexityPlugin, ScopeAuthPlugin, DataloaderPlugin, ValidationPlugin],
   defaultFieldNullability: false,
   complexity: {
-    defaultComplexity: 0,
-    defaultListMultiplier: 1,
-    limit: { complexity: COST_LIMIT, depth: DEPTH_LIMIT },
-    complexityError: (kind, { complexity, depth }) =>
-      new ServiceError(
-        'invalid_parameter',
-        kind === 'Depth'
-          ? `this query is ${depth} levels deep; ${DEPTH_LIMIT} are allowed`
-          : `this query costs ${Math.ceil(complexity)}; ${COST_LIMIT} are allowed: ask for shorter pages or fewer lists`,
-      ),
+    defaultComplexity: 1,
+    disabled: true,
   },
   scopeAuth: {
     authScopes: (context) => ({

@@ -4,7 +4,7 @@ import type { ListPage, PageRequest } from '../services/graph/pages.ts';
 import type { Types } from './builder.ts';
 import { builder } from './builder.ts';
 import { advising } from './errors.ts';
-import { DEFAULT_PAGE, PAGE_LIMIT } from './limits/limits.ts';
+import { COUNT_COST, DEFAULT_PAGE, LIST_COST, PAGE_LIMIT } from './limits/limits.ts';
 
 type SchemaTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
 
@@ -19,13 +19,6 @@ export interface Connected<Row> {
   };
   readonly count: () => Promise<number>;
 }
-
-/** What a list costs that hangs on a row: there may be several rows in it. */
-export const FAN_OUT_COST = { field: 1, multiplier: 5 } as const;
-
-/** What a list costs besides its rows, and what counting all of its rows costs for each row of the page. */
-const LIST_COST = 2;
-const COUNT_COST = 0.1;
 
 /** What to ask for instead of something that reads every row of its window. */
 const COUNT_ADVICE = 'to count these rows takes too long: give a shorter window, or leave totalCount out';
@@ -52,7 +45,7 @@ export function connectionOf<Row>(node: ObjectRef<SchemaTypes, Row>, name: strin
     description: `One of ${what}, with its cursor.`,
     fields: (t) => ({
       cursor: t.exposeString('cursor', { description: 'Its place in the list: give it as `after`.' }),
-      node: t.field({ type: node, description: 'The row.', complexity: 1, resolve: (row) => row.node as never }),
+      node: t.field({ type: node, description: 'The row.', resolve: (row) => row.node as never }),
     }),
   });
   return builder.objectRef<Connected<Row>>(`${name}Connection`).implement({
@@ -61,7 +54,6 @@ export function connectionOf<Row>(node: ObjectRef<SchemaTypes, Row>, name: strin
       nodes: t.field({
         type: [node],
         description: 'The rows.',
-        complexity: { field: 1, multiplier: 1 },
         resolve: ({ edges }) => edges.map((row) => row.node) as never,
       }),
       edges: t.field({ type: [edge], description: 'The rows with their cursors.', resolve: ({ edges }) => edges }),
@@ -80,7 +72,7 @@ export function connectionOf<Row>(node: ObjectRef<SchemaTypes, Row>, name: strin
 /** Arguments of every list. */
 export const pageArgs = builder.args((t) => ({
   first: t.int({
-    description: `Rows of the page, ${DEFAULT_PAGE} unless said, ${PAGE_LIMIT} at most; each row costs one.`,
+    description: `Rows of the page, ${DEFAULT_PAGE} unless said, ${PAGE_LIMIT} at most; each row costs as much as is asked of it.`,
     validate: z.int().min(1, 'must be at least 1').max(PAGE_LIMIT, `must be at most ${PAGE_LIMIT}`).nullish(),
   }),
   after: t.string({
@@ -94,9 +86,9 @@ interface PageArgs {
   readonly after?: string | null | undefined;
 }
 
-/** What a list costs: its rows, and a little for itself. */
+/** What a page costs: its rows, and a little for itself. A length that is out of bounds is refused where the page is read. */
 export function listCost({ first }: PageArgs) {
-  return { field: LIST_COST, multiplier: first ?? DEFAULT_PAGE };
+  return { field: LIST_COST, multiplier: Math.min(Math.max(first ?? DEFAULT_PAGE, 1), PAGE_LIMIT) };
 }
 
 /** A page as its arguments ask for it. */

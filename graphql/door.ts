@@ -1,113 +1,84 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { YogaServerInstance } from 'graphql-yoga';
-import { createYoga } from 'graphql-yoga';
-import { LRUCache } from 'lru-cache';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { noteRefusal } from '../services/answers/note.ts';
 import { findKey } from '../services/keys.ts';
 import { authenticateOwner, isOwnerCredential } from '../services/owners/authenticate.ts';
+import type { Turns } from '../services/turns.ts';
 import { openTurns } from '../services/turns.ts';
-import { readOperation } from './body.ts';
-import type { GraphqlContext, GraphqlDeps } from './context.ts';
-import { extensionsOf, isDefect, publicError } from './errors.ts';
+import type { Answer } from './answer.ts';
+import { answerOf, refusalAnswer } from './answer.ts';
+import { isChange, readBody } from './body.ts';
+import type { GraphqlDeps, Visitor } from './context.ts';
+import type { Engine } from './engine.ts';
 import { renderPage } from './graphiql.ts';
-import { QUERIES_PER_CONNECTION, REMEMBERED_DOCUMENTS, WAIT_LIMIT_MS, WAITING_LIMIT } from './limits/limits.ts';
-import { limitPlugins, turnPlugin } from './limits/plugins.ts';
-import { schema } from './schema.ts';
-
-/** Where the GraphQL door is. */
-export const GRAPHQL_PATH = '/_svc/graphql';
+import { QUERIES_PER_CONNECTION, WAIT_LIMIT_MS, WAITING_LIMIT, WAITING_LIMIT_IN_ALL } from './limits/limits.ts';
 
 /** The page for people; `key` fills in its credential, for installations that hold nothing but sample data. */
 export interface PageOptions {
   readonly key: string | null;
 }
 
-type Visitor = Pick<GraphqlContext, 'key' | 'owner' | 'requestId'>;
+/** Who answers what. */
+export interface Engines {
+  /** Answers questions, elsewhere than on the event loop of this door where quotes share it. */
+  readonly ask: Engine;
+  /** Makes the changes of owners. */
+  readonly change: Engine;
+  /** Connections that questions read through. */
+  readonly connections: number;
+}
 
 /**
  * The GraphQL door as a request handler: POST with a bearer, one JSON operation a request. The caller is let in before anything of
- * the body is read; scopes and plan are asked for field by field. GET gives the page for people where there is one, else 405.
+ * the body is read; scopes and plan are asked for field by field. Questions wait for their turn, each site for its own and none with
+ * more than half of all; changes do not wait, so that a key can be revoked whatever is asked. What this loop does for a question is to
+ * let its caller in, take its bytes and send those of the answer. GET gives the page for people where there is one, else 405.
  */
 export function createGraphqlDoor(
   deps: GraphqlDeps,
+  engines: Engines,
   page: PageOptions | null,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const yoga = openYoga(deps);
+  const atOnce = QUERIES_PER_CONNECTION * engines.connections;
+  const turns = openTurns({
+    ...{ atOnce, mostOfOne: Math.ceil(atOnce / 2) },
+    ...{ mostWaiting: WAITING_LIMIT, mostWaitingInAll: WAITING_LIMIT_IN_ALL, waitMs: WAIT_LIMIT_MS },
+  });
   const html = page === null ? null : renderPage(page.key);
   return async (request, response) => {
     try {
       if (html !== null && wantsPage(request)) sendPage(response, html);
       else if (request.method !== 'POST') refuseMethod(response, html !== null);
-      else await answer(yoga, deps, request, response);
+      else sendAnswer(response, await answer(deps, engines, turns, request, response));
     } catch (error) {
       sendError(deps, response, error);
     }
   };
 }
 
-function openYoga(deps: GraphqlDeps) {
-  const atOnce = QUERIES_PER_CONNECTION * deps.reading.pool.options.max;
-  const turns = openTurns({ atOnce, mostWaiting: WAITING_LIMIT, waitMs: WAIT_LIMIT_MS });
-  return createYoga<Visitor, GraphqlContext>({
-    schema,
-    graphqlEndpoint: GRAPHQL_PATH,
-    context: ({ key, owner, requestId }) => ({ deps, key, owner, requestId }),
-    maskedErrors: { maskError: publicError },
-    parserAndValidationCache: { documentCache: remembering(), errorCache: remembering() },
-    ...{ graphiql: false, landingPage: false, batching: false, multipart: false, cors: false, logging: false },
-    plugins: [...limitPlugins(), turnPlugin(turns), logDefects(), { onResultProcess: showErrors }],
-  });
-}
-
-/** Documents by their text, and what was wrong with others: few, since each may be large. */
-function remembering<T extends object>() {
-  return new LRUCache<string, T>({ max: REMEMBERED_DOCUMENTS });
-}
-
-/** Errors of the document itself are said in the same form as those of fields. */
-function showErrors({ result, setResult }: { result: unknown; setResult: (result: object) => void }): void {
-  const { errors } = result as { errors?: readonly unknown[] };
-  if (errors) setResult({ ...(result as object), errors: errors.map(publicError) });
-}
-
-function logDefects() {
-  return {
-    onExecute: ({ args }: { args: { contextValue: GraphqlContext } }) => ({
-      onExecuteDone: ({ result }: { result: unknown }) => {
-        const { deps, requestId } = args.contextValue;
-        const { errors = [] } = result as { errors?: readonly { originalError?: unknown; path?: readonly unknown[] }[] };
-        for (const error of errors.filter(isDefect)) {
-          deps.log.error({ requestId, path: error.path?.join('.'), err: error.originalError ?? error }, 'a query met a defect');
-        }
-      },
-    }),
-  };
-}
-
 async function answer(
-  yoga: YogaServerInstance<Visitor, GraphqlContext>,
   deps: GraphqlDeps,
+  { ask, change }: Engines,
+  turns: Turns,
   request: IncomingMessage,
   response: ServerResponse,
-): Promise<void> {
+): Promise<Answer> {
   const caller = await letIn(deps, bearerOf(request));
-  const body = await readOperation(request);
-  const leaving = new AbortController();
-  response.once('close', () => leaving.abort());
-  const visitor = { ...caller, requestId: String(response.getHeader('x-request-id') ?? '') };
-  const result = await yoga.fetch(
-    `http://localhost${GRAPHQL_PATH}`,
-    {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: acceptOf(request) },
-      body,
-      signal: leaving.signal,
-    },
-    visitor,
-  );
-  const text = await result.text();
-  send(response, result.status, result.headers.get('content-type') ?? 'application/json; charset=utf-8', text);
+  const body = await readBody(request);
+  const requestId = String(response.getHeader('x-request-id') ?? '');
+  const call = { ...caller, requestId, accept: acceptOf(request), body };
+  if (caller.owner !== null && isChange(body)) return await change(call);
+  const leave = await turns.enter(...namesOf(caller));
+  try {
+    return await ask(call);
+  } finally {
+    leave();
+  }
+}
+
+/** Whose turn a question takes: the caller's and its site's, which has many keys. */
+function namesOf({ key, owner }: Pick<Visitor, 'key' | 'owner'>): [string, ...string[]] {
+  return key ? [key.keyId, `site ${key.tenantId}`] : [`owner ${owner?.userId ?? ''}`];
 }
 
 /** Who asks. Throws missing_credential and unknown_credential (401), database_unavailable, and what `authenticateOwner` throws. */
@@ -148,10 +119,9 @@ const PAGE_POLICY =
   "img-src data: blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 function refuseMethod(response: ServerResponse, hasPage: boolean): void {
-  response.setHeader('allow', hasPage ? 'GET, HEAD, POST' : 'POST');
   const message = 'operations are sent with POST';
   const errors = [{ message, extensions: { code: 'BAD_USER_INPUT', reason: 'method_not_allowed' } }];
-  send(response, 405, 'application/json; charset=utf-8', JSON.stringify({ errors }));
+  sendAnswer(response, answerOf(405, JSON.stringify({ errors }), { allow: hasPage ? 'GET, HEAD, POST' : 'POST' }));
 }
 
 /** Answers what stopped a request before its operation ran. */
@@ -165,25 +135,19 @@ function sendError(deps: GraphqlDeps, response: ServerResponse, error: unknown):
     response.destroy();
     return;
   }
-  const { status, headers } = statusOf(known);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  const extensions = extensionsOf(known) ?? { code: 'INTERNAL', reason: known.code };
-  const errors = [{ message: known.message, extensions }];
-  send(response, status, 'application/json; charset=utf-8', JSON.stringify({ errors }));
+  sendAnswer(response, refusalAnswer(known));
 }
 
-function statusOf(error: ServiceError): { readonly status: number; readonly headers: Readonly<Record<string, string>> } {
-  if (error.kind === 'unauthenticated') return { status: 401, headers: { 'www-authenticate': 'Bearer', connection: 'close' } };
-  if (error.kind === 'unavailable') {
-    return { status: 503, headers: { 'retry-after': String(error.details.retryAfterSeconds ?? 5) } };
-  }
-  return { status: error.kind === 'defect' ? 500 : 400, headers: { connection: 'close' } };
+function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
+  const { 'content-type': type = 'application/json; charset=utf-8', ...others } = headers;
+  for (const [name, value] of Object.entries(others)) response.setHeader(name, value);
+  send(response, status, type, body);
 }
 
-function send(response: ServerResponse, status: number, type: string, body: string | Buffer): void {
+function send(response: ServerResponse, status: number, type: string, body: Uint8Array): void {
   response.writeHead(status, {
     'content-type': type,
-    'content-length': Buffer.byteLength(body),
+    'content-length': body.byteLength,
     'cache-control': 'private, no-store',
     'x-content-type-options': 'nosniff',
   });

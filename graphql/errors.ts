@@ -2,6 +2,7 @@ import { GraphQLError } from 'graphql';
 import type { ErrorKind } from '../domain/errors.ts';
 import { isServiceError } from '../domain/errors.ts';
 import { isTooSlow, outageOf } from '../services/outage.ts';
+import { documentRefusal } from './limits/refusal.ts';
 
 /** The code of every kind of error at this door. */
 const CODE_BY_KIND = {
@@ -56,7 +57,7 @@ export function publicError(error: unknown): GraphQLError {
   const place = error instanceof GraphQLError ? error : null;
   const cause = place === null ? error : (place.originalError ?? null);
   if (place !== null && (cause === null || cause instanceof GraphQLError))
-    return OWN_CODES.has(String(place.extensions['code'])) ? place : written(place);
+    return OWN_CODES.has(String(place.extensions['code'])) ? place : (documentRefusal(place) ?? written(place));
   const known = outageOf(cause) ?? cause;
   const extensions = extensionsOf(known);
   if (extensions && isServiceError(known)) return said(known.message, extensions, place);

@@ -1,5 +1,6 @@
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { builder } from './builder.ts';
+import { metered } from './limits/budget.ts';
 import './scalars.ts';
 import './types/tenant.ts';
 import './types/hosts.ts';
@@ -16,8 +17,8 @@ import './types/webhooks.ts';
 import './types/account.ts';
 import './mutations/index.ts';
 
-/** The schema of the GraphQL door. */
-export const schema = builder.toSchema();
+/** The schema of the GraphQL door; what its fields come to is counted. */
+export const schema = metered(builder.toSchema());
 
 /** The schema as it is committed (`schema.graphql`). */
 export function describeSchema(): string {

@@ -1,43 +1,64 @@
 import type { RequestListener } from 'node:http';
+import { Worker } from 'node:worker_threads';
 import { createOidcVerifier } from '../../adapters/oidc.ts';
 import type { Outbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import { API_VERSION, pathOf, requestIdOf } from '../../api/door.ts';
-import { openReadingDatabase } from '../../db/graph/reading.ts';
 import type { GraphqlDeps } from '../../graphql/context.ts';
-import { createGraphqlDoor, GRAPHQL_PATH } from '../../graphql/door.ts';
+import { createGraphqlDoor } from '../../graphql/door.ts';
+import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
+import { openQueryThread } from '../../graphql/thread/host.ts';
 import type { ApiConfig } from '../config.ts';
+import type { ThreadSettings } from './graphqlThread.ts';
 
-type Shared = Omit<GraphqlDeps, 'reading' | 'temporalUi' | 'oidc' | 'secretBox' | 'outbound'> & { readonly outbound: Outbound };
+type Shared = Omit<GraphqlDeps, 'oidc' | 'secretBox' | 'outbound'> & { readonly outbound: Outbound };
 
-/** The GraphQL door beside the REST door: its own pool of database connections, and what only it needs. */
+const YOUNG_GENERATION_MB = 32;
+
+/** Starts the thread of GraphQL: what it is told is all it gets, and beyond its memory it ends. */
+export function startThread(settings: ThreadSettings, memoryMb: number): Worker {
+  return new Worker(new URL('graphqlThread.ts', import.meta.url), {
+    ...{ workerData: settings, env: {}, execArgv: [], name: 'graphql' },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+  });
+}
+
+/**
+ * The GraphQL door beside the REST door. Questions are executed in a thread with its own pool of connections, changes on this loop.
+ * Rejects when the thread cannot reach its database.
+ */
 export async function openGraphql(
   config: ApiConfig,
   deps: Shared,
 ): Promise<{ readonly before: (rest: RequestListener) => RequestListener; readonly close: () => Promise<void> }> {
-  const reading = await openReadingDatabase({
-    url: config.databaseReadUrl ?? config.databaseUrl,
-    poolSize: config.graphqlPoolSize,
-    statementTimeoutMs: config.graphqlStatementTimeoutMs,
-  });
   const { oidcIssuer: issuer, oidcAudience: audience, temporalUiUrl } = config;
   const oidc =
     issuer === undefined || audience === undefined
       ? null
       : createOidcVerifier({ issuer, audience, outbound: deps.outbound, clock: deps.clock });
   const temporalUi = temporalUiUrl === undefined ? null : { url: temporalUiUrl, namespace: config.temporalNamespace };
+  const pool = {
+    url: config.databaseReadUrl ?? config.databaseUrl,
+    poolSize: config.graphqlPoolSize,
+    statementTimeoutMs: config.graphqlStatementTimeoutMs,
+  };
+  const settings = { pool, pepper: deps.pepper, temporalUi };
+  const thread = await openQueryThread({
+    start: () => startThread(settings, config.graphqlMemoryMb),
+    ...{ log: deps.log, metrics: deps.metrics },
+  });
+  const door = { ...deps, oidc, secretBox: createSecretBox(config.secretsKey) };
+  const change = openEngine({ ...door, reading: deps.database, temporalUi }, door);
   const isPageOn = config.graphiql ?? config.environment !== 'production';
-  const door = createGraphqlDoor(
-    { ...deps, reading, oidc, temporalUi, secretBox: createSecretBox(config.secretsKey) },
-    isPageOn ? { key: config.graphiqlToken ?? null } : null,
-  );
+  const page = isPageOn ? { key: config.graphiqlToken ?? null } : null;
+  const handle = createGraphqlDoor(door, { ask: thread.ask, change, connections: pool.poolSize }, page);
   return {
     before: (rest) => (request, response) => {
       if (pathOf(request) !== GRAPHQL_PATH) return rest(request, response);
       response.setHeader('x-request-id', requestIdOf(request));
       response.setHeader('svc-api-version', API_VERSION);
-      void door(request, response);
+      void handle(request, response);
     },
-    close: () => reading.close(),
+    close: () => thread.close(),
   };
 }

@@ -9,7 +9,7 @@ import { createRouteNames } from '../../api/routeName.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase, requireWritable } from '../../db/database.ts';
 import { openReportDatabase } from '../../db/reports/reading.ts';
-import { GRAPHQL_PATH } from '../../graphql/door.ts';
+import { GRAPHQL_PATH } from '../../graphql/engine.ts';
 import { openCodeWallets } from '../../services/accounts/codeWallets.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/enforcementLiveness.ts';

@@ -1,5 +1,6 @@
 import type { ASTVisitor, FieldNode, SelectionSetNode, ValidationContext, ValidationRule } from 'graphql';
-import { GraphQLError, Kind } from 'graphql';
+import { Kind } from 'graphql';
+import { limitRefusal } from './refusal.ts';
 
 /** Lists of the schema about the schema that multiply when one stands below another. */
 const LISTS: ReadonlySet<string> = new Set(['fields', 'inputFields', 'interfaces', 'possibleTypes']);
@@ -26,7 +27,7 @@ export const introspectionLimit: ValidationRule = (context): ASTVisitor => {
       const { lists, hasAlias } = shapeOfField(context, node, new Map());
       if (isAsked || hasAlias || lists > most) {
         const sentence = 'the schema is asked for once a query, without aliases and without fields of fields';
-        context.reportError(new GraphQLError(sentence, { nodes: node }));
+        context.reportError(limitRefusal('introspection', sentence, { node }));
       }
       isAsked = true;
     },

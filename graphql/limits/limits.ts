@@ -1,9 +1,23 @@
-/** The limits of the GraphQL door. */
+/** The limits of the GraphQL door; docs/graphql.md has them as a table, which a test compares with these. */
 
 /** Levels of fields in one query. */
 export const DEPTH_LIMIT = 8;
-/** What one query may cost; a row of a list costs one, a report ten to fifty. */
-export const COST_LIMIT = 1_000;
+/** What one query may cost: as many values as its answer can hold at most, and more for what Postgres does for it. */
+export const COST_LIMIT = 20_000;
+/** What reading a row or a list costs besides its values, what a report costs, and what counting a list costs for each row of its page. */
+export const ROW_COST = 5;
+export const LIST_COST = 40;
+export const REPORT_COST = 400;
+export const COUNT_COST = 2;
+/** Values that one execution may come to, counted as they are resolved. No query within the cost has more; this holds if one had. */
+export const VALUE_LIMIT = 20_000;
+/** Bytes of an answer; long texts are counted while the query is executed. */
+export const ANSWER_LIMIT_BYTES = 2_097_152;
+/** How long a query may take once its turn has come, and how much longer before its thread is ended. */
+export const QUERY_LIMIT_MS = 15_000;
+export const GRACE_MS = 2_000;
+/** How long a site whose query ended a thread has to wait. */
+export const PENALTY_MS = 60_000;
 /** Aliases in one query. */
 export const ALIAS_LIMIT = 15;
 /** Directives in one query. */
@@ -19,7 +33,8 @@ export const PAGE_LIMIT = 100;
 export const DEFAULT_PAGE = 20;
 /** Bytes of a request; variables may carry a list of pages to import. */
 export const BODY_LIMIT_BYTES = 1_048_576;
-/** Queries that run at once, for each connection they read through; and of one caller, how many more may wait, and how long. */
+/** Queries that run at once, for each connection they read through; of one site how many more may wait, of all together, and how long. */
 export const QUERIES_PER_CONNECTION = 2;
 export const WAITING_LIMIT = 20;
+export const WAITING_LIMIT_IN_ALL = 100;
 export const WAIT_LIMIT_MS = 5_000;

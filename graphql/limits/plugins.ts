@@ -1,17 +1,19 @@
 import { maxAliasesPlugin } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDirectivesPlugin } from '@escape.tech/graphql-armor-max-directives';
 import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens';
-import { getOperationAST } from 'graphql';
+import type { ExecutionArgs, FragmentDefinitionNode, GraphQLError } from 'graphql';
+import { getOperationAST, getVariableValues, Kind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Turns } from '../../services/turns.ts';
 import type { GraphqlContext } from '../context.ts';
-import { publicError } from '../errors.ts';
+import type { Budget } from './budget.ts';
 import { introspectionLimit } from './introspection.ts';
-import { ALIAS_LIMIT, DIRECTIVE_LIMIT, TOKEN_LIMIT } from './limits.ts';
+import { ALIAS_LIMIT, COST_LIMIT, DEPTH_LIMIT, DIRECTIVE_LIMIT, TOKEN_LIMIT } from './limits.ts';
+import { measure } from './measure.ts';
+import { limitRefusal } from './refusal.ts';
 
 /**
- * What refuses a document before anything of it runs; depth and cost are the schema's (graphql/builder.ts). Aliases of `__typename`
- * count like any other: each is one more value in every row.
+ * What refuses a document before anything of it runs, and then measures what will run. Aliases of `__typename` count like any other:
+ * each is one more value in every row.
  */
 export function limitPlugins(): Plugin[] {
   return [
@@ -19,28 +21,70 @@ export function limitPlugins(): Plugin[] {
     maxAliasesPlugin({ n: ALIAS_LIMIT, allowList: [] }),
     maxDirectivesPlugin({ n: DIRECTIVE_LIMIT }),
     { onValidate: ({ addValidationRule }) => addValidationRule(introspectionLimit) },
+    costPlugin(),
   ] as Plugin[];
 }
 
-/** Has queries wait for their turn, each caller for its own; changes do not wait, so that a key can be revoked whatever is asked. */
-export function turnPlugin(turns: Turns): Plugin {
+/** What a query costs at most, and why it is refused; null where it may run. */
+export function judge({
+  schema,
+  document,
+  operationName,
+  variableValues,
+}: Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>): {
+  readonly cost: number;
+  readonly refusal: GraphQLError | null;
+} {
+  const operation = getOperationAST(document, operationName);
+  const root = operation && schema.getRootType(operation.operation);
+  if (!operation || !root) return { cost: 0, refusal: null }; // execution says what is missing
+  const fragments: Record<string, FragmentDefinitionNode> = {};
+  for (const part of document.definitions) if (part.kind === Kind.FRAGMENT_DEFINITION) fragments[part.name.value] = part;
+  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}).coerced ?? {};
+  const { cost, depth, wayBack } = measure({ schema, fragments, variables }, operation.selectionSet, root);
+  if (depth > DEPTH_LIMIT) {
+    const sentence = `this query is ${depth} levels deep; ${DEPTH_LIMIT} are allowed`;
+    return { cost, refusal: limitRefusal('depth', sentence, { asked: depth, most: DEPTH_LIMIT }) };
+  }
+  if (wayBack) {
+    const { type, node } = wayBack;
+    const sentence = `a query goes down and not back up: below this ${type} a list leads to ${type} again; ask for it in a query of its own`;
+    return { cost, refusal: limitRefusal('way_back', sentence, { node }) };
+  }
+  if (cost <= COST_LIMIT) return { cost, refusal: null };
+  const sentence = `this query costs ${cost}; ${COST_LIMIT} are allowed: ask for shorter pages or fewer lists`;
+  return { cost, refusal: limitRefusal('cost', sentence, { asked: cost, most: COST_LIMIT }) };
+}
+
+/** Refuses what costs too much, says in `extensions.cost` what a query costs, and ends what takes more than its budget. */
+function costPlugin(): Plugin {
   return {
     onExecute: ({ args, executeFn, setExecuteFn }) => {
-      if (getOperationAST(args.document, args.operationName)?.operation !== 'query') return;
-      const { key, owner } = args.contextValue as unknown as GraphqlContext;
+      const { cost, refusal } = judge(args as unknown as ExecutionArgs);
+      const extensions = { cost: { total: cost, most: COST_LIMIT } };
       setExecuteFn(async (given) => {
-        let leave: () => void;
-        try {
-          leave = await turns.enter(key?.keyId ?? owner?.userId ?? '');
-        } catch (error) {
-          return { errors: [publicError(error)] };
-        }
-        try {
-          return await executeFn(given);
-        } finally {
-          leave();
-        }
+        if (refusal) return { errors: [refusal], extensions };
+        const { budget } = args.contextValue as unknown as GraphqlContext;
+        const result = await inTime(budget, async () => executeFn(given));
+        return budget.refusal ? { errors: [budget.refusal], extensions } : { ...result, extensions };
       });
     },
   };
+}
+
+/** What `execute` comes to, or nothing once time is up; what still runs then meets the budget with its next value. */
+async function inTime(budget: Budget, execute: () => Promise<object>): Promise<object> {
+  if (budget.leftMs === Number.POSITIVE_INFINITY) return await execute();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<object>((resolve) => {
+    timer = setTimeout(() => {
+      budget.refuseTime();
+      resolve({});
+    }, budget.leftMs);
+  });
+  try {
+    return await Promise.race([execute(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -6,7 +6,7 @@ import type { SiteCall } from '../../services/site/change.ts';
 import { requireOwned } from '../access.ts';
 import type { Types } from '../builder.ts';
 import { builder } from '../builder.ts';
-import type { GraphqlDeps } from '../context.ts';
+import type { GraphqlContext, GraphqlDeps } from '../context.ts';
 import { expecting, REFUSALS } from './refusals.ts';
 
 type SchemaTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
@@ -53,10 +53,16 @@ export function ownerMutation<Input extends object, Checked, Payload extends obj
           const given = (args as unknown as { readonly input: Input & { tenantId?: string | null } }).input;
           const { userId, tenantId } = requireOwned(context, given.tenantId);
           const actor = { userId, via: context.owner?.via ?? 'token' } as const;
-          return await change(context.deps, { actor, tenantId }, check(schema, given));
+          return await change(changesOf(context), { actor, tenantId }, check(schema, given));
         }) as never,
     }),
   );
+}
+
+/** What changes run with; there is none where questions alone are answered, and the door sends no change there. */
+function changesOf({ changes }: GraphqlContext): GraphqlDeps {
+  if (changes === null) throw new Error('a change came to where only questions are answered');
+  return changes;
 }
 
 function check<T>(schema: ZodType<T, unknown>, input: unknown): T {

@@ -9,9 +9,9 @@ import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AgentOrder, AuditGroupBy, AuditOrder, CrossingKind, FailureReason, Verdict } from '../enums.ts';
 import { filterText, hostFilter } from '../inputs.ts';
+import { REPORT_COST } from '../limits/limits.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
-import { REPORT_COST } from './earnings.ts';
 
 const FailureCount = builder
   .objectRef<{ readonly reason: (typeof FAILURE_REASONS)[number]; readonly count: number }>('FailureCount')

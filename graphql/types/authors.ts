@@ -12,10 +12,11 @@ import type { Connected } from '../connections.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { CrossingKind } from '../enums.ts';
 import { filterText, hostFilter } from '../inputs.ts';
+import { REPORT_COST } from '../limits/limits.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
 import { LegConnection } from './crossings.ts';
-import { EarningsSums, REPORT_COST } from './earnings.ts';
+import { EarningsSums } from './earnings.ts';
 
 type Author = AuthorTotals & { readonly tenantId: string };
 

@@ -1,9 +1,11 @@
 import { crossings, legs, legsOfAuthor, payments } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
-import { connectionOf, FAN_OUT_COST, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind, LegRole } from '../enums.ts';
 import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
+import { LIST_COST, ROW_COST } from '../limits/limits.ts';
+import { MOST_OF } from '../limits/lists.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -29,16 +31,15 @@ CrossingType.implement({
     }),
     legs: t.loadableList({
       type: LegType,
-      description: 'Who got what of it, in the order of the split.',
-      complexity: FAN_OUT_COST,
-      load: groupsBy(legs, 'crossing'),
+      description: 'Who got what of it, in the order of the split; 50 at most.',
+      load: groupsBy(legs, 'crossing', MOST_OF['Crossing.legs']),
       resolve: (crossing) => keyIn(crossing, crossing.crossingId),
     }),
     payment: t.loadable({
       type: PaymentType,
       nullable: true,
       description: 'The payment it was settled by.',
-      complexity: 1,
+      complexity: ROW_COST,
       load: eachBy(payments, 'id'),
       resolve: (crossing) => keyIn(crossing, crossing.paymentId),
     }),
@@ -61,7 +62,7 @@ LegType.implement({
       type: CrossingType,
       nullable: true,
       description: 'The crossing it is a share of.',
-      complexity: 1,
+      complexity: ROW_COST,
       load: eachBy(crossings, 'id'),
       resolve: (leg) => keyIn(leg, leg.crossingId),
     }),
@@ -132,7 +133,7 @@ builder.objectFields(Tenant, (t) => ({
     nullable: true,
     description: 'One crossing by its id; null when the site has none of that id. Scope earnings.read.all.',
     authScopes: { reads: 'earnings.read.all' },
-    complexity: 2,
+    complexity: LIST_COST,
     args: { crossingId: t.arg.id({ required: true, description: 'Its id.' }) },
     resolve: (site, { crossingId }, { deps }) => {
       const id = rowId(crossingId);

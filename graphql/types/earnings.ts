@@ -7,11 +7,9 @@ import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { CrossingKind, EarningsGroupBy } from '../enums.ts';
 import { filterText, hostFilter } from '../inputs.ts';
+import { REPORT_COST } from '../limits/limits.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
-
-/** What a report costs. */
-export const REPORT_COST = 20;
 
 /** Counts and money of a group of crossings. */
 export const EarningsSums = builder.interfaceRef<Totals>('EarningsSums').implement({

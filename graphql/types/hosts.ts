@@ -8,6 +8,7 @@ import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { ProofMethod } from '../enums.ts';
 import { filterText, hostFilter } from '../inputs.ts';
+import { ROW_COST } from '../limits/limits.ts';
 import { keyIn, loadBySite } from '../loading.ts';
 import { Tenant } from '../site.ts';
 
@@ -105,7 +106,7 @@ export const HostType = builder.objectRef<Host>('Host').implement({
       type: ChallengeType,
       nullable: true,
       description: 'The task that proves it; null when none was opened.',
-      complexity: 1,
+      complexity: ROW_COST,
       load: (keys: string[], { deps }) =>
         loadBySite(keys, async (tenantId, names) => {
           const views = await listHosts({ ...deps, database: deps.reading }, tenantId);
@@ -118,7 +119,7 @@ export const HostType = builder.objectRef<Host>('Host').implement({
       type: EnforcementType,
       nullable: true,
       description: 'Who enforces on it.',
-      complexity: 1,
+      complexity: ROW_COST,
       load: (keys: string[], { deps }) =>
         loadBySite(keys, async (tenantId, names) => {
           const found = await enforcementStatus({ ...deps, database: deps.reading }, tenantId);

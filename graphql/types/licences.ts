@@ -4,6 +4,7 @@ import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind } from '../enums.ts';
 import { filterId, filterText, hostFilter, rowId } from '../inputs.ts';
+import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { eachBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -42,7 +43,7 @@ SoldLicenceType.implement({
       type: PaymentType,
       nullable: true,
       description: 'The payment that bought it.',
-      complexity: 1,
+      complexity: ROW_COST,
       load: eachBy(payments, 'id'),
       resolve: (licence) => keyIn(licence, licence.paymentId),
     }),
@@ -93,7 +94,7 @@ builder.objectFields(Tenant, (t) => ({
     nullable: true,
     description: 'One licence by its id; null when the site sold none of that id. Scope earnings.read.all.',
     authScopes: { reads: 'earnings.read.all' },
-    complexity: 2,
+    complexity: LIST_COST,
     args: { jti: t.arg.id({ required: true, description: 'Its id.' }) },
     resolve: (site, { jti }, { deps }) => {
       const id = rowId(jti);

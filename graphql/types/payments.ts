@@ -2,9 +2,11 @@ import type { Payment } from '../../services/graph/lists.ts';
 import { batchesOf, crossings, observations, payments, soldLicences } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
-import { connectionOf, FAN_OUT_COST, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AmountOrder, CrossingKind, FailureReason, PaymentMode, PaymentPurpose, PaymentState } from '../enums.ts';
 import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
+import { LIST_COST, ROW_COST } from '../limits/limits.ts';
+import { MOST_OF } from '../limits/lists.ts';
 import { eachBy, groupsBy, keyIn, loadBySite } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -91,7 +93,7 @@ builder.objectFields(PaymentType, (t) => ({
     type: BatchType,
     nullable: true,
     description: 'What it went out in; null before that, and for one that another party sent.',
-    complexity: 1,
+    complexity: ROW_COST,
     load: (keys: string[], { deps }) => loadBySite(keys, (tenantId, ids) => batchesOf(deps, tenantId, ids)),
     resolve: (payment) => (payment.batchId === null ? null : keyIn(payment, payment.batchId)),
   }),
@@ -99,31 +101,29 @@ builder.objectFields(PaymentType, (t) => ({
     type: PaymentType,
     nullable: true,
     description: 'The payment whose receipt answers for this superseded one.',
-    complexity: 1,
+    complexity: ROW_COST,
     load: eachBy(payments, 'id'),
     resolve: (payment) => (payment.successorId === null ? null : keyIn(payment, payment.successorId)),
   }),
   crossings: t.loadableList({
     type: CrossingType,
-    description: 'What it wrote into the ledger, corrections included.',
-    complexity: FAN_OUT_COST,
-    load: groupsBy(crossings, 'payment'),
+    description: 'What it wrote into the ledger, corrections included; 5 at most.',
+    load: groupsBy(crossings, 'payment', MOST_OF['Payment.crossings']),
     resolve: (payment) => keyIn(payment, payment.paymentId),
   }),
   observations: t.loadableList({
     type: ObservationType,
     nullable: true,
-    description: 'What was observed of it. Scope audit.read.',
+    description: 'What was observed of it, 100 at most. Scope audit.read.',
     authScopes: { reads: 'audit.read' },
-    complexity: FAN_OUT_COST,
-    load: groupsBy(observations, 'payment'),
+    load: groupsBy(observations, 'payment', MOST_OF['Payment.observations']),
     resolve: (payment) => keyIn(payment, payment.paymentId),
   }),
   licence: t.loadable({
     type: SoldLicenceType,
     nullable: true,
     description: 'The licence it bought.',
-    complexity: 1,
+    complexity: ROW_COST,
     load: eachBy(soldLicences, 'payment'),
     resolve: (payment) => (payment.purpose === 'licence' ? keyIn(payment, payment.paymentId) : null),
   }),
@@ -179,7 +179,7 @@ builder.objectFields(Tenant, (t) => ({
     nullable: true,
     description: 'One payment by its id; null when the site has none of that id. Scope earnings.read.all.',
     authScopes: { reads: 'earnings.read.all' },
-    complexity: 2,
+    complexity: LIST_COST,
     args: { paymentId: t.arg.id({ required: true, description: 'Its id.' }) },
     resolve: (site, { paymentId }, { deps }) => {
       const id = rowId(paymentId);

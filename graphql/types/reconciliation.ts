@@ -11,10 +11,10 @@ import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { CrossingKind, ExceptionReason } from '../enums.ts';
 import { filterHex } from '../inputs.ts';
+import { REPORT_COST, ROW_COST } from '../limits/limits.ts';
 import { eachBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
-import { REPORT_COST } from './earnings.ts';
 import { CrossingType, PaymentType } from './refs.ts';
 
 const RecordedType = builder.objectRef<Reconciliation['recorded']>('Recorded').implement({
@@ -55,7 +55,7 @@ const ExceptionType = builder.objectRef<Exception>('ReconciliationException').im
       type: CrossingType,
       nullable: true,
       description: 'The crossing it is a leg of.',
-      complexity: 1,
+      complexity: ROW_COST,
       load: eachBy(crossings, 'id'),
       resolve: (leg) => keyIn(leg, leg.crossingId),
     }),
@@ -63,7 +63,7 @@ const ExceptionType = builder.objectRef<Exception>('ReconciliationException').im
       type: PaymentType,
       nullable: true,
       description: 'Its payment, with state and workflow.',
-      complexity: 1,
+      complexity: ROW_COST,
       load: eachBy(payments, 'id'),
       resolve: (leg) => keyIn(leg, leg.paymentId),
     }),

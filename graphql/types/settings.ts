@@ -8,6 +8,7 @@ import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { GateMode } from '../enums.ts';
 import { filterText } from '../inputs.ts';
+import { ROW_COST } from '../limits/limits.ts';
 import { Tenant } from '../site.ts';
 
 const CrawlerPolicyType = builder.objectRef<CrawlerPolicy>('CrawlerPolicy').implement({
@@ -100,7 +101,7 @@ builder.objectFields(Tenant, (t) => ({
     nullable: true,
     description: 'What its gate decides by: scope, search engines, crawler policy. Scope tenant.read.',
     authScopes: { reads: 'tenant.read' },
-    complexity: 1,
+    complexity: ROW_COST,
     resolve: (site, _args, { deps }) => readGate(deps, site.tenantId),
   }),
   licenceOffering: t.field({
@@ -108,14 +109,14 @@ builder.objectFields(Tenant, (t) => ({
     nullable: true,
     description: 'What it sells as a licence over a scope of pages. Scope tenant.read.',
     authScopes: { reads: 'tenant.read' },
-    complexity: 1,
+    complexity: ROW_COST,
     resolve: (site, _args, { deps }) => readLicenceRules(deps, site.tenantId),
   }),
   alertEmail: t.string({
     nullable: true,
     description: 'Where its alerts go by e-mail; null: nowhere. For owners.',
     authScopes: { owner: true },
-    complexity: 1,
+    complexity: ROW_COST,
     resolve: (site, _args, { deps }) => readAlertAddress(deps, site.tenantId),
   }),
   pages: t.field({

@@ -4,6 +4,7 @@ import { ownedTenant } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { KeyScope } from '../enums.ts';
+import { ROW_COST } from '../limits/limits.ts';
 import type { Site } from '../site.ts';
 import { siteOf, Tenant } from '../site.ts';
 
@@ -118,7 +119,7 @@ builder.queryType({
       type: Tenant,
       nullable: true,
       description: 'A site of the caller; null for any other.',
-      complexity: 1,
+      complexity: ROW_COST,
       args: {
         tenantId: t.arg.id({ description: 'Which one; needed by owners of several.' }),
       },

@@ -1,9 +1,11 @@
 import type { Attempt, Delivery, Endpoint, WebhookEvent } from '../../services/graph/lists.ts';
 import { attempts, deliveries, endpoints, webhookEvents } from '../../services/graph/lists.ts';
 import { builder } from '../builder.ts';
-import { connectionOf, FAN_OUT_COST, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { DeliveryState, EndpointChannel, EndpointProfile, EventTypeName, TimeOrder } from '../enums.ts';
 import { filterId, filterText, hostFilter, rowId } from '../inputs.ts';
+import { LIST_COST, ROW_COST } from '../limits/limits.ts';
+import { MOST_OF } from '../limits/lists.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -45,7 +47,7 @@ DeliveryType.implement({
       type: EventObject,
       nullable: true,
       description: 'The event.',
-      complexity: 1,
+      complexity: ROW_COST,
       load: eachBy(webhookEvents, 'id'),
       resolve: (delivery) => keyIn(delivery, delivery.eventId),
     }),
@@ -54,15 +56,14 @@ DeliveryType.implement({
       nullable: true,
       description: 'The endpoint, deleted or not. Scope tenant.read.',
       authScopes: { reads: 'tenant.read' },
-      complexity: 1,
+      complexity: ROW_COST,
       load: eachBy(endpoints, 'id'),
       resolve: (delivery) => keyIn(delivery, delivery.endpointId),
     }),
     attempts: t.loadableList({
       type: AttemptType,
-      description: 'Every try, the first one first; 100 at most.',
-      complexity: FAN_OUT_COST,
-      load: groupsBy(attempts, 'delivery'),
+      description: 'Every try, the first one first; 20 at most.',
+      load: groupsBy(attempts, 'delivery', MOST_OF['Delivery.attempts']),
       resolve: (delivery) => keyIn(delivery, delivery.deliveryId),
     }),
   }),
@@ -79,9 +80,8 @@ EventObject.implement({
     summary: t.exposeString('summary', { description: 'The JSON text of its data with sums alone.' }),
     deliveries: t.loadableList({
       type: DeliveryType,
-      description: 'To whom it goes; 100 at most.',
-      complexity: FAN_OUT_COST,
-      load: groupsBy(deliveries, 'event'),
+      description: 'To whom it goes; 20 at most, `deliveries` of the site with `eventId` has all.',
+      load: groupsBy(deliveries, 'event', MOST_OF['WebhookEvent.deliveries']),
       resolve: (event) => keyIn(event, event.eventId),
     }),
   }),
@@ -218,7 +218,7 @@ builder.objectFields(Tenant, (t) => ({
     nullable: true,
     description: 'One receiver by its id; null when the site has none of that id. Scope tenant.read.',
     authScopes: { reads: 'tenant.read' },
-    complexity: 2,
+    complexity: LIST_COST,
     args: { endpointId: t.arg.id({ required: true, description: 'Its id.' }) },
     resolve: (site, { endpointId }, { deps }) => {
       const id = rowId(endpointId);

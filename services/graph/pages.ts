@@ -19,8 +19,11 @@ export interface ListPage<Row> {
   count(): Promise<number>;
 }
 
-/** Most rows that hang on one key of a batch. */
-const MAX_OF_A_KEY = 100;
+/** Keys that rows hang on, and how many rows of each are wanted at most. */
+export interface KeysOf {
+  readonly values: readonly string[];
+  readonly most: number;
+}
 
 /** A row that says whose it is, so that what hangs on it is looked for there alone. */
 export type Owned<Row> = Row & { readonly tenantId: string };
@@ -33,8 +36,8 @@ export interface List<Row, Filter> {
   count(deps: ReadingDeps, tenantId: string, filter: Filter): Promise<number>;
   /** The first row of a filter; null when there is none. */
   find(deps: ReadingDeps, tenantId: string, filter: Filter): Promise<Owned<Row> | null>;
-  /** The rows of each key, in the order of the keys; at most 100 of one. */
-  groups(deps: ReadingDeps, tenantId: string, key: string, values: readonly string[]): Promise<Owned<Row>[][]>;
+  /** The rows of each key, in the order of the keys; at most `most` of one. */
+  groups(deps: ReadingDeps, tenantId: string, key: string, of: KeysOf): Promise<Owned<Row>[][]>;
   /** One page of each key's rows, in the order of the keys, in one statement; `countOf` knows their lengths. Throws as `page`. */
   pages(
     deps: ReadingDeps,
@@ -47,8 +50,8 @@ export interface List<Row, Filter> {
 
 /** The list of a source. */
 export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filter> {
-  const groups: List<Row, Filter>['groups'] = async ({ reading }, tenantId, key, values) => {
-    const found = await atDatabase(() => listByKeys(reading, source, tenantId, key, values, MAX_OF_A_KEY));
+  const groups: List<Row, Filter>['groups'] = async ({ reading }, tenantId, key, { values, most }) => {
+    const found = await atDatabase(() => listByKeys(reading, source, tenantId, key, values, most));
     return values.map((value) => (found.get(value) ?? []).map((row) => ({ ...row, tenantId })));
   };
   const count = ({ reading }: Pick<ReadingDeps, 'reading'>, tenantId: string, filter: Filter): Promise<number> =>
@@ -80,7 +83,8 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
         return cutPage(rows, orderBy, first, async () => countOf(value));
       });
     },
-    each: async (deps, tenantId, key, values) => (await groups(deps, tenantId, key, values)).map(([row]) => row ?? null),
+    each: async (deps, tenantId, key, values) =>
+      (await groups(deps, tenantId, key, { values, most: 1 })).map(([row]) => row ?? null),
   };
 }
 

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { GraphQLNamedType } from 'graphql';
 import {
+  getNullableType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
+  isListType,
   isObjectType,
   isSpecifiedScalarType,
   parse,
@@ -12,6 +14,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../graphql/examples.ts';
+import { MOST_OF } from '../../graphql/limits/lists.ts';
 import { describeSchema, schema } from '../../graphql/schema.ts';
 
 const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
@@ -46,6 +49,15 @@ test('every example of GraphiQL is a valid document, and the documentation has i
     expect(docs).toContain(query);
     expect(docs).toContain(question);
   }
+});
+
+test('every list of the schema that is no page stands in the table of what lists hold at most, and the table names no other', () => {
+  const lists = types
+    .filter(isObjectType)
+    .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
+    .filter(({ field }) => isListType(getNullableType(field.type)) && !['nodes', 'edges'].includes(field.name))
+    .map(({ type, field }) => `${type.name}.${field.name}`);
+  expect(Object.keys(MOST_OF).toSorted()).toEqual(lists.toSorted());
 });
 
 test('no type shows a secret, a hash or a signature', () => {

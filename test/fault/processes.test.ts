@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeProtectedHeader } from 'jose';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { GRAPHQL_PATH } from '../../graphql/door.ts';
+import { GRAPHQL_PATH } from '../../graphql/engine.ts';
 import { createServiceSecrets } from '../../sandbox/secrets.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { blockable, wrongClock } from '../support/clusterFaults.ts';

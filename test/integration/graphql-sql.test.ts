@@ -97,15 +97,15 @@ async function sell(database: Database, tenantId: string, host: string): Promise
   }
 }
 
-const DELIVERY = 'state event { type } endpoint { origin } attempts { status }';
-const PAYMENT = 'slug batch { workflowId } crossings { slug } observations { verdict } licence { jti } successor { slug }';
+const DELIVERY = 'state endpoint { origin }';
+const PAYMENT = 'slug batch { workflowId } observations { verdict } licence { jti } successor { slug }';
 
 /** Each field of a site, asked for with everything that hangs on its rows, and the statements it costs besides the site's own. */
 const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['hosts(first: $n) { totalCount nodes { host enforcement { mode } challenge { token } } }', 3],
   ['pages(first: $n) { totalCount nodes { slug } }', 2],
   ['earnings(groupBy: SLUG) { totals { events } breakdown(first: $n) { totalCount nodes { key } } }', 2],
-  [`crossings(first: $n) { totalCount nodes { slug legs { toAddress } payment { ${PAYMENT} } } }`, 7],
+  [`crossings(first: $n) { totalCount nodes { slug legs { toAddress } payment { ${PAYMENT} } } }`, 6],
   ['legs(first: $n) { totalCount nodes { slug crossing { slug payment { batch { state } } } } }', 5],
   [
     'statements { statements(first: $n) { totalCount nodes { wallet lines(first: 3) { totalCount nodes { slug crossing { slug } } } } } }',
@@ -119,11 +119,11 @@ const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['audit(groupBy: AGENT) { breakdown(first: $n) { totalCount nodes { key } } byAgent(first: $n) { nodes { agent } } }', 2],
   ['agents(first: $n) { totalCount nodes { agent } }', 1],
   ['observations(first: $n) { totalCount nodes { slug } }', 3],
-  [`payments(first: $n) { totalCount nodes { ${PAYMENT} } }`, 6],
+  [`payments(first: $n) { totalCount nodes { ${PAYMENT} crossings { slug } } }`, 6],
   ['licencesSold(first: $n) { totalCount nodes { jti payment { batch { state } crossings { slug } } } }', 4],
   ['webhookEndpoints(first: $n) { totalCount nodes { url } }', 2],
-  [`webhookEvents(first: $n) { totalCount nodes { type deliveries { ${DELIVERY} } } }`, 6],
-  [`deliveries(first: $n) { totalCount nodes { ${DELIVERY} } }`, 5],
+  [`webhookEvents(first: $n) { totalCount nodes { type deliveries { ${DELIVERY} } } }`, 4],
+  [`deliveries(first: $n) { totalCount nodes { ${DELIVERY} event { type } attempts { status } } }`, 5],
   ['anomalyRules(first: $n) { totalCount nodes { metric } }', 1],
   ['keys(first: $n) { totalCount nodes { name } }', 2],
   ['members(first: $n) { totalCount nodes { authorId } }', 2],

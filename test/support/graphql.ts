@@ -5,9 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
+import { startThread } from '../../bin/api/graphql.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { openReadingDatabase } from '../../db/graph/reading.ts';
-import { createGraphqlDoor, GRAPHQL_PATH } from '../../graphql/door.ts';
+import { createGraphqlDoor } from '../../graphql/door.ts';
+import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
+import { openQueryThread } from '../../graphql/thread/host.ts';
 import { createOwnerToken } from '../../services/tenants.ts';
 import { startTestApi } from './api.ts';
 
@@ -17,10 +20,17 @@ export interface GraphAnswer {
   readonly text: string;
   // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
   readonly data: any;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly extensions: any;
   readonly errors: readonly {
     readonly message: string;
     readonly path?: readonly (string | number)[];
-    readonly extensions: { readonly code: string; readonly reason?: string; readonly upgrade?: boolean };
+    readonly extensions: {
+      readonly code: string;
+      readonly reason?: string;
+      readonly limit?: string;
+      readonly upgrade?: boolean;
+    };
   }[];
 }
 
@@ -51,8 +61,8 @@ export async function sendGraph(
     body,
   });
   const text = await response.text();
-  const { data = null, errors = [] } = JSON.parse(text);
-  return { status: response.status, text, data, errors };
+  const { data = null, errors = [], extensions = null } = JSON.parse(text);
+  return { status: response.status, text, data, errors, extensions };
 }
 
 /** What no answer may ever hold: a status of 500, a stack, SQL. */
@@ -62,11 +72,15 @@ export function expectClean(graph: Awaited<ReturnType<typeof startTestGraphql>>,
   expect(graph.api.problems).toEqual([]);
 }
 
-/** Starts both doors; `count()` gives the statements since it was called last. */
-export async function startTestGraphql() {
+/**
+ * Starts both doors; `count()` gives the statements since it was called last. With `isThreaded` questions are executed in the thread
+ * of the service, and no statements are counted.
+ */
+export async function startTestGraphql({ isThreaded = false }: { readonly isThreaded?: boolean } = {}) {
   const api = await startTestApi();
   const outbound = createOutbound({ allowLoopback: true });
-  const pool = await openReadingDatabase({ url: api.urls.appUrl, poolSize: 2, statementTimeoutMs: 10_000 });
+  const settings = { url: api.urls.appUrl, poolSize: 2, statementTimeoutMs: 10_000 };
+  const pool = await openReadingDatabase(settings);
   let statements = 0;
   const counted = (sql: Sql): Sql => ({
     query: (statement, values) => {
@@ -80,9 +94,14 @@ export async function startTestGraphql() {
     transaction: (work, isolation) => pool.transaction((sql) => work(counted(sql)), isolation),
   };
   const secretBox = createSecretBox(randomBytes(32));
-  const deps = { ...api.deps, outbound, secretBox, reading, oidc: null, temporalUi: { url: 'http://ui', namespace: 'default' } };
-  const door = createGraphqlDoor(deps, { key: null });
-  const bare = createGraphqlDoor(deps, null);
+  const deps = { ...api.deps, outbound, secretBox, oidc: null };
+  const temporalUi = { url: 'http://ui', namespace: 'default' };
+  const reads = { ...api.deps, reading, temporalUi };
+  const start = () => startThread({ pool: settings, pepper: api.deps.pepper, temporalUi }, 256);
+  const thread = isThreaded ? await openQueryThread({ start, log: api.deps.log }) : null;
+  const engines = { ask: thread?.ask ?? openEngine(reads, null), change: openEngine(reads, deps), connections: 2 };
+  const door = createGraphqlDoor(deps, engines, { key: null });
+  const bare = createGraphqlDoor(deps, engines, null);
   const server = createServer((request, response) => {
     void (request.url?.startsWith('/bare') ? bare : door)(request, response);
   });
@@ -105,6 +124,7 @@ export async function startTestGraphql() {
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      await thread?.close();
       await pool.close();
       await outbound.close();
       await api.stop();

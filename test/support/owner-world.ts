@@ -6,6 +6,7 @@ import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
 import type { GraphqlContext, GraphqlDeps } from '../../graphql/context.ts';
+import { Budget } from '../../graphql/limits/budget.ts';
 import { schema } from '../../graphql/schema.ts';
 import { createRule } from '../../services/anomalies/rules.ts';
 import { findKey, mintKey } from '../../services/keys.ts';
@@ -49,13 +50,14 @@ export async function startOwnerWorld() {
   const api = await startTestApi({ hosts });
   const { database, pepper } = api.deps;
   const secretBox = createSecretBox(randomBytes(32));
-  const deps: GraphqlDeps = { ...api.deps, outbound, secretBox, reading: database, oidc: null, temporalUi: null };
+  const changes: GraphqlDeps = { ...api.deps, outbound, secretBox, oidc: null };
+  const deps = { ...changes, reading: database, temporalUi: null };
 
   const contextOf = async (bearer: string): Promise<GraphqlContext> => {
     const isKey = bearer.startsWith('svc_live_');
     const key = isKey ? await findKey(deps, bearer) : null;
     const owner = isKey ? null : await authenticateOwner(deps, bearer);
-    return { deps, requestId: randomUUID(), key, owner };
+    return { deps, changes, requestId: randomUUID(), key, owner, budget: new Budget() };
   };
   const mutate = async (bearer: string, name: string, input: object, fields = ''): Promise<MutationAnswer> => {
     const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;

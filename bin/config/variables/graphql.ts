@@ -17,6 +17,14 @@ export const graphql = {
     fallback: '5000',
     schema: wholeNumber(100, 60_000),
   }),
+  graphqlMemoryMb: withDefault({
+    name: 'GRAPHQL_MEMORY_MB',
+    about:
+      'Memory of the thread that executes GraphQL queries, in MiB; a query that takes it all ends the thread, and nothing else.',
+    example: '256',
+    fallback: '256',
+    schema: wholeNumber(64, 4_096),
+  }),
   graphiql: optional({
     name: 'GRAPHIQL',
     about: 'Whether a browser gets the GraphiQL page at /_svc/graphql. Not set: everywhere but in production.',

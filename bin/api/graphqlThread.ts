@@ -1,0 +1,17 @@
+/** The thread that GraphQL's questions are executed in, with its own pool of connections and nothing of the process's environment. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { openReadingDatabase } from '../../db/graph/reading.ts';
+import type { ReaderDeps } from '../../graphql/context.ts';
+import { openEngine } from '../../graphql/engine.ts';
+import { logThrough, serve } from '../../graphql/thread/serve.ts';
+
+/** All that the thread is told. The pepper shows owners the invitations of their members. */
+export interface ThreadSettings extends Pick<ReaderDeps, 'pepper' | 'temporalUi'> {
+  readonly pool: Parameters<typeof openReadingDatabase>[0];
+}
+
+if (parentPort === null) throw new Error('this is a thread of the API');
+const { pool, pepper, temporalUi } = workerData as ThreadSettings;
+const reading = await openReadingDatabase(pool);
+const log = logThrough(parentPort);
+serve(parentPort, openEngine({ reading, pepper, temporalUi, log, clock: Date.now }, null), () => reading.close());

@@ -1,0 +1,54 @@
+import { SCOPES } from '../../domain/access.ts';
+import { MAX_LIST } from '../../domain/enforcement.ts';
+import { FAILURE_REASONS } from '../../domain/errors.ts';
+import { MAX_LEGS } from '../../domain/legs.ts';
+import { TERMS } from '../../domain/licencePeriod.ts';
+import { MAX_PATTERNS } from '../../domain/scope.ts';
+import { EVENT_TYPES } from '../../domain/webhook/event.ts';
+
+/**
+ * The most that each list may hold which is not a page, by type and field. It is what the list costs, and for lists that are read from
+ * rows it is also the most that is read; whatever comes longer by another way meets the ceiling of an execution (budget.ts).
+ */
+export const MOST_OF = {
+  'Crossing.legs': MAX_LEGS,
+  'Payment.crossings': 5,
+  'Payment.observations': 100,
+  'WebhookEvent.deliveries': 20,
+  'Delivery.attempts': 20,
+  'SettlementBatch.txHashes': 50,
+  'SoldLicence.patterns': MAX_PATTERNS,
+  'SoldLicence.terms': TERMS.length,
+  'AuditTotals.failedByReason': FAILURE_REASONS.length,
+  'WaitingAuthor.reasons': 6,
+  'EnforcementStatus.basedOn': 6,
+  'EnforcementStatus.tracks': 4,
+  'HostChallenge.present': 10,
+  'OpenHostPayload.present': 10,
+  'WebhookEndpoint.eventTypes': EVENT_TYPES.length,
+  'WebhookEndpoint.hostFilter': 100,
+  'PublisherKey.scopes': SCOPES.length,
+  'Viewer.scopes': SCOPES.length,
+  'Viewer.tenantIds': 1_000,
+  'Tenant.articlePrefixes': 1_000,
+  'Tenant.freeSlugs': 5_000,
+  'Gate.excludePrefixes': MAX_LIST,
+  'Gate.includeExtensions': MAX_LIST,
+  'Gate.seoAllowlist': MAX_LIST,
+  'CrawlerPolicy.allow': MAX_LIST,
+  'CrawlerPolicy.block': MAX_LIST,
+  'CrawlerPolicy.charge': MAX_LIST,
+  'SetCrawlerPolicyPayload.allow': MAX_LIST,
+  'SetCrawlerPolicyPayload.block': MAX_LIST,
+  'SetCrawlerPolicyPayload.charge': MAX_LIST,
+  'SetSeoAllowlistPayload.fragments': MAX_LIST,
+  'LicenceOffering.periodFactors': 50,
+} as const satisfies Readonly<Record<string, number>>;
+
+/** A list of the table, by type and field. */
+export type BoundedList = keyof typeof MOST_OF;
+
+/** The most a list may hold: one row for `nodes` and `edges`, whose page has been counted by its `first`. */
+export function mostOf(type: string, field: string): number {
+  return MOST_OF[`${type}.${field}` as BoundedList] ?? 1;
+}
