@@ -1,32 +1,46 @@
 # Two images: `service` (API, worker, migrations, bin/admin: the command decides) and `temporal` (the server, built as
 # `npm run cluster` builds it, with the tool that sets up its schema). docker-compose.yml builds both.
+# `node deploy/image/pin.mjs` writes the digest behind each tag, here and in docker-compose.yml.
+ARG NODE_IMAGE=node:24.21-bookworm-slim
+# glibc, libstdc++ and CA certificates: no shell, no package manager.
+ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:latest
+ARG GO_IMAGE=golang:1.25-bookworm
+ARG DEBIAN_IMAGE=debian:bookworm-slim
 
-FROM node:24.21-bookworm-slim AS packages
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
-# Where a native package has no prebuilt binary (linux-arm64) it is compiled; nothing starts without one.
-RUN apt-get update && apt-get install --yes --no-install-recommends python3 make g++ && rm -rf /var/lib/apt/lists/*
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --no-audit --no-fund
+COPY deploy/image/prune.mjs /prune.mjs
+# Where a native package has no prebuilt binary (linux-arm64) it is compiled; nothing starts without one.
+RUN npm ci --omit=dev --no-audit --no-fund \
+  && { node -e "require('keccak/bindings.js'); require('secp256k1/bindings.js')" \
+    || { apt-get update && apt-get install --yes --no-install-recommends python3 make g++ && npm rebuild keccak secp256k1; }; } \
+  && npm pkg delete devDependencies && npm sbom --omit=dev --sbom-format=cyclonedx > sbom.cdx.json \
+  && node /prune.mjs node_modules
 
-FROM node:24.21-bookworm-slim AS service
+FROM ${RUNTIME_IMAGE} AS service
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8402 METRICS_HOST=0.0.0.0 METRICS_PORT=9464
 WORKDIR /app
+COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app/node_modules ./node_modules
+# What is in it, package by package (CycloneDX).
+COPY --from=packages /app/sbom.cdx.json ./sbom.cdx.json
 COPY . .
-USER node
+USER 1000:1000
 EXPOSE 8402 9464
 # Alive, not ready: whoever sends calls asks /readyz. The worker serves nothing but its metrics.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT}/metrics`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
+ENTRYPOINT []
 CMD ["node", "bin/api.ts"]
 
-FROM golang:1.25-bookworm AS temporal-build
+FROM ${GO_IMAGE} AS temporal-build
 ARG TEMPORAL_VERSION=1.29.1
 RUN CGO_ENABLED=0 go install "go.temporal.io/server/cmd/server@v${TEMPORAL_VERSION}" \
   && CGO_ENABLED=0 go install "go.temporal.io/server/cmd/tools/sql@v${TEMPORAL_VERSION}"
 
-FROM debian:bookworm-slim AS temporal
+FROM ${DEBIAN_IMAGE} AS temporal
 RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates netcat-openbsd \
   && rm -rf /var/lib/apt/lists/* && useradd --system --no-create-home temporal
 COPY --from=temporal-build /go/bin/server /usr/local/bin/temporal-server

@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts';
+import { newPrivateKey } from '../bin/serviceSecrets.ts';
 import { mintUsdc } from '../sandbox/parts/chain-setup.ts';
-import { newPrivateKey } from '../sandbox/secrets.ts';
 import { call, signInWith, stockFetch } from '../test/support/licences.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';

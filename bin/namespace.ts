@@ -1,4 +1,4 @@
-import { ensureNamespace } from '../sandbox/parts/temporal-namespace.ts';
+import { ensureNamespace } from '../adapters/temporalNamespace.ts';
 import { readNamespaceConfig } from './config.ts';
 
 /** Makes the Temporal namespace with 30 days of retention, then ends; safe to run at every deployment. */

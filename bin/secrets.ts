@@ -1,14 +1,15 @@
 /**
  * `node bin/secrets.ts <folder> [<network> …]`: writes the secret files docker-compose.yml reads, random ones, for Base unless networks
- * with a preset are named (cheapest first). The folder is its owner's alone; the files in it can be read by whatever user a container
- * runs as. A file that is there stays as it is, so a second run adds only what is missing. What cannot be made up, it says.
+ * with a preset are named (cheapest first). The folder is its owner's alone, also when it was there before; the files in it can be read
+ * by whatever user a container runs as. A file that is there stays as it is, so a second run adds only what is missing. What cannot be
+ * made up, it says; what only some need is left empty (not set).
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRESETS } from '../chain/presets.ts';
 import { routerAddress } from '../chain/split.ts';
-import { createServiceSecrets } from '../sandbox/secrets.ts';
+import { createServiceSecrets } from './serviceSecrets.ts';
 
 const [folder, ...named] = process.argv.slice(2);
 const networks = named.length === 0 ? ['eip155:8453'] : named;
@@ -16,7 +17,8 @@ if (folder === undefined || networks.some((id) => !Object.hasOwn(PRESETS, id))) 
   process.stderr.write(`usage: node bin/secrets.ts <folder> [<network> …]\nnetworks: ${Object.keys(PRESETS).join(', ')}\n`);
   process.exit(2);
 }
-mkdirSync(folder, { recursive: true, mode: 0o700 });
+mkdirSync(folder, { recursive: true });
+chmodSync(folder, 0o700);
 
 /** The text of a file, written at the first call. */
 function secret(name: string, make: () => string): string {
@@ -48,6 +50,8 @@ secret('secrets_key', () => made.secretsKey);
 secret('licence_keys', () => JSON.stringify({ keys: [made.licenceKey] }));
 secret('relayer_private_keys', () => JSON.stringify(Object.fromEntries(networks.map((id) => [id, [made.relayerPrivateKey]]))));
 secret('networks', () => JSON.stringify(networks.map((id) => ({ id, rpcUrls: [PUBLIC_NODES[id]], router: routerAddress }))));
+for (const name of ['database_direct_url', 'database_read_url', 'api_key_pepper_previous', 'facilitator_token', 'smtp_url'])
+  secret(name, () => '');
 process.stdout.write(
   `The secrets are in ${folder}; keep a copy apart from the database's backups.\n` +
     `Now put RPC addresses of your own into ${join(folder, 'networks')}, two providers at least, and send gas money to the relayer\n` +

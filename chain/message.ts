@@ -1,5 +1,5 @@
 /** Who signed a personal message (EIP-191): a key, or a wallet with code that confirms it (ERC-1271). */
-import secp256k1 from 'secp256k1';
+import type secp256k1Type from 'secp256k1';
 import { decodeFunctionResult, encodeFunctionData, hashMessage, parseAbi } from 'viem';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
@@ -7,9 +7,11 @@ import { findAccountsWithCode } from './code-size.ts';
 import { CONTRACT_AUTH_GAS, transferGas } from './gas.ts';
 import { keccak256 } from './keccak.ts';
 import { readCall } from './multicall.ts';
+import { requireNative } from './native.ts';
 import type { Rpc } from './rpc.ts';
 import { isEvmRefusal, quantity } from './rpc.ts';
 
+const secp256k1 = requireNative<typeof secp256k1Type>('secp256k1');
 const walletAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
 const VALID = '0x1626ba7e';
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { ServiceSecrets } from '../bin/serviceSecrets.ts';
 import { choosePort, releasePort } from './parts/ports.ts';
 import type { PartProcess } from './parts/processes.ts';
 import { startProcess, untilReady } from './parts/processes.ts';
-import type { ServiceSecrets } from './secrets.ts';
 
 /** What the service's processes are told; everything else has its default. */
 export interface ServiceSettings {

@@ -1,8 +1,7 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import type { Hex } from '../domain/payload.ts';
+import { createServiceSecrets, newPrivateKey } from '../bin/serviceSecrets.ts';
 import { generateToken } from '../services/keys.ts';
 
 const hex32 = z.templateLiteral(['0x', z.string().regex(/^[0-9a-f]{64}$/)]);
@@ -26,34 +25,8 @@ const sandboxSecrets = z.object({
   webhook: z.object({ endpointId: z.string(), secret: z.string() }).nullable(),
 });
 
-/** The secrets the service's processes share. */
-export interface ServiceSecrets {
-  readonly apiKeyPepper: string;
-  readonly quoteTokenSecret: string;
-  readonly secretsKey: string;
-  readonly licenceKey: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string; readonly d: string };
-  readonly relayerPrivateKey: Hex;
-}
-
 /** Everything secret of one sandbox; the same after a restart. */
 export type SandboxSecrets = z.infer<typeof sandboxSecrets>;
-
-/** New secrets for a service. Every call gives others. */
-export function createServiceSecrets(): ServiceSecrets {
-  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  return {
-    apiKeyPepper: randomBytes(48).toString('base64url'),
-    quoteTokenSecret: randomBytes(48).toString('base64url'),
-    secretsKey: randomBytes(32).toString('base64url'),
-    licenceKey: { kty: 'OKP', crv: 'Ed25519', x: String(jwk.x), d: String(jwk.d) },
-    relayerPrivateKey: newPrivateKey(),
-  };
-}
-
-/** A secp256k1 key; a random number of 32 bytes is none once in 2^127 times. */
-export function newPrivateKey(): Hex {
-  return `0x${randomBytes(32).toString('hex')}`;
-}
 
 /** The secrets of an earlier run; null when there are none, or none that this version can read. */
 export function findSecrets(file: string): SandboxSecrets | null {

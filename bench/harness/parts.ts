@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { registerNamespace } from '../../adapters/temporalNamespace.ts';
 import { migrate } from '../../db/migrate.ts';
 import type { Chain, ChainOptions } from '../../sandbox/parts/chain.ts';
 import { startChain } from '../../sandbox/parts/chain.ts';
@@ -16,7 +17,6 @@ import { createDatabase, dropDatabase } from '../../sandbox/parts/postgres-roles
 import type { Temporal } from '../../sandbox/parts/temporal.ts';
 import { startTemporal } from '../../sandbox/parts/temporal.ts';
 import { temporalSources } from '../../sandbox/parts/temporal-binary.ts';
-import { registerNamespace } from '../../sandbox/parts/temporal-namespace.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 /** Beside those of test runs, which remove what a killed process left there. */

@@ -1,6 +1,8 @@
 /** The whole service as it runs, for benches: processes of `bin/api.ts` and `bin/worker.ts` on parts of the run. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import type { ServiceSecrets } from '../../bin/serviceSecrets.ts';
+import { createServiceSecrets } from '../../bin/serviceSecrets.ts';
 import { relayerAddress } from '../../chain/transaction.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
@@ -9,8 +11,6 @@ import type { ChainOptions } from '../../sandbox/parts/chain.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import { serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
-import type { ServiceSecrets } from '../../sandbox/secrets.ts';
-import { createServiceSecrets } from '../../sandbox/secrets.ts';
 import { mintKey } from '../../services/keys.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { TenantInput } from '../../services/tenants.ts';

@@ -21,8 +21,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads and checks the whole environment at once. `needs` names what this process cannot run without; a variable that may come
- * from a file is read from `<name>_FILE` when that is set. Empty text counts as not set. The result is frozen; a second call with
- * the same environment gives an equal one.
+ * from a file is read from `<name>_FILE` when that is set. Empty text counts as not set, in a file too. The result is frozen; a
+ * second call with the same environment gives an equal one.
  *
  * @throws ConfigError that lists every problem, never a value.
  */
@@ -53,7 +53,7 @@ function readVariable(variable: Variable<unknown>, environment: Environment): Re
   let text = direct ?? variable.fallback;
   if (path !== undefined) {
     try {
-      text = readFileSync(path, 'utf8').trim();
+      text = readFileSync(path, 'utf8').trim() || variable.fallback;
     } catch {
       return { problem: `cannot be read from the file that ${variable.name}_FILE names` };
     }

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureNamespace } from '../../adapters/temporalNamespace.ts';
 import { choosePort, releasePort } from './ports.ts';
 import { startProcess, untilReady } from './processes.ts';
 import type { Progress } from './progress.ts';
@@ -9,7 +10,6 @@ import { checkServer } from './temporal.ts';
 import type { TemporalSources } from './temporal-binary.ts';
 import type { TemporalDatabase } from './temporal-database.ts';
 import { prepareTemporalDatabase } from './temporal-database.ts';
-import { ensureNamespace } from './temporal-namespace.ts';
 import { findTemporalServer } from './temporal-server-binary.ts';
 
 /** Where the server comes from and what it runs on. */

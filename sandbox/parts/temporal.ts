@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
+import { raiseRetention } from '../../adapters/temporalNamespace.ts';
 import { choosePort, releasePort } from './ports.ts';
 import type { PartProcess } from './processes.ts';
 import { startProcess, untilReady } from './processes.ts';
 import type { Progress } from './progress.ts';
 import type { TemporalSources } from './temporal-binary.ts';
 import { findTemporal, TEMPORAL_SERVER_VERSION } from './temporal-binary.ts';
-import { raiseRetention } from './temporal-namespace.ts';
 
 /** Where Temporal comes from and how it runs. */
 export interface TemporalOptions {

@@ -2,10 +2,10 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
+import { newPrivateKey } from '../../bin/serviceSecrets.ts';
 import type { Address } from '../../domain/legs.ts';
 import { buyPage } from '../../examples/buyer/buyer.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
-import { newPrivateKey } from '../../sandbox/secrets.ts';
 import { checkService } from '../support/invariants.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';

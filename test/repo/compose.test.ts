@@ -1,23 +1,32 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { RETENTION_DAYS } from '../../adapters/temporalNamespace.ts';
 import { listKnownNames } from '../../bin/check/env-names.ts';
+import { listPaths } from '../../bin/check/sources.ts';
 import { readAdminConfig, readApiConfig, readMigrateConfig, readNamespaceConfig, readWorkerConfig } from '../../bin/config.ts';
 import { REPLICAS } from '../../sandbox/cluster/replicas.ts';
 import { TEMPORAL_SERVER_VERSION } from '../../sandbox/parts/temporal-binary.ts';
-import { RETENTION_DAYS } from '../../sandbox/parts/temporal-namespace.ts';
 
 interface ServiceEntry {
   readonly image: string;
   readonly build?: { readonly target: string };
   readonly command?: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string | null>>;
   readonly secrets?: readonly string[];
   readonly deploy?: { readonly replicas: number };
+  readonly networks?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly read_only?: boolean;
+  readonly user?: string;
   readonly profiles?: readonly string[];
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
@@ -27,12 +36,13 @@ interface ServiceEntry {
 interface Compose {
   readonly services: Readonly<Record<string, ServiceEntry>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
 }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const text = read('docker-compose.yml');
-const { services, secrets } = parse(text, { merge: true }) as Compose;
+const { services, secrets, networks } = parse(text, { merge: true }) as Compose;
 const dockerfile = read('Dockerfile');
 const serverConfig = read('deploy/temporal/server.yaml');
 const entries = Object.entries(services);
@@ -50,10 +60,11 @@ function makeSecrets(): string {
 function environmentOf(name: string): Record<string, string> {
   const { environment = {} } = services[name] as ServiceEntry;
   return Object.fromEntries(
-    Object.entries(environment).map(([variable, value]) => [
-      variable,
-      value.replace('/run/secrets', folder).replace(/^\$\{PUBLIC_BASE_URL:.*$/, 'https://service.example'),
-    ]),
+    Object.entries(environment).flatMap(([variable, value]) =>
+      value === null
+        ? []
+        : [[variable, value.replace('/run/secrets', folder).replace(/^\$\{PUBLIC_BASE_URL:.*$/, 'https://service.example')]],
+    ),
   );
 }
 
@@ -82,6 +93,24 @@ describe('docker-compose.yml', () => {
       const unknown = Object.keys(services[name]?.environment ?? {}).filter((variable) => !known.has(variable));
       expect([name, unknown]).toEqual([name, []]);
     }
+  });
+
+  test('hands every variable of .env.example to API, worker and admin, but those meant for tests and those another process needs', () => {
+    const refused = ['OUTBOUND_ALLOW_LOOPBACK', 'OUTBOUND_SANDBOX_WEB', 'CRASH_AT', 'GRAPHIQL_TOKEN'];
+    const listening = ['HOST', 'PORT'];
+    const api = ['DATABASE_READ_URL', 'QUOTE_TOKEN_SECRETS', 'API_KEY_PEPPER', 'API_KEY_PEPPER_PREVIOUS', 'LICENCE_KEYS'];
+    const worker = ['RELAYER_PRIVATE_KEYS', 'SMTP_URL'];
+    const missing = {
+      api: [...refused, 'DATABASE_OWNER_URL', ...worker],
+      worker: [...refused, 'DATABASE_OWNER_URL', ...api, ...listening],
+      admin: [...refused, 'DATABASE_OWNER_URL', 'DATABASE_READ_URL', 'QUOTE_TOKEN_SECRETS', 'SMTP_URL', ...listening],
+    };
+    const names = listKnownNames().filter((name) => !name.endsWith('_FILE'));
+    for (const [name, without] of Object.entries(missing)) {
+      const given = Object.keys(services[name]?.environment ?? {}).map((variable) => variable.replace(/_FILE$/, ''));
+      expect([name, names.filter((variable) => !given.includes(variable)).sort()]).toEqual([name, without.sort()]);
+    }
+    expect(services['migrations']?.environment).toHaveProperty('DATABASE_OWNER_URL_FILE');
   });
 
   test('gives Temporal only variables that its configuration and scripts read', () => {
@@ -137,7 +166,10 @@ describe('docker-compose.yml', () => {
     const before = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
     makeSecrets();
     expect(readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'))).toEqual(before);
-    expect(new Set(before).size).toBe(before.length);
+    const filled = before.filter((secret) => secret !== '');
+    expect(new Set(filled).size).toBe(filled.length);
+    chmodSync(folder, 0o755);
+    makeSecrets();
     expect(statSync(folder).mode & 0o077).toBe(0);
     expect(read('.gitignore')).toContain('deploy/secrets/');
   });
@@ -146,6 +178,7 @@ describe('docker-compose.yml', () => {
     const literals = entries.flatMap(([name, { environment = {} }]) =>
       Object.entries(environment)
         .filter(([variable]) => /PASSWORD|SECRET|PEPPER|KEY|TOKEN/.test(variable) && !variable.endsWith('_FILE'))
+        .filter(([, value]) => value !== null)
         .map(([variable]) => `${name}: ${variable}`),
     );
     expect(literals).toEqual([]);
@@ -171,6 +204,34 @@ describe('docker-compose.yml', () => {
     }
     expect(Object.keys(services['api']?.depends_on ?? {}).sort()).toEqual(['migrations', 'namespace']);
     expect(Object.keys(services['worker']?.depends_on ?? {}).sort()).toEqual(['migrations', 'namespace']);
+  });
+
+  test('every container has bounds of memory and processes, no capability it does not name, and can gain none', () => {
+    const megabytes = (limit = ''): number => Number.parseInt(limit, 10) * (limit.endsWith('g') ? 1024 : 1);
+    for (const [name, one] of entries) {
+      expect([name, megabytes(one.mem_limit) >= 128, (one.pids_limit ?? 0) >= 32]).toEqual([name, true, true]);
+      expect([name, one.cap_drop, one.security_opt]).toEqual([name, ['ALL'], ['no-new-privileges:true']]);
+    }
+    expect(entries.filter(([, one]) => one.cap_add !== undefined).map(([name]) => name)).toEqual(['postgres']);
+    expect(entries.filter(([, one]) => one.read_only !== true).map(([name]) => name)).toEqual(['temporal-ui']);
+    const connections = Number(/max_connections=(\d+)/.exec(text)?.[1]);
+    expect(services['postgres']?.pids_limit).toBeGreaterThan(connections + 50);
+  });
+
+  test('the proxy meets the API and whoever watches it; only who needs the world outside reaches it', () => {
+    const meets = (name: string): string[] => {
+      const mine = services[name]?.networks ?? [];
+      const others = entries.filter(([other, one]) => other !== name && one.networks?.some((network) => mine.includes(network)));
+      return others.map(([other]) => other).sort();
+    };
+    expect(meets('proxy')).toEqual(['api', 'prometheus']);
+    expect(meets('temporal-ui')).not.toContain('postgres');
+    expect(meets('migrations')).not.toContain('temporal');
+    expect(entries.filter(([, one]) => one.networks === undefined).map(([name]) => name)).toEqual([]);
+    expect([...new Set(entries.flatMap(([, one]) => one.networks ?? []))].sort()).toEqual(Object.keys(networks).sort());
+    const open = entries.filter(([, one]) => one.networks?.some((network) => networks[network]?.internal !== true));
+    expect(open.map(([name]) => name).sort()).toEqual(['admin', 'api', 'prometheus', 'proxy', 'temporal-ui', 'worker']);
+    for (const name of ['postgres', 'temporal']) expect(meets('prometheus')).not.toContain(name);
   });
 
   test('opens three ports, all on this machine only unless told otherwise', () => {
@@ -210,14 +271,18 @@ describe('Temporal in containers and in the cluster profile', () => {
   });
 });
 
+/** Stages of the Dockerfile, each from its first line. */
+const stages = dockerfile.split(/^FROM /m).slice(1);
+
 describe('the Dockerfile', () => {
-  const stages = dockerfile.split(/^FROM /m).slice(1);
   test('runs a Node that runs TypeScript, without development packages, as an ordinary user, and says how it is', () => {
+    expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:24\.\d+-/m);
     const service = stages.find((stage) => stage.includes(' AS service'));
-    expect(service).toMatch(/^node:24\.\d+-/);
-    expect(service).toMatch(/^USER node$/m);
+    expect(service).toMatch(/^USER 1000:1000$/m);
     expect(service).toMatch(/^HEALTHCHECK /m);
-    expect(stages.find((stage) => stage.includes(' AS packages'))).toContain('npm ci --omit=dev');
+    expect(service).toContain('sbom.cdx.json');
+    const packages = stages.find((stage) => stage.includes(' AS packages'));
+    for (const step of ['npm ci --omit=dev', 'npm sbom --omit=dev', 'prune.mjs']) expect(packages).toContain(step);
     const temporal = stages.find((stage) => stage.includes(' AS temporal\n'));
     expect(temporal).toMatch(/^USER temporal$/m);
     expect(temporal).toMatch(/^HEALTHCHECK /m);
@@ -228,14 +293,58 @@ describe('the Dockerfile', () => {
     expect(entries.map(([, { build }]) => build?.target).filter((target) => target && !targets.includes(target))).toEqual([]);
   });
 
-  test('lets only what the service runs with into the image', () => {
+  test('names every foreign image once, in a place that pin.mjs knows; pins are of all or of none', () => {
+    const named = execFileSync(process.execPath, [join(ROOT, 'deploy/image/pin.mjs'), 'list'], { encoding: 'utf8' });
+    const images = named.trim().split('\n');
+    const composed = entries.map(([, { image }]) => image).filter((image) => !image.startsWith('content-settlement/'));
+    expect(images).toEqual(expect.arrayContaining(composed));
+    expect(stages.every((stage) => stage.startsWith('${'))).toBe(true);
+    expect(images.every((image) => /^[\w./-]+:[\w.-]+(@sha256:[0-9a-f]{64})?$/.test(image))).toBe(true);
+    expect(new Set(images.map((image) => image.includes('@'))).size).toBe(1);
+  });
+
+  test('lets into the image what the service runs with, and nothing else', () => {
     const lines = read('.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));
     expect(lines[0]).toBe('*');
     const allowed = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
-    expect(allowed.filter((path) => /^(test|bench|docs|\.|examples|node_modules)/.test(path) && path !== '.npmrc')).toEqual([]);
-    expect(allowed.filter((path) => !existsSync(join(ROOT, path)) && path !== 'schema.graphql')).toEqual([]);
+    expect(
+      allowed.filter((path) => /^(test|bench|docs|\.|examples|node_modules|sandbox)/.test(path) && path !== '.npmrc'),
+    ).toEqual([]);
+    expect(allowed.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
     expect(lines).toContain('deploy/secrets');
+    const refused = lines.slice(1).filter((line) => !line.startsWith('!'));
+    const within = (path: string, folders: string[]): boolean =>
+      folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
+    const commands = ['api', 'worker', 'migrate', 'namespace', 'admin', 'rollups', 'secrets'].map((name) => `bin/${name}.ts`);
+    const { files, packages } = importsOf([...commands, 'workflows/index.ts']);
+    expect(files.length).toBeGreaterThan(200);
+    expect(files.filter((path) => !within(path, allowed) || within(path, refused))).toEqual([]);
+    const shipped = listPaths().filter((path) => path.startsWith('bin/') && !within(path, refused));
+    expect(shipped.filter((path) => !files.includes(path))).toEqual([]);
+    const { dependencies } = JSON.parse(read('package.json')) as { readonly dependencies: Readonly<Record<string, string>> };
+    expect(packages.filter((name) => dependencies[name] === undefined)).toEqual([]);
   });
 });
+
+/** Files and packages that are loaded by these files, however deep; types alone are not loaded. */
+function importsOf(entryPoints: readonly string[]): { readonly files: readonly string[]; readonly packages: readonly string[] } {
+  const files = new Set(entryPoints);
+  const packages = new Set<string>();
+  for (const file of files) {
+    const source = read(file).replace(/^(?:import|export) type [^;]*;$/gm, '');
+    const loaded = [...source.matchAll(/(?:\bfrom |\bimport\(|^import |new URL\(|require\w*(?:<[^>]*>)?\()'([^']+)'/gm)];
+    for (const [, specifier = ''] of loaded) {
+      if (/^\.{1,2}\/.*\.(ts|mjs)$/.test(specifier)) files.add(join(file, '..', specifier));
+      else if (/^(@[\w-]+\/)?\w[\w.-]*(\/|$)/.test(specifier) && !specifier.startsWith('node:') && !specifier.includes('://'))
+        packages.add(
+          specifier
+            .split('/')
+            .slice(0, specifier.startsWith('@') ? 2 : 1)
+            .join('/'),
+        );
+    }
+  }
+  return { files: [...files], packages: [...packages] };
+}

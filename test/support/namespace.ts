@@ -1,6 +1,6 @@
 /** A Temporal namespace of one test's own: for workflows whose ids are fixed, so that test files do not meet in them. */
 import { randomUUID } from 'node:crypto';
-import { registerNamespace } from '../../sandbox/parts/temporal-namespace.ts';
+import { registerNamespace } from '../../adapters/temporalNamespace.ts';
 import { useTemporal } from './parts.ts';
 
 /** Registers a namespace and waits until the server knows it everywhere. Every call makes another one. */
