@@ -20,6 +20,7 @@ export async function readDatabaseGauges(sql: Sql, networks: readonly string[]):
     reading(sql),
     spentBudgets(sql),
     size(sql),
+    archive(sql),
   ]);
   return points.flat();
 }
@@ -117,6 +118,19 @@ async function reading(sql: Sql): Promise<GaugePoint[]> {
   return rows.map(
     ({ network, age }): GaugePoint => ({ name: 'svc.recon.read_age', value: Math.max(0, Number(age)), labels: { network } }),
   );
+}
+
+/** How old the archive of the WAL is: what a restore would lose. Nothing where none is kept. */
+async function archive(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ age: string; failing: boolean }>(
+    `select extract(epoch from now() - coalesce(last_archived_time, pg_postmaster_start_time())) as age,
+       coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as failing
+      from pg_stat_archiver where current_setting('archive_mode') <> 'off'`,
+  );
+  return rows.flatMap(({ age, failing }): GaugePoint[] => [
+    { name: 'svc.wal.archive_age', value: Math.max(0, Number(age)) },
+    { name: 'svc.wal.archive_failing', value: failing ? 1 : 0 },
+  ]);
 }
 
 /** Seconds that the database's clock is ahead of ours (`now`, epoch milliseconds), within the time that the question took. */

@@ -122,7 +122,7 @@ export interface UnexplainedTransfer {
   readonly tenantIds: readonly string[];
 }
 
-/** Transfers of a network, as stored from the chain, without a crossing: the oldest first, at most 1,000. */
+/** Transfers of a network, as stored from the chain, without a payment and not by our own keys: the oldest first, at most 1,000. */
 export async function listUnexplained(sql: Sql, network: string): Promise<UnexplainedTransfer[]> {
   const rows = await sql.query<{
     tx_hash: string;
@@ -141,6 +141,8 @@ export async function listUnexplained(sql: Sql, network: string): Promise<Unexpl
      where t.network = $1 and t.nonce is not null
        and not exists (select 1 from authorization_claim as a where a.network = t.network and a.asset = t.token
          and a.payer = t.payer and a.nonce = t.nonce)
+       and not exists (select 1 from lost_settlement as l where l.network = t.network and l.asset = t.token
+         and l.payer = t.payer and l.nonce = t.nonce)
        and exists (select 1 from payment as p where p.network = t.network and p.pay_to = t.to_address)
      order by t.block_number, t.log_index limit 1000`,
     [network],

@@ -29,6 +29,13 @@ export interface PaymentRefusal {
   readonly sentence: string;
 }
 
+const RAW_OVER = 'invalid_exact_evm_payload_authorization_valid_before';
+
+/** True for the refusal of an authorization whose time is over; it fits its terms in everything but `accepted`. */
+export function isOver({ raw }: PaymentRefusal): boolean {
+  return raw === RAW_OVER;
+}
+
 /** Seconds the reference leaves between check and expiry; two block times come on top (safety 10). */
 const SETTLE_MARGIN_SECONDS = 6;
 /**
@@ -82,7 +89,7 @@ export function checkTimes(
 ): PaymentRefusal | null {
   const needed = nowSeconds + SETTLE_MARGIN_SECONDS + (2 * limits.blockTimeMs) / 1_000;
   if (authorization.validBefore < BigInt(Math.ceil(needed))) {
-    return invalid('invalid_exact_evm_payload_authorization_valid_before', 'the authorization expires too soon to be settled');
+    return invalid(RAW_OVER, 'the authorization expires too soon to be settled');
   }
   if (authorization.validAfter > BigInt(Math.floor(nowSeconds))) {
     return invalid('invalid_exact_evm_payload_authorization_valid_after', 'the authorization is not valid yet');

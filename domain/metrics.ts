@@ -61,6 +61,12 @@ export const METRICS = {
   'svc.pool.waiting': { kind: 'gauge', unit: '1', about: 'What waits for a connection of a pool at this moment.' },
   'svc.pool.connections': { kind: 'gauge', unit: '1', about: 'Connections of a pool, used and idle.' },
   'svc.database.clock_skew': { kind: 'gauge', unit: 's', about: 'Clock of the database minus clock of this process.' },
+  'svc.wal.archive_age': {
+    kind: 'gauge',
+    unit: 's',
+    about: 'Time since a segment of the WAL was last archived; absent where nothing is archived.',
+  },
+  'svc.wal.archive_failing': { kind: 'gauge', unit: '1', about: '1 while the last segment of the WAL could not be archived.' },
   'svc.chain.clock_skew': {
     kind: 'gauge',
     unit: 's',

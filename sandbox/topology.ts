@@ -16,6 +16,8 @@ export interface Topology {
   readonly contractName: 'sandbox.json' | 'cluster.json';
   /** Settings of Postgres beside the usual ones, `name=value`. */
   readonly postgresSettings: readonly string[];
+  /** True keeps an archive of the WAL beside the data. */
+  readonly archive: boolean;
   /** With these ports tried first; a second call, after the first one's end, is a restart. */
   startTemporal(start: TemporalStart): Promise<Temporal>;
   /** Brings the schema of the service up to date. */
@@ -67,6 +69,7 @@ export interface ServiceProcesses {
 export const SANDBOX: Topology = {
   contractName: 'sandbox.json',
   postgresSettings: [],
+  archive: false,
   startTemporal: ({ options, folder, port, uiPort, progress }) => {
     const { environment } = options;
     return startTemporal({

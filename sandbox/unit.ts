@@ -96,7 +96,8 @@ async function startParts(start: UnitStart): Promise<Parts> {
 }
 
 function startPostgresPart({ options, topology }: UnitStart, port: number): Promise<Postgres> {
-  return startPostgres({ folder: stateFolders(options.folder).postgres, port, settings: topology.postgresSettings });
+  const { postgresSettings: settings, archive } = topology;
+  return startPostgres({ folder: stateFolders(options.folder).postgres, port, settings, archive });
 }
 
 function startTemporalPart(start: UnitStart, postgres: Promise<Postgres>, port: number, uiPort: number): Promise<Temporal> {

@@ -5,3 +5,9 @@
 export function wasUsedBefore(look: { readonly used: boolean } | null): boolean {
   return look?.used === true;
 }
+
+/**
+ * For so long after `admin recover` found it on the chain, an authorization that our own transaction carried before a restore lost its row is
+ * taken for a purchase of its recipient and value. Its signature is public by then: whoever is first has the one page that it paid for.
+ */
+export const LOST_HONOURED_HOURS = 24;

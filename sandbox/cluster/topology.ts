@@ -33,6 +33,7 @@ export function createClusterTopology(logs: string): Topology {
   return {
     contractName: 'cluster.json',
     postgresSettings: CLUSTER_POSTGRES,
+    archive: true,
     startTemporal: async ({ options, folder, port, progress, postgres }: TemporalStart) => {
       const { environment } = options;
       const { superUrl } = await postgres;

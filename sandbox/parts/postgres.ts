@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { isAlive } from './lock.ts';
 import { choosePort, releasePort } from './ports.ts';
+import type { PostgresPlaces } from './postgres-archive.ts';
+import { archiveSettings, placeArchive } from './postgres-archive.ts';
 import { findPostgresBinaries } from './postgres-binaries.ts';
 import type { ClusterRecord } from './postgres-cluster.ts';
 import { createCluster, findCluster, recordCluster } from './postgres-cluster.ts';
@@ -22,6 +24,8 @@ export interface PostgresOptions {
   readonly database?: string;
   /** More settings, `name=value`. */
   readonly settings?: readonly string[];
+  /** True archives its WAL by the scripts of deploy/postgres, as docker-compose.yml does. */
+  readonly archive?: boolean;
 }
 
 /** The ways to connect to one database. All hold a password: never log them. */
@@ -40,6 +44,8 @@ export interface Postgres extends DatabaseUrls {
   readonly process: PartProcess;
   /** False when it started on data of an earlier run. */
   readonly isNew: boolean;
+  /** Where its data is, and its archive if it has one; both belong to the user it runs as. */
+  readonly places: PostgresPlaces;
   /** The same roles on another database of this cluster. */
   urlsOf(database: string): DatabaseUrls;
   /** Fast shutdown: open connections are cut, everything committed is on disk. A second call waits for the first. */
@@ -69,11 +75,13 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const record = kept ?? (await createCluster(options.folder, binaries, identity));
   await clearStalePid(record.dataFolder);
   const port = await choosePort(options.port ?? 0);
-  const settings = [...SETTINGS, `port=${port}`, ...(options.settings ?? [])].flatMap((setting) => ['-c', setting]);
+  const places =
+    options.archive === true ? placeArchive(record.dataFolder, identity) : { data: record.dataFolder, archive: null };
+  const settings = [...SETTINGS, `port=${port}`, ...archiveSettings(places), ...(options.settings ?? [])];
   const process = await startProcess({
     name: 'Postgres',
     command: binaries.postgres,
-    args: ['-D', record.dataFolder, ...settings],
+    args: ['-D', record.dataFolder, ...settings.flatMap((setting) => ['-c', setting])],
     logFile: join(options.folder, 'postgres.log'),
     cwd: '/',
     env: { LC_ALL: 'C', TZ: 'UTC' },
@@ -95,7 +103,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     await process.stop();
     throw error;
   }
-  return { ...urlsOf(database), port, process, isNew: kept === null, urlsOf, stop: () => process.stop() };
+  return { ...urlsOf(database), port, process, isNew: kept === null, places, urlsOf, stop: () => process.stop() };
 }
 
 function urls(record: ClusterRecord, port: number, database: string): DatabaseUrls {

@@ -40,6 +40,7 @@ export interface DoctorParts {
 
 const LOW_GAS_WEI = 5_000_000_000_000_000n;
 const MAX_SKEW_MS = 5_000;
+const MAX_ARCHIVE_SECONDS = 600;
 const SPARE_PARTITION_DAYS = 7;
 const RETENTION_DAYS = 30;
 const LATE_BLOCKS = 10;
@@ -143,6 +144,7 @@ async function examineBacklog({ database, networks }: SettlementDeps): Promise<F
       lagSeconds > 300 && 'warn',
       'See: WebhookBacklog.',
     ),
+    examineArchive(points),
     judge(
       'alerts',
       alerts.length === 0 ? 'none is open' : alerts.map(({ kind, count }) => `${kind}: ${count}`).join(', '),
@@ -150,6 +152,21 @@ async function examineBacklog({ database, networks }: SettlementDeps): Promise<F
       'Read them with `admin alert list`; after dealing with them `admin alert resolve <kind>`.',
     ),
   ];
+}
+
+function examineArchive(points: readonly GaugePoint[]): Finding {
+  const gauge = (name: GaugeName): number | undefined => points.find((point) => point.name === name)?.value;
+  const ageSeconds = gauge('svc.wal.archive_age');
+  if (ageSeconds === undefined) {
+    return judge(
+      'archive',
+      'none',
+      'warn',
+      'Nothing is archived: after a loss no backup is newer than the last dump. See: Backup and restore.',
+    );
+  }
+  const isStale = ageSeconds > MAX_ARCHIVE_SECONDS || gauge('svc.wal.archive_failing') === 1;
+  return judge('archive', `the WAL was archived ${Math.round(ageSeconds)} s ago`, isStale && 'fail', 'See: WalArchiveOld.');
 }
 
 async function examineTemporal(read: () => Promise<TemporalFacts>): Promise<Finding[]> {

@@ -1,3 +1,4 @@
+import { listLost } from '../../db/lostSettlements.ts';
 import type { UnexplainedTransfer } from '../../db/operations.ts';
 import { listRelayers, listUnexplained } from '../../db/operations.ts';
 import { adoptCount } from '../../db/settlement/relayer.ts';
@@ -5,6 +6,8 @@ import type { ReconcileDeps } from '../reconcile/deps.ts';
 import { readChain } from '../reconcile/readChain.ts';
 import { agreedCount } from '../relayer/nonce.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
+import type { UnreadNonces } from './lostSettlements.ts';
+import { findLostSettlements } from './lostSettlements.ts';
 
 /** What recovering a network found. */
 export interface Recovery {
@@ -14,20 +17,27 @@ export interface Recovery {
     readonly before: bigint;
     readonly after: bigint;
   }[];
-  /** Money that reached addresses of ours by authorizations we hold no row of: rows that the backup did not have. */
+  /** What our own keys settled and no row tells of, with its payees: sales that the backup did not have, and nobody showed again since. */
+  readonly lost: Awaited<ReturnType<typeof listLost>>;
+  /** Nonces of our keys that the chain counts, no batch holds, and no block that was read shows. */
+  readonly unread: readonly UnreadNonces[];
+  /** Money that reached addresses of ours by authorizations we hold no row of, and that no key of ours sent. */
   readonly unexplained: readonly UnexplainedTransfer[];
 }
 
 /** Blocks are read in rounds; a chain that is further away than this takes another call. */
 const MOST_ROUNDS = 10_000;
+/** Lost settlements that are listed; all are stored. */
+const MOST_LISTED = 10_000;
 
 /**
- * After a restore from a backup that is older than the chain: adopts the chain's nonce for each relayer key, so that no nonce is
- * taken twice, reads the chain from where the backup stood, and lists what no row explains. No payment gets an outcome here: rows
- * that exist are judged by their evidence as always, by the sweeper (safety 1, 3). A second call finds the same. Throws
- * chain_unavailable.
+ * After a restore from a backup that is older than the chain: finds what our keys settled meanwhile and stores it as lost, adopts the
+ * chain's nonce for each relayer key, so that no nonce is taken twice, reads the chain from where the backup stood, and lists what no row
+ * explains. No payment gets an outcome here: rows that exist are judged by their evidence as always, by the sweeper (safety 1, 3). In this
+ * order, so that a call that broke off is simply made again; a second call finds the same. Throws chain_unavailable.
  */
 export async function recoverNetwork(deps: SettlementDeps & ReconcileDeps, networkId: string): Promise<Recovery> {
+  const unread = await findLostSettlements(deps, networkId);
   const relayers = [];
   for (const { network, address, nextNonce } of await listRelayers(deps.database)) {
     if (network !== networkId) continue;
@@ -37,5 +47,9 @@ export async function recoverNetwork(deps: SettlementDeps & ReconcileDeps, netwo
     relayers.push({ address, before: nextNonce, after: isAhead ? count : nextNonce });
   }
   for (let round = 0; round < MOST_ROUNDS && (await readChain(deps, networkId)).behind; round++);
-  return { network: networkId, relayers, unexplained: await listUnexplained(deps.database, networkId) };
+  const [lost, unexplained] = [
+    await listLost(deps.database, networkId, MOST_LISTED),
+    await listUnexplained(deps.database, networkId),
+  ];
+  return { network: networkId, relayers, lost, unread, unexplained };
 }

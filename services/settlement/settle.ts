@@ -4,14 +4,16 @@ import { gasAlone } from '../../chain/calldata.ts';
 import { checkSignature } from '../../chain/contract-wallet.ts';
 import type { Network } from '../../chain/network.ts';
 import { findCoveringPurchase } from '../../db/licences/licences.ts';
+import type { LostSettlement } from '../../db/lostSettlements.ts';
+import { findLost } from '../../db/lostSettlements.ts';
 import type { AuthorizationKey, Intake, NewPayment } from '../../db/settlement/intake.ts';
 import { rememberRequestKey } from '../../db/settlement/intake.ts';
 import type { Payment, PaymentRef, StoredLeg } from '../../db/settlement/payment.ts';
 import { storedAgent } from '../../domain/agent.ts';
-import { checkTerms } from '../../domain/authorization.ts';
+import { checkTerms, isOver } from '../../domain/authorization.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
-import { wasUsedBefore } from '../../domain/payment/firstLook.ts';
+import { LOST_HONOURED_HOURS, wasUsedBefore } from '../../domain/payment/firstLook.ts';
 import { guardLicence, guardPurchase } from '../../domain/payment/guard.ts';
 import { isSettled, isUndecided } from '../../domain/payment/state.ts';
 import type { ObservedAgent, Terms } from '../../domain/terms.ts';
@@ -26,6 +28,7 @@ import { admit } from './admission.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { findKnown, lookAtNonce, store } from './intake.ts';
+import { runRound } from './round.ts';
 import type { BatchStarter } from './starter.ts';
 import type { Waiter } from './waiter.ts';
 
@@ -59,7 +62,8 @@ const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_al
  * Settles one payment and answers with its receipt. The order of checks is safety 12:
  * terms → signature → replay → open purchase → row → chain. A second call with the same authorization and the same
  * purchase gets the first one's answer, byte for byte, until its licence ends; for another purchase it is refused.
- * The authorization is looked up once before the row, and once more when somebody else turns out to have been quicker.
+ * The authorization is looked up once before the row, and once more when somebody else turns out to have been quicker. One that our own
+ * transaction carried before a restore lost its row gets the row anew, once, for the purchase it is shown for (ADR 0018).
  * Throws PaymentError for a refused, failed or undecided payment, ServiceError `unavailable` kinds for outages before
  * the row exists (nothing is counted then).
  */
@@ -74,10 +78,12 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
     nonce: payment.authorization.nonce,
   };
   const find = (): Promise<Payment | null> => atLedger(() => findKnown(deps.database, key));
+  const findOwn = (): Promise<LostSettlement | null> => atLedger(() => findLost(deps.database, key, LOST_HONOURED_HOURS));
   const misfit = checkTerms(payment, expectedTerms(request.terms, network), Math.floor(deps.now() / 1000), network);
   // Whatever does not fit is refused before its signature costs anything, unless we hold it: its time may be over, its answer counts.
   const held = misfit && request.known === undefined ? await find() : request.known;
-  if (misfit && !held) throw await no(deps, request, network, misfit);
+  const late = misfit && !held && mode === 'live' && isOver(misfit) ? await findOwn() : null;
+  if (misfit && !held && !late) throw await no(deps, request, network, misfit);
   const signature = await checkSignature(rpc, network, payment);
   if (!signature.ok) throw await no(deps, request, network, signature);
   await checkRequestKeys(deps, request, network, key);
@@ -86,21 +92,33 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   const planned = { lane: signature.lane, plannedGas: gasAlone(signature.lane, partOf(request)) };
   await atLedger(() => admit(deps, request, network, planned));
   const look = mode === 'mock' ? null : await lookAtNonce(rpc, { network, ...payment.authorization });
+  let own: LostSettlement | null = null;
   if (wasUsedBefore(look)) {
     const since = await find(); // another call may have stored it in the meantime, and sent it
     if (since) return answerKnown(deps, request, network, since);
+    own = late ?? (await findOwn());
     const sentence = 'this authorization was used or cancelled before it was shown to us';
-    throw await no(deps, request, network, { ...USED, sentence });
+    if (!own) throw await no(deps, request, network, { ...USED, sentence });
   }
   const stale = await request.purchase?.freeze?.();
   if (stale) throw await no(deps, request, network, stale);
-  const seen = { ...planned, unusedAtBlock: look?.blockNumber ?? null };
+  const seen = { ...planned, unusedAtBlock: own ? own.blockNumber - 1n : (look?.blockNumber ?? null) };
   const intake = await atLedger(() => insert(deps, newPayment(deps, request, network, seen)));
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
   if (request.purchase) deps.onPurchase?.(intake.payment);
   if (intake.payment.facts.state === 'held') deps.metrics?.count('svc.settle.guard_held');
   deps.crashAt('after_intake');
-  return awaitDecision(deps, intake.payment);
+  return own ? settleLost(deps, intake.payment, own) : awaitDecision(deps, intake.payment);
+}
+
+/** Settles a row that came back by the evidence it had: at once, since nothing is sent and its time may be over. */
+async function settleLost(deps: SettleDeps, payment: Payment, { txHash }: LostSettlement): Promise<SettleReceipt> {
+  try {
+    await runRound(chainOf(deps, payment.network), [{ payment, hashes: [txHash] }], { atSafe: false });
+    return await awaitDecision(deps, (await findKnown(deps.database, payment)) ?? payment);
+  } catch (error) {
+    throw isAway(error) ? pendingError(deps, payment) : error;
+  }
 }
 
 /** Refuses the payment of a request, which has no row of its own. */

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAdminProgram } from '../../bin/admin/program.ts';
-import { readAdminConfig } from '../../bin/config.ts';
-import { openDatabase } from '../../db/database.ts';
-import { serviceEnvironment } from '../../sandbox/processes-of-service.ts';
+import { runServiceAdmin } from '../support/admin.ts';
 import type { Backup } from '../support/backup.ts';
 import { backUp } from '../support/backup.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
@@ -33,26 +30,7 @@ async function sale(baseUrl: string): Promise<{ readonly ref: string; readonly p
 const stopAll = () => Promise.all([...service.apis, ...service.workers].map((one) => one.stop()));
 
 /** Runs an admin command on the restored database; what it prints. */
-async function admin(...args: string[]): Promise<Record<string, unknown>> {
-  const environment = {
-    ...serviceEnvironment({
-      ...{ databaseUrl: backup.appUrl, rpcUrl: service.chain.rpcUrl, router: service.chain.router, secrets: service.secrets },
-      temporal: { ...service.temporal, uiUrl: null },
-    }),
-  };
-  const printed: unknown[] = [];
-  const database = await openDatabase({ url: backup.appUrl, poolSize: 2 });
-  const program = createAdminProgram({
-    open: async () => ({ database, config: readAdminConfig(environment) }),
-    print: (value) => printed.push(value),
-  });
-  try {
-    await program.parseAsync(args, { from: 'user' });
-  } finally {
-    await database.close();
-  }
-  return printed[0] as Record<string, unknown>;
-}
+const admin = (...args: string[]) => runServiceAdmin(service, backup.appUrl, ...args);
 
 test('a backup older than twenty settlements comes back: the chain is adopted, the lost money is listed, and sales go on', {
   timeout: 300_000,
@@ -75,18 +53,23 @@ test('a backup older than twenty settlements comes back: the chain is adopted, t
   );
   interface Found {
     relayers: { before: string; after: string }[];
-    unexplained: { txHash: string; amountMicro: string; tenantIds: string[] }[];
+    lost: { txHash: string; amountMicro: string; legs: { amountMicro: string }[]; tenantIds: string[] }[];
+    unread: unknown[];
+    unexplained: unknown[];
   }
   const { networks } = (await admin('recover')) as { networks: Found[] };
   const [found] = networks;
   expect(Number(found?.relayers[0]?.after)).toBeGreaterThan(Number(found?.relayers[0]?.before));
-  expect(found?.unexplained.map(({ txHash }) => txHash).sort()).toEqual(lost.map(({ ref }) => ref).sort());
-  expect(found?.unexplained.every(({ tenantIds }) => tenantIds.includes(site.tenantId))).toBe(true);
-  const sum = found?.unexplained.reduce((total, { amountMicro }) => total + Number(amountMicro), 0);
-  expect(sum).toBe(lost.reduce((total, { price }) => total + price, 0));
+  expect(found?.lost.map(({ txHash }) => txHash).sort()).toEqual(lost.map(({ ref }) => ref).sort());
+  expect(found?.lost.every(({ tenantIds }) => tenantIds.includes(site.tenantId))).toBe(true);
+  const sum = (amounts: readonly { amountMicro: string }[] = []) =>
+    amounts.reduce((all, { amountMicro }) => all + Number(amountMicro), 0);
+  expect(sum(found?.lost)).toBe(lost.reduce((total, { price }) => total + price, 0));
+  expect(sum(found?.lost.flatMap(({ legs }) => legs))).toBe(sum(found?.lost));
+  expect(found).toMatchObject({ unread: [], unexplained: [] });
   const settled = (rows: readonly Record<string, unknown>[]) => rows.map((row) => [row['payment_id'], row['tx_hash']]);
   expect(settled(await states())).toEqual(settled(before));
-  expect(await admin('recover')).toMatchObject({ networks: [{ unexplained: found?.unexplained }] });
+  expect(await admin('recover')).toMatchObject({ networks: [{ lost: found?.lost, unread: [], unexplained: [] }] });
 
   const environment = { DATABASE_URL: backup.appUrl };
   const [restored] = await Promise.all([service.startApi(environment), service.startWorker(environment)]);

@@ -8,6 +8,7 @@ import { LICENCE_MUTANTS } from './licences.ts';
 import { LIVE_MUTANTS } from './live.ts';
 import type { Mutant } from './mutant.ts';
 import { RELIABILITY_MUTANTS } from './reliability.ts';
+import { RESTORE_MUTANTS } from './restore.ts';
 import { RULE_MUTANTS } from './rules.ts';
 
 /** Every bug that a test must notice, those with cheap tests first. */
@@ -22,4 +23,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...RELIABILITY_MUTANTS,
   ...LICENCE_MUTANTS,
   ...BOUND_MUTANTS,
+  ...RESTORE_MUTANTS,
 ];

@@ -10,6 +10,7 @@ import { listKnownNames } from '../../bin/check/env-names.ts';
 import { listPaths } from '../../bin/check/sources.ts';
 import { readAdminConfig, readApiConfig, readMigrateConfig, readNamespaceConfig, readWorkerConfig } from '../../bin/config.ts';
 import { REPLICAS } from '../../sandbox/cluster/replicas.ts';
+import { archiveSettings } from '../../sandbox/parts/postgres-archive.ts';
 import { TEMPORAL_SERVER_VERSION } from '../../sandbox/parts/temporal-binary.ts';
 
 interface ServiceEntry {
@@ -148,6 +149,14 @@ describe('docker-compose.yml', () => {
       true,
     ]);
     expect(given).not.toContain('database_owner_url');
+  });
+
+  test('archives the WAL as the cluster does, by the scripts that the drill runs', () => {
+    const { command = [], volumes = [] } = services['postgres'] as ServiceEntry;
+    const scripts = '/etc/postgresql/scripts';
+    const wanted = archiveSettings({ data: '', archive: { folder: '/archive', scripts } });
+    expect(command.filter((word) => wanted.includes(word))).toEqual(wanted);
+    expect(volumes).toEqual(expect.arrayContaining([`./deploy/postgres:${scripts}:ro`, 'archive:/archive']));
   });
 
   test('every secret a process names is given to it, comes from a file, and is made by bin/secrets.ts', () => {

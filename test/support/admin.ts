@@ -2,7 +2,10 @@
 import { expect } from 'vitest';
 import { createAdminProgram } from '../../bin/admin/program.ts';
 import { readAdminConfig } from '../../bin/config.ts';
+import { openDatabase } from '../../db/database.ts';
+import { serviceEnvironment } from '../../sandbox/processes-of-service.ts';
 import type { startTestApi } from './api.ts';
+import type { TestService } from './service.ts';
 
 type TestApi = Awaited<ReturnType<typeof startTestApi>>;
 
@@ -26,5 +29,28 @@ export async function runAdmin(api: TestApi, ...args: string[]): Promise<Record<
   });
   await program.parseAsync(args, { from: 'user' });
   expect(printed).toHaveLength(1);
+  return printed[0] as Record<string, unknown>;
+}
+
+/** Runs a command in this process over the processes' own database of a running service; what it prints. Exit codes are left alone. */
+export async function runServiceAdmin(
+  service: Pick<TestService, 'chain' | 'secrets' | 'temporal'>,
+  databaseUrl: string,
+  ...args: string[]
+): Promise<Record<string, unknown>> {
+  const { chain, secrets, temporal } = service;
+  const settings = { databaseUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets, temporal: { ...temporal, uiUrl: null } };
+  const environment = { ...serviceEnvironment(settings) };
+  const printed: unknown[] = [];
+  const database = await openDatabase({ url: databaseUrl, poolSize: 2 });
+  const program = createAdminProgram({
+    open: async () => ({ database, config: readAdminConfig(environment) }),
+    print: (value) => printed.push(value),
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } finally {
+    await database.close();
+  }
   return printed[0] as Record<string, unknown>;
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { routerAbi, tokenAbi } from '../../chain/abi.ts';
 import type { BatchItem } from '../../chain/calldata.ts';
 import { planBatch } from '../../chain/calldata.ts';
+import { carriedBy } from '../../chain/carried.ts';
 import { CONTRACT_AUTH_GAS, MAX_BATCH_BYTES, MAX_BATCH_GAS, MAX_BATCH_ITEMS, PLAIN_AUTH_GAS } from '../../chain/gas.ts';
 import { payToOf, routerAddress } from '../../chain/split.ts';
 import type { Address } from '../../domain/legs.ts';
@@ -32,6 +33,19 @@ function item(number: number, payee: ReturnType<typeof payToOf>, changes: Partia
 }
 
 const bytes = (data: Hex) => (data.length - 2) / 2;
+
+test('what a batch carried is read back from its bytes, with what each payee gets; a flush and a void carried nothing', () => {
+  const sent = [item(1, split(3)), item(2, split(3)), item(3, wallet(7))];
+  const back = carriedBy(planBatch(sent, network).data);
+  expect(back.map(({ payer, nonce }) => [payer, nonce])).toEqual(
+    sent.map(({ authorization: { from, nonce } }) => [from, nonce]),
+  );
+  for (const { legs } of back) expect(legs.reduce((sum, { amountMicro }) => sum + amountMicro, 0n)).toBe(1_000n);
+  expect(back.map(({ legs }) => legs.length)).toEqual([3, 3, 1]);
+  const [alone] = carriedBy(planBatch([item(4, wallet(1))], network).data);
+  expect(alone).toMatchObject({ legs: [{ toAddress: address(1), amountMicro: 1_000n }], validBefore: 2_000_000_000n });
+  expect([carriedBy('0x'), carriedBy('0xdeadbeef')]).toEqual([[], []]);
+});
 
 test('a single payment to a wallet goes straight to the token', () => {
   const plan = planBatch([item(1, wallet(1))], network);
