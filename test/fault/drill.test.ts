@@ -2,6 +2,7 @@
  * The drill of docs/operations.md: base backup and archive of a running service, its Postgres lost, restored to a moment between the
  * broadcast of a payment and its settlement, while the chain went on. Temporal has forgotten everything: rows are the truth.
  */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -196,4 +197,15 @@ test('restored to a moment between broadcast and settlement, nothing is charged 
   expect(after.answer.body.ok).toBe(true);
   const gifts = new Map(lost[2]?.quote.legs.map((leg) => [leg.toAddress.toLowerCase(), BigInt(leg.amountMicro)]));
   await checkService(service, { gifts, outsideNonces: lost.length });
+
+  // An archive that fails is told.
+  const archiving = async (): Promise<string | undefined> => {
+    const said = await runServiceAdmin(service, postgres.appUrl, 'doctor');
+    process.exitCode = 0;
+    return (said['findings'] as { check: string; state: string }[]).find(({ check }) => check === 'archive')?.state;
+  };
+  expect(await archiving()).toBe('ok');
+  rmSync(join(postgres.places.archive?.scripts ?? '', 'archive.sh'));
+  await query(postgres.superUrl, 'select pg_switch_wal()');
+  await expect.poll(archiving, { timeout: 30_000, interval: 1_000 }).toBe('fail');
 });

@@ -37,6 +37,7 @@ describe('an archive', () => {
   test('ends the reading where a segment is missing (1), and stops the server where one cannot be read (above 125)', async () => {
     const back = join(folder, 'back');
     await expect(script('fetch.sh', folder, '000000010000000000000002', back)).rejects.toMatchObject({ code: 1 });
+    mkdirSync(join(folder, 'wal'), { recursive: true });
     writeFileSync(join(folder, 'wal', '000000010000000000000003.gz'), 'half of a segm');
     await expect(script('fetch.sh', folder, '000000010000000000000003', back)).rejects.toMatchObject({ code: 126 });
   });
@@ -53,6 +54,7 @@ describe('an archive', () => {
     mkdirSync(join(folder, 'base', '.part.1'));
     utimesSync(join(folder, 'base', '.part.1'), 1, 1);
     const wal = join(folder, 'wal');
+    mkdirSync(wal, { recursive: true });
     for (const name of readdirSync(wal)) rmSync(join(wal, name));
     const names = ['00000001000000000000000F', '000000010000000000000010', '000000020000000000000011', '00000002.history'];
     for (const name of [...names, '00000001000000000000000F.00000028.backup']) writeFileSync(join(wal, `${name}.gz`), '');

@@ -17,6 +17,8 @@ export const NOW = 'NOW';
 const WORKER = `svc_gauges_read_at ${NOW}
 svc_settle_pending_age{network="eip155:1"} 2
 svc_recon_oldest_age{network="eip155:1"} 5
+svc_wal_archive_age 20
+svc_wal_archive_failing 0
 svc_recon_read_age{network="eip155:1"} 20
 svc_relayer_balance{network="eip155:1",relayer="0xab"} 1000000000000000000
 svc_relayer_paused{network="eip155:1",relayer="0xab"} 0
@@ -98,6 +100,7 @@ svc_settle_outcome_total{reason="chain_unavailable"} ${minute * 10}`,
   QuotesSlow: alsoApi((minute) => buckets('svc_quote_duration', minute, 100)),
   SettlementsSlow: alsoApi((minute) => buckets('svc_settle_duration', minute, 20_000)),
   GaugesStale: worker(`svc_gauges_read_at ${NOW}`, 'svc_gauges_read_at 0'),
+  WalArchiveOld: worker('svc_wal_archive_failing 0', 'svc_wal_archive_failing 1'),
   ClockSkew: worker('database_clock_skew 0.1', 'database_clock_skew -6'),
   ChainClockSkew: worker('svc_chain_clock_skew{network="eip155:1"} 0', 'svc_chain_clock_skew{network="eip155:1"} 6'),
   EventLoopBlocked: worker('loop_delay 12', 'loop_delay 1500'),
@@ -154,6 +157,7 @@ svc_settle_outcome_total{reason="overloaded"} ${minute * 4}`,
   QuotesSlow: alsoApi((minute) => buckets('svc_quote_duration', minute, 50)),
   SettlementsSlow: alsoApi((minute) => buckets('svc_settle_duration', minute, 10_000)),
   GaugesStale: well,
+  WalArchiveOld: worker('svc_wal_archive_age 20', 'svc_wal_archive_age 600'),
   ClockSkew: worker('database_clock_skew 0.1', 'database_clock_skew -5'),
   ChainClockSkew: worker('svc_chain_clock_skew{network="eip155:1"} 0', 'svc_chain_clock_skew{network="eip155:1"} 5'),
   EventLoopBlocked: worker('loop_delay 12', 'loop_delay 1000'),

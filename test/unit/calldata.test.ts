@@ -37,9 +37,7 @@ const bytes = (data: Hex) => (data.length - 2) / 2;
 test('what a batch carried is read back from its bytes, with what each payee gets; a flush and a void carried nothing', () => {
   const sent = [item(1, split(3)), item(2, split(3)), item(3, wallet(7))];
   const back = carriedBy(planBatch(sent, network).data);
-  expect(back.map(({ payer, nonce }) => [payer, nonce])).toEqual(
-    sent.map(({ authorization: { from, nonce } }) => [from, nonce]),
-  );
+  expect(back.map(({ payer, nonce }) => [payer, nonce])).toEqual(sent.map(({ authorization: { from, nonce } }) => [from, nonce]));
   for (const { legs } of back) expect(legs.reduce((sum, { amountMicro }) => sum + amountMicro, 0n)).toBe(1_000n);
   expect(back.map(({ legs }) => legs.length)).toEqual([3, 3, 1]);
   const [alone] = carriedBy(planBatch([item(4, wallet(1))], network).data);
