@@ -54,7 +54,7 @@ export async function findPaymentStory(sql: Sql, paymentId: string): Promise<Rec
        'tenantId', p.tenant_id, 'paymentId', p.payment_id, 'mode', p.mode, 'state', p.state, 'reason', p.reason,
        'rawReason', p.raw_reason, 'sentence', p.sentence, 'network', p.network, 'payer', p.payer, 'payTo', p.pay_to,
        'nonce', p.nonce, 'amountMicro', p.amount_micro::text, 'legs', p.legs, 'resource', p.resource, 'kind', p.kind,
-       'watched', p.watched, 'recorded', p.recorded, 'attempts', p.attempts, 'successorId', p.successor_id,
+       'watched', p.watched, 'reviewClosedAt', p.review_closed_at, 'reviewClosedReason', p.review_closed_reason, 'recorded', p.recorded, 'attempts', p.attempts, 'successorId', p.successor_id,
        'acceptedAt', p.accepted_at, 'decidedAt', p.decided_at, 'finalAt', p.final_at, 'checkedAt', p.checked_at,
        'settlementRef', p.tx_hash, 'logPosition', p.log_position, 'blockNumber', p.block_number, 'licenceJti', p.licence_jti,
        'evidence', (select coalesce(jsonb_agg(to_jsonb(t) order by t.block_number, t.log_index), '[]') from chain_transfer as t
@@ -75,11 +75,11 @@ export async function findPaymentStory(sql: Sql, paymentId: string): Promise<Rec
   return rows[0]?.story ?? null;
 }
 
-/** Puts a payment first in the sweeper's next round, and watches one that was given up again; false when there is none. */
+/** Puts a payment first in the sweeper's next round, and watches one that was given up or closed again; false when there is none. */
 export async function requestRecheck(sql: Sql, paymentId: string): Promise<boolean> {
   const rows = await sql.query(
-    `update payment set checked_at = null, watched = watched or state in (${sqlStates(LOOSE_STATES)})
-      where payment_id = $1 returning 1`,
+    `update payment set checked_at = null, watched = watched or state in (${sqlStates(LOOSE_STATES)}), review_closed_at = null,
+       review_closed_reason = null where payment_id = $1 returning 1`,
     [paymentId],
   );
   return rows.length > 0;

@@ -108,6 +108,12 @@ export async function findBatchOfPayment(
   return rows[0] ? { network: rows[0].network, batchId: rows[0].batch_id } : null;
 }
 
+/** The site of a payment; null when there is no such payment. */
+export async function findTenantOfPayment(sql: Sql, paymentId: string): Promise<string | null> {
+  const rows = await sql.query<{ tenant_id: string }>('select tenant_id from payment where payment_id = $1', [paymentId]);
+  return rows[0]?.tenant_id ?? null;
+}
+
 /** A transfer by an authorization to an address of ours that no payment row explains. */
 export interface UnexplainedTransfer {
   readonly txHash: string;

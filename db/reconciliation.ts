@@ -32,8 +32,8 @@ export interface OpenLeg {
 
 const WINDOW = '($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)';
 
-/** Why a leg is open of whose payment the chain shows nothing, by the payment's state. */
-const UNSHOWN = Object.entries(REASON_UNSHOWN)
+/** Why a leg is open of whose payment the chain shows nothing, by the payment's state; `closed`: a review that a person ended. */
+const UNSHOWN = Object.entries({ ...REASON_UNSHOWN, closed: 'written_off' })
   .map(([state, reason]) => `when '${state}' then '${reason}'`)
   .join(' ');
 
@@ -49,7 +49,8 @@ const JUDGED = `
     select payment_id, to_address, sum(amount_micro) as micro from leg where tenant_id = $1 and ${WINDOW}
      group by payment_id, to_address having sum(amount_micro) > 0
   ), seen as (
-    select net.*, p.network, p.payer, p.nonce, p.pay_to, p.amount_micro, p.leg_words, p.state, p.tx_hash as known_hash,
+    select net.*, p.network, p.payer, p.nonce, p.pay_to, p.amount_micro, p.leg_words,
+      case when p.state = 'review' and p.review_closed_at is not null then 'closed' else p.state end as state, p.tx_hash as known_hash,
       shown.tx_hash, coalesce(shown.to_address = p.pay_to and shown.amount_micro = p.amount_micro, false) as moved
     from net join payment as p on p.tenant_id = $1 and p.payment_id = net.payment_id
     left join lateral (

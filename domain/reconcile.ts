@@ -159,7 +159,14 @@ function equals(payout: Payout, amounts: readonly bigint[]): boolean {
 }
 
 /** Why a recorded leg is not settled by the chain. */
-export type ExceptionReason = 'unsettled' | 'settlement_pending' | 'amount_mismatch' | 'missing_receipt' | 'forgone' | 'reverted';
+export type ExceptionReason =
+  | 'unsettled'
+  | 'settlement_pending'
+  | 'amount_mismatch'
+  | 'missing_receipt'
+  | 'forgone'
+  | 'reverted'
+  | 'written_off';
 
 /** Why the legs of a payment are open while the chain shows no transfer of its authorization. */
 export const REASON_UNSHOWN: Readonly<Record<PaymentState, ExceptionReason>> = {

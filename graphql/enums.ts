@@ -63,8 +63,8 @@ export const FailureReason = builder.enumType('FailureReason', {
 export const ExceptionReason = builder.enumType('ExceptionReason', {
   description:
     'Why the chain does not show a leg settled: its payment is on the way, went wrong, was given up, shows another amount, or its ' +
-    'receipt was not found.',
-  values: named(['unsettled', 'settlement_pending', 'amount_mismatch', 'missing_receipt', 'forgone', 'reverted']),
+    'receipt was not found; written_off: a person found that no evidence will tell.',
+  values: named(['unsettled', 'settlement_pending', 'amount_mismatch', 'missing_receipt', 'forgone', 'reverted', 'written_off']),
 });
 
 /** Roles of legs. */

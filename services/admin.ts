@@ -1,5 +1,5 @@
 import type { ListedKey } from '../db/admin.ts';
-import { findPaymentStory, listKeys, requestRecheck } from '../db/admin.ts';
+import { findPaymentStory, listKeys } from '../db/admin.ts';
 import type { Database } from '../db/database.ts';
 import { ServiceError } from '../domain/errors.ts';
 
@@ -28,10 +28,4 @@ export async function describePayment(
   if (workflowId === undefined || temporal.uiUrl === undefined) return { ...story, workflowUrl: null };
   const base = temporal.uiUrl.replace(/\/+$/, '');
   return { ...story, workflowUrl: `${base}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}` };
-}
-
-/** Has the sweeper look for a payment's evidence again in its next round. Throws not_found. */
-export async function recheckPayment(deps: AdminDeps, paymentId: string): Promise<void> {
-  if (await requestRecheck(deps.database, paymentId)) return;
-  throw new ServiceError('not_found', 'there is no such payment');
 }

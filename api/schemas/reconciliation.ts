@@ -14,7 +14,15 @@ const ReconciliationException = z
     micro: netMicro,
     recordedAt: z.number().meta({ description: 'Epoch milliseconds' }),
     ageMs: z.number(),
-    reason: z.enum(['unsettled', 'settlement_pending', 'amount_mismatch', 'missing_receipt', 'forgone', 'reverted']),
+    reason: z.enum([
+      'unsettled',
+      'settlement_pending',
+      'amount_mismatch',
+      'missing_receipt',
+      'forgone',
+      'reverted',
+      'written_off',
+    ]),
     settlementRef: z.string().nullable(),
     settlementRefKind: z.enum(['txHash', 'transferId', 'mock', 'none']),
   })

@@ -12,6 +12,7 @@ import { examineSystem } from '../../services/operations/doctor.ts';
 import { recoverNetwork } from '../../services/operations/recover.ts';
 import { reportNonce, setNonce } from '../../services/operations/relayerNonce.ts';
 import { addRelayer, rebroadcastPayment, reportRelayers, retireRelayer, voidNonce } from '../../services/operations/relayers.ts';
+import { closeReview } from '../../services/operations/review.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import { flushSplits } from '../../services/relayer/flush.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
@@ -63,13 +64,24 @@ export function operationCommands({ open, print, operator }: Surroundings): Comm
 }
 
 /** Commands of one payment or network that need the chain. */
-export function addChainCommands(payment: Command, { open, print }: Surroundings): void {
+export function addChainCommands(payment: Command, { open, print, operator }: Surroundings): void {
   payment
     .command('rebroadcast <paymentId>')
     .description("Sends the stored bytes of the payment's batch once more: the same bytes.")
     .action(async (paymentId: string) => {
       await withSettlement(await open(), async (settlement) => {
         print({ paymentId, done: await rebroadcastPayment(settlement, parseId(paymentId)) });
+      });
+    });
+  payment
+    .command('close-review <paymentId>')
+    .description(
+      'Ends a review that no evidence decides, after reading the evidence again; decides nothing, and recheck opens it.',
+    )
+    .requiredOption('--reason <text>', 'what you found; the site reads it in its audit log')
+    .action(async (paymentId: string, { reason }: { reason: string }) => {
+      await withSettlement(await open(), async (settlement) => {
+        print(await closeReview(settlement, { actor: operator(), paymentId: parseId(paymentId), reason }));
       });
     });
   payment

@@ -1,13 +1,14 @@
 import { Command } from 'commander';
-import { describePayment, recheckPayment } from '../../services/admin.ts';
+import { describePayment } from '../../services/admin.ts';
 import { searchPayments } from '../../services/operations/finds.ts';
+import { recheckPayment } from '../../services/operations/review.ts';
 import { addChainCommands } from './operations.ts';
 import { paged, pageOf, parseId, parseMoment, parseState, parseTransaction, parseWallet } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Commands about payments. */
 export function paymentCommands(surroundings: Surroundings): Command {
-  const { open, print } = surroundings;
+  const { open, print, operator } = surroundings;
   const payment = new Command('payment').description('Payments.');
   addChainCommands(payment, surroundings);
   addFind(payment, surroundings);
@@ -21,10 +22,10 @@ export function paymentCommands(surroundings: Surroundings): Command {
     });
   payment
     .command('recheck <paymentId>')
-    .description('Has the sweeper look for its evidence in its next round.')
+    .description('Has the sweeper look for its evidence in its next round; a closed review is open again.')
     .action(async (paymentId: string) => {
       const { database } = await open();
-      await recheckPayment({ database }, parseId(paymentId));
+      await recheckPayment({ database }, operator(), parseId(paymentId));
       print({ paymentId, recheck: 'asked for' });
     });
   return payment;

@@ -43,6 +43,8 @@ export interface PaymentRow {
   readonly acceptedAtMs: number;
   readonly decidedAtMs: number | null;
   readonly finalAtMs: number | null;
+  /** When a person closed its review; it is still under review. */
+  readonly reviewClosedAtMs: number | null;
 }
 
 /** Which payments. */
@@ -71,7 +73,7 @@ export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
   columns: `p.payment_id, p.mode, p.settler, p.network, p.asset, p.payer, p.pay_to, p.nonce, p.valid_after::text,
     p.valid_before::text, p.lane, p.x402_version, p.host, p.slug, p.resource, p.kind, p.purpose, p.amount_micro,
     p.agent ->> 'ua' as agent_ua, p.state, p.batch_id, p.attempts, p.reason, p.raw_reason, p.sentence, p.successor_id, p.tx_hash,
-    p.log_position, p.block_number, p.block_time, p.accepted_at, p.decided_at, p.final_at`,
+    p.log_position, p.block_number, p.block_time, p.accepted_at, p.decided_at, p.final_at, p.review_closed_at`,
   from: 'payment p',
   tenant: 'p.tenant_id',
   id: { column: 'p.payment_id', type: 'uuid' },
@@ -114,6 +116,7 @@ export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
     acceptedAtMs: timeOf(row['accepted_at']),
     decidedAtMs: timeOrNull(row['decided_at']),
     finalAtMs: timeOrNull(row['final_at']),
+    reviewClosedAtMs: timeOrNull(row['review_closed_at']),
   }),
 };
 

@@ -79,6 +79,12 @@ PaymentType.implement({
       description: 'When it was settled or failed.',
       resolve: ({ decidedAtMs }) => decidedAtMs,
     }),
+    reviewClosedAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When a person ended its review, since no evidence will decide it; null otherwise.',
+      resolve: ({ reviewClosedAtMs }) => reviewClosedAtMs,
+    }),
     evidence: t.field({
       type: Evidence,
       nullable: true,

@@ -66,6 +66,12 @@ export async function recheckTransactions(deps: RoundDeps, networkId: string, tx
   }
 }
 
+/** Looks at one payment now, as the sweeper would, and writes what is decided. A second call changes nothing. Throws chain_unavailable. */
+export async function lookAgain(deps: SettlementDeps, payment: Payment): Promise<void> {
+  const call = chainOf(deps, payment.network);
+  await runRound(call, await lookupsOf(call, [payment]), { atSafe: true });
+}
+
 /**
  * Rounds over a list, those looked at longest ago first. A round that the chain gives no answer for leaves its payments to the clocks
  * and keeps no other from its turn; they come first the next time.

@@ -1,13 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Networks } from '../../chain/network.ts';
 import { findByAuthorization } from '../../db/settlement/intake.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
+import { closeReview, recheckPayment } from '../../services/operations/review.ts';
 import { facilitatorRail } from '../../services/rails/facilitator/rail.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
+import { operatorNamed } from '../../services/site/change.ts';
+import { listAuditEntries } from '../support/auditEntries.ts';
 import type { Answer, TestFacilitator } from '../support/facilitator.ts';
 import { clientOf, startFacilitator } from '../support/facilitator.ts';
 import { age, attempt, attemptUntilDecided, cancel, changed, mine, stateOf } from '../support/faults.ts';
@@ -156,4 +161,43 @@ test('an id that its facilitator never explains is reviewed by a person and free
   expect(await stateOf(world, settled.payment)).toMatchObject({ state: 'settled', tx_hash: idOf(settled) });
   expect(await stateOf(world, failed.payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
   expect(await stateOf(world, split.payment)).toMatchObject({ state: 'review' });
+
+  const row = async () => {
+    const { nonce } = split.payment.authorization;
+    const sql = 'select payment_id, state, watched, recorded, review_closed_reason as why from payment where nonce = $1';
+    return (await world.database.query<{ payment_id: string; state: string; watched: boolean }>(sql, [nonce]))[0];
+  };
+  const { payment_id: paymentId = '' } = (await row()) ?? {};
+  const alerts = async () =>
+    (
+      await world.database.query('select 1 from operator_alert where detail = $1 and resolved_at is null', [
+        `payment ${paymentId}`,
+      ])
+    ).length;
+  const actor = operatorNamed('Ann');
+  const close = (deps: SettlementDeps, id = paymentId) => closeReview(deps, { actor, paymentId: id, reason: 'asked them twice' });
+  const blind = changed(world, {
+    rpcOf: () => ({ ...world.rpc, request: () => Promise.reject(new ServiceError('chain_unavailable', 'gone')) }),
+  });
+  await expect(close(blind)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  expect([await alerts(), await row()]).toMatchObject([1, { watched: true }]);
+  expect(await close(world.deps)).toEqual({ paymentId, state: 'review', closed: true });
+  expect([await alerts(), await row()]).toMatchObject([
+    0,
+    { state: 'review', watched: false, recorded: false, why: 'asked them twice' },
+  ]);
+  await expect(close(world.deps)).rejects.toMatchObject({ code: 'conflict' });
+  await expect(close(world.deps, randomUUID())).rejects.toMatchObject({ code: 'not_found' });
+  const again = await attempt(world, split.terms, await paymentFor(world, split.payer, split.terms));
+  expect(again.code).toBe('settlement_pending');
+
+  await recheckPayment(world.deps, actor, paymentId);
+  expect(await row()).toMatchObject({ watched: true, why: null });
+  server.status = () => transfer('failed', split.terms.payTo, split.terms.priceMicro);
+  expect(await close(changed(world, { now: later }))).toEqual({ paymentId, state: 'failed', closed: false });
+  const entries = await listAuditEntries(world.database, world.tenantId);
+  expect(entries.map(({ action, actor: by, target }) => [action, by.userId, target])).toEqual([
+    ['payment.recheck', 'Ann', paymentId],
+    ['payment.close_review', 'Ann', paymentId],
+  ]);
 });

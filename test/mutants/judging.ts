@@ -171,4 +171,28 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: 'test/unit/sending-rules.test.ts', name: 'what was chosen is claimed only as it was chosen' },
   },
+  {
+    id: 'review-closed-before-safe',
+    rule: 3,
+    bug: 'a person may close a review whose authorization is unused: the safe block would have decided it',
+    edits: [
+      {
+        file: 'domain/payment/review.ts',
+        search:
+          "if (nonce === 'unused') return 'the authorization is unused: it is decided when a safe block has passed its end';",
+        replace: '',
+      },
+    ],
+    test: { file: 'test/unit/review.test.ts', name: 'refused by its rail, and unused' },
+  },
+  {
+    id: 'review-closed-unread',
+    rule: 3,
+    bug: 'a review is closed without reading its evidence again',
+    edits: [{ file: 'services/operations/review.ts', search: '  await lookAgain(deps, before);\n', replace: '' }],
+    test: {
+      file: 'test/integration/facilitator.test.ts',
+      name: 'an id that its facilitator never explains is reviewed by a person',
+    },
+  },
 ];

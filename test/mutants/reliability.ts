@@ -203,8 +203,8 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/migrate.ts',
-        search: "await client.query('select pg_advisory_lock($1)', [LOCK]);",
-        replace: "await client.query('select $1::int', [LOCK]);",
+        search: 'while (!(await hasLock(client))) await sleep(PAUSE_MS);',
+        replace: 'await hasLock(client);',
       },
     ],
     test: { file: 'test/integration/upgrade.test.ts', name: 'several migrators at once leave one schema' },
