@@ -3,6 +3,7 @@ import { fairnessBench } from './fairness.ts';
 import { gasBench } from './gas.ts';
 import { graphqlBench } from './graphql.ts';
 import type { Bench } from './harness/bench.ts';
+import { hostileQueriesBench } from './hostileQueries.ts';
 import { licenceQuoteBench } from './licenceQuote.ts';
 import { licenseCheckBench } from './licenseCheck.ts';
 import { memoryBench } from './memory.ts';
@@ -33,6 +34,7 @@ export const BENCHES: readonly Bench[] = [
   reportsBench,
   webhooksBench,
   graphqlBench,
+  hostileQueriesBench,
   recoveryBench,
   scaleBench,
   memoryBench,

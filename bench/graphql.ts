@@ -2,7 +2,7 @@
  * GraphQL beside REST: earnings by author of a busy site over 30 days of 10 million rows; and quotes of the same process, a hundred a
  * second, while an analyst asks the questions of docs/graphql.md one after another, beside quotes when nobody does.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { GRAPHQL_PATH } from '../graphql/engine.ts';
 import { EXAMPLES } from '../graphql/examples.ts';
 import { setPricing } from '../services/tenants.ts';
 import { alternate } from './harness/alternate.ts';
@@ -10,7 +10,7 @@ import type { Bench } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';
 import { makeFigure, percentile } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
-import { requestMedian, requestTimes } from './harness/http.ts';
+import { pacedTimes, requestMedian, requestTimes } from './harness/http.ts';
 import { startRecordsApi } from './records/api.ts';
 import { BUSY } from './records/load.ts';
 import type { RecordStore } from './records/store.ts';
@@ -18,9 +18,6 @@ import { sharedRecordStore } from './records/store.ts';
 
 const HOST = 'graph.example';
 const DAY_MS = 86_400_000;
-const PATH = '/_svc/graphql';
-/** Time between two quotes, milliseconds; whether the one before was answered does not matter. */
-const QUOTE_GAP_MS = 10;
 const CREDITS = { solo: { title: 'Alone', contributors: [{ authorId: 'ann', wallet: `0x${'a'.repeat(40)}` }] } };
 
 /** Figures of the GraphQL door (issue 9). */
@@ -53,7 +50,7 @@ async function measure(store: RecordStore, quick: boolean): Promise<Figure[]> {
 
 function operation(key: string, query: string): HttpRequest {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  return { method: 'POST', path: PATH, headers, body: JSON.stringify({ query }) };
+  return { method: 'POST', path: GRAPHQL_PATH, headers, body: JSON.stringify({ query }) };
 }
 
 async function besideRest(url: string, key: string, nowMs: number, quick: boolean): Promise<Figure> {
@@ -90,7 +87,7 @@ async function besideAnalyst(url: string, key: string, quick: boolean): Promise<
     headers: { authorization: `Bearer ${key}` },
   };
   const count = quick ? 50 : 1_500;
-  const p99 = async (): Promise<number> => percentile(await pacedTimes(url, quote, count), 99);
+  const p99 = async (): Promise<number> => percentile(await pacedTimes(url, quote, count), 0.99);
   await pacedTimes(url, quote, Math.min(count, 300));
   for (const { query } of EXAMPLES) await requestTimes(url, operation(key, query), 1);
   const rounds = await alternate({
@@ -106,19 +103,6 @@ async function besideAnalyst(url: string, key: string, quick: boolean): Promise<
     target: { atMost: 1.5 },
     notes: 'one API process; its database and the client share both cores with it',
   });
-}
-
-/** Milliseconds of each of `count` requests, sent at the rate of `QUOTE_GAP_MS`; each is measured from when it was sent. */
-async function pacedTimes(url: string, request: HttpRequest, count: number): Promise<number[]> {
-  const startedAt = performance.now();
-  const times: Promise<number[]>[] = [];
-  for (let index = 0; index < count; index++) {
-    await sleep(Math.max(0, startedAt + index * QUOTE_GAP_MS - performance.now()));
-    const time = requestTimes(url, request, 1);
-    time.catch(() => undefined); // thrown below
-    times.push(time);
-  }
-  return (await Promise.all(times)).flat();
 }
 
 async function whileAsking<T>(url: string, key: string, work: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import { alternate } from './alternate.ts';
@@ -67,6 +68,22 @@ export async function requestTimes(url: string, request: HttpRequest, count: num
     if (response.status !== status) throw new Error(`${request.method} ${path} answers ${response.status}`);
   }
   return times;
+}
+
+/** Time between two requests of `pacedTimes`, milliseconds; whether the one before was answered does not matter. */
+const GAP_MS = 10;
+
+/** Milliseconds of each of `count` requests, a hundred a second; each is measured from when it was sent. */
+export async function pacedTimes(url: string, request: HttpRequest, count: number): Promise<number[]> {
+  const startedAt = performance.now();
+  const times: Promise<number[]>[] = [];
+  for (let index = 0; index < count; index++) {
+    await sleep(Math.max(0, startedAt + index * GAP_MS - performance.now()));
+    const time = requestTimes(url, request, 1);
+    time.catch(() => undefined); // thrown below
+    times.push(time);
+  }
+  return (await Promise.all(times)).flat();
 }
 
 /** The middle of `requestTimes`. */

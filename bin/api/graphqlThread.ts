@@ -1,15 +1,21 @@
 /** The thread that GraphQL's questions are executed in, with its own pool of connections and nothing of the process's environment. */
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openReadingDatabase } from '../../db/graph/reading.ts';
 import type { ReaderDeps } from '../../graphql/context.ts';
 import { openEngine } from '../../graphql/engine.ts';
 import { logThrough, serve } from '../../graphql/thread/serve.ts';
 
+/** How far the thread stands back. */
+const NICE = 10;
+
 /** All that the thread is told. The pepper shows owners the invitations of their members. */
 export interface ThreadSettings extends Pick<ReaderDeps, 'pepper' | 'temporalUi'> {
   readonly pool: Parameters<typeof openReadingDatabase>[0];
 }
 
+// On Linux 0 is the thread that calls: where cores are short, quotes and settlement come first. Elsewhere it is the whole process.
+if (process.platform === 'linux') setPriority(0, NICE);
 if (parentPort === null) throw new Error('this is a thread of the API');
 const { pool, pepper, temporalUi } = workerData as ThreadSettings;
 const reading = await openReadingDatabase(pool);

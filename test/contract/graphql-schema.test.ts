@@ -14,6 +14,21 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../graphql/examples.ts';
+import {
+  ALIAS_LIMIT,
+  ANSWER_LIMIT_BYTES,
+  COST_LIMIT,
+  COUNT_COST,
+  DEPTH_LIMIT,
+  DIRECTIVE_LIMIT,
+  LIST_COST,
+  QUERY_LIMIT_MS,
+  REPORT_COST,
+  ROW_COST,
+  TOKEN_LIMIT,
+  VALUE_LIMIT,
+} from '../../graphql/limits/limits.ts';
+import type { BoundedList } from '../../graphql/limits/lists.ts';
 import { MOST_OF } from '../../graphql/limits/lists.ts';
 import { describeSchema, schema } from '../../graphql/schema.ts';
 
@@ -58,6 +73,26 @@ test('every list of the schema that is no page stands in the table of what lists
     .filter(({ field }) => isListType(getNullableType(field.type)) && !['nodes', 'edges'].includes(field.name))
     .map(({ type, field }) => `${type.name}.${field.name}`);
   expect(Object.keys(MOST_OF).toSorted()).toEqual(lists.toSorted());
+});
+
+test('the documentation says the limits as they are', () => {
+  const docs = readFileSync(new URL('../../docs/graphql.md', import.meta.url), 'utf8');
+  const rows = [
+    ['cost', COST_LIMIT],
+    ['levels of fields', DEPTH_LIMIT],
+    ['aliases, those of `__typename` included', ALIAS_LIMIT],
+    ['directives', DIRECTIVE_LIMIT],
+    ['tokens of a document', TOKEN_LIMIT],
+    ['values that an execution comes to', VALUE_LIMIT],
+    ['bytes of an answer', ANSWER_LIMIT_BYTES],
+  ] as const;
+  for (const [what, most] of rows) expect(docs).toContain(`| ${what} | ${most.toLocaleString('en-US')} |`);
+  expect(docs).toContain(`| time of a query, once its turn has come | ${QUERY_LIMIT_MS / 1_000} s |`);
+  for (const [list] of docs.matchAll(/(?<=\| `)[A-Z]\w+\.\w+(?=` \| \d)/g)) {
+    expect(docs).toContain(`| \`${list}\` | ${MOST_OF[list as BoundedList]} |`);
+  }
+  const prices = `a page ${LIST_COST}, a report\n${REPORT_COST}, a row that is read for another row ${ROW_COST}, \`totalCount\` ${COUNT_COST} for each row of the page`;
+  expect(docs).toContain(prices);
 });
 
 test('no type shows a secret, a hash or a signature', () => {

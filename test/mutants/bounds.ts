@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
+const graphql = 'test/integration/graphql-thread.test.ts';
 const bounds = 'test/integration/scope-bounds.test.ts';
 
 const reports = 'test/integration/report-api.test.ts';
@@ -147,5 +148,69 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: offers, name: 'take no more room than their requests' },
+  },
+  {
+    id: 'every-list-costs-one',
+    rule: 10,
+    bug: 'a list on a row costs one row, whatever it holds',
+    edits: [
+      {
+        file: 'graphql/limits/measure.ts',
+        search: 'isList ? mostOf(parent.name, field.name) : rows',
+        replace: 'isList ? 1 : rows',
+      },
+    ],
+    test: {
+      file: 'test/property/graphql-cost.test.ts',
+      name: 'a query within the cost never comes to more values than it costs',
+    },
+  },
+  {
+    id: 'queries-go-back-up',
+    rule: 10,
+    bug: 'a query may lead from a leg to all legs of its crossing, and from each of them again',
+    edits: [
+      { file: 'graphql/limits/measure.ts', search: 'inside.belowLists.has(type.name)', replace: "inside.belowLists.has('')" },
+    ],
+    test: {
+      file: 'test/property/graphql-cost.test.ts',
+      name: 'a query within the cost never comes to more values than it costs',
+    },
+  },
+  {
+    id: 'lists-read-longer-than-priced',
+    rule: 10,
+    bug: 'what a query comes to is not counted while it is executed',
+    edits: [
+      {
+        file: 'graphql/limits/budget.ts',
+        search: 'this.#values += Array.isArray',
+        replace: 'this.#values += 0 * +Array.isArray',
+      },
+    ],
+    test: { file: graphql, name: 'an answer that would have too many bytes, or values' },
+  },
+  {
+    id: 'answers-of-any-length',
+    rule: 10,
+    bug: 'texts are not counted while a query is executed, nor the answer when it is made',
+    edits: [
+      { file: 'graphql/limits/budget.ts', search: 'if (bytes > most) this.refusal', replace: 'if (bytes < 0) this.refusal' },
+    ],
+    test: { file: graphql, name: 'an answer that would have too many bytes, or values' },
+  },
+  {
+    id: 'who-was-beside-is-blamed',
+    rule: 10,
+    bug: 'all questions in a thread that took too much are told that they did, and their sites wait',
+    edits: [{ file: 'graphql/thread/host.ts', search: ' && thread.waiting.size === 1 ?', replace: ' ?' }],
+    test: { file: graphql, name: 'a query that takes all memory ends its thread' },
+  },
+  {
+    id: 'ends-threads-as-it-likes',
+    rule: 10,
+    bug: 'a site whose query ended the thread may ask the next one at once',
+    edits: [{ file: 'graphql/thread/host.ts', search: 'Date.now() + PENALTY_MS', replace: '0' }],
+    test: { file: graphql, name: 'a query that takes all memory ends its thread' },
   },
 ];

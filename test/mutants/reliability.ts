@@ -267,7 +267,11 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     rule: 15,
     bug: 'GraphQL reads through the connections that payments need',
     edits: [
-      { file: 'bin/api/graphql.ts', search: '{ ...deps, reading, oidc,', replace: '{ ...deps, reading: deps.database, oidc,' },
+      {
+        file: 'bin/api/graphql.ts',
+        search: '{ ask: thread.ask, change,',
+        replace: '{ ask: openEngine({ ...door, reading: deps.database, temporalUi }, null), change,',
+      },
     ],
     test: { file: processes, name: "with every connection of GraphQL's pool held, payments and reports" },
   },
