@@ -34,6 +34,7 @@ const SECRET_NAMES = [
   'relayerPrivateKeys',
   'licenceKeys',
   'secretsKey',
+  'secretsKeyPrevious',
   'apiKey',
   'databaseUrl',
   'rawTransaction',

@@ -5,6 +5,8 @@ import type { Outbound } from './outbound.ts';
 
 /** Tells whom a token of the identity provider is about. */
 export interface OidcVerifier {
+  /** Exactly as `iss` has it. */
+  readonly issuer: string;
   /**
    * The subject of a token that proves itself now; null for any other text. Throws identity_unavailable when the provider's keys
    * are not known and cannot be had.
@@ -50,6 +52,7 @@ interface Keys {
 export function createOidcVerifier(options: OidcOptions): OidcVerifier {
   const book = new KeyBook(options);
   return {
+    issuer: options.issuer,
     subjectOf: async (token) => {
       const kid = kidOf(token);
       return kid === null ? null : await prove(options, await book.keysWith(kid), token, kid);

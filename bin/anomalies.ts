@@ -11,7 +11,7 @@ export function createAnomalyDeps(config: WorkerConfig, database: Database, log:
   return {
     database,
     mailer: smtpUrl === undefined ? null : createMailer({ url: smtpUrl, from: alertMailFrom }),
-    secretBox: createSecretBox(config.secretsKey),
+    secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious),
     clock: Date.now,
     warn: (message, fields) => log.warn(fields, message),
   };

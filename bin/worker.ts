@@ -88,7 +88,7 @@ async function main(): Promise<void> {
         database,
         outbound,
         chatOutbound,
-        secretBox: createSecretBox(config.secretsKey),
+        secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious),
         retries: createRetryStarter(client, TASK_QUEUE),
         wake,
         shards: WEBHOOK_SHARDS,

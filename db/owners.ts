@@ -5,13 +5,40 @@ import type { Sql } from './database.ts';
 /** Most sites one sign-in covers. */
 const MAX_SITES = 1_000;
 
-/** The sites a user owns that are not closed, the oldest first; at most 1,000. */
-export async function listOwnedSites(sql: Sql, userId: string): Promise<string[]> {
-  const rows = await sql.query<{ tenant_id: string }>(
-    `select tenant_id from tenant where owner_user_id = $1 and status <> 'closed' order by created_at, tenant_id limit ${MAX_SITES}`,
-    [userId],
+/** A user of an identity provider: the same subject of another issuer is somebody else. */
+export interface OwnerName {
+  readonly issuer: string;
+  readonly userId: string;
+}
+
+/**
+ * The sites a user owns that are not closed, the oldest first; at most 1,000. One whose owner has no issuer yet takes this one, for good,
+ * in this call.
+ */
+export async function listOwnedSites(sql: Sql, { issuer, userId }: OwnerName): Promise<string[]> {
+  const list = () =>
+    sql.query<{ tenant_id: string; issuer: string | null }>(
+      `select tenant_id, owner_issuer as issuer from tenant
+       where owner_user_id = $1 and (owner_issuer = $2 or owner_issuer is null) and status <> 'closed'
+       order by created_at, tenant_id limit ${MAX_SITES}`,
+      [userId, issuer],
+    );
+  let rows = await list();
+  if (rows.some((row) => row.issuer === null)) {
+    await bindOwners(sql, issuer, userId);
+    rows = await list();
+  }
+  return rows.flatMap((row) => (row.issuer === issuer ? [row.tenant_id] : []));
+}
+
+/** Gives sites whose owner has no issuer yet to this one, for good: those of a user, else all; how many. Of two at once one gets each. */
+export async function bindOwners(sql: Sql, issuer: string, userId: string | null = null): Promise<number> {
+  const rows = await sql.query(
+    `update tenant set owner_issuer = $1
+     where owner_user_id is not null and owner_issuer is null and ($2::text is null or owner_user_id = $2) returning 1`,
+    [issuer, userId],
   );
-  return rows.map((row) => row.tenant_id);
+  return rows.length;
 }
 
 /** What a token of an owner stands for, as it is now. */
@@ -85,19 +112,29 @@ export async function markOwnerTokenRevoked(sql: Sql, tenantId: string, tokenId:
   return rows.length > 0;
 }
 
-/** The user who owns a site; null when it has no owner, or when there is no such site. */
-export async function findOwner(sql: Sql, tenantId: string): Promise<string | null> {
-  const [row] = await sql.query<{ owner: string | null }>('select owner_user_id as owner from tenant where tenant_id = $1', [
-    tenantId,
-  ]);
-  return row?.owner ?? null;
+/** The user who owns a site, and of which issuer; null for what is not known, or when there is no such site. */
+export async function findOwner(
+  sql: Sql,
+  tenantId: string,
+): Promise<{ readonly userId: string | null; readonly issuer: string | null }> {
+  const [row] = await sql.query<{ userId: string | null; issuer: string | null }>(
+    'select owner_user_id as "userId", owner_issuer as issuer from tenant where tenant_id = $1',
+    [tenantId],
+  );
+  return row ?? { userId: null, issuer: null };
 }
 
-/** Makes a user the owner of a site; false when there is no such site. Sign-in follows in the next call. */
-export async function setOwner(sql: Sql, tenantId: string, userId: string, at: Date): Promise<boolean> {
+/** Makes a user the owner of a site, issuer null for one not known yet; false when there is no such site. Sign-in follows in the next call. */
+export async function setOwner(
+  sql: Sql,
+  tenantId: string,
+  owner: { readonly userId: string; readonly issuer: string | null },
+  at: Date,
+): Promise<boolean> {
   const rows = await sql.query(
-    'update tenant set owner_user_id = $2, version = version + 1, updated_at = $3 where tenant_id = $1 returning 1',
-    [tenantId, userId, at],
+    `update tenant set owner_user_id = $2, owner_issuer = $3, version = version + 1, updated_at = $4
+     where tenant_id = $1 returning 1`,
+    [tenantId, owner.userId, owner.issuer, at],
   );
   return rows.length > 0;
 }

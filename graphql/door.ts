@@ -94,7 +94,7 @@ async function letIn(deps: GraphqlDeps, bearer: string | null): Promise<Pick<Vis
 }
 
 function bearerOf(request: IncomingMessage): string | null {
-  return /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
+  return /^Bearer +([\x21-\x7e]{1,8192}) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
 }
 
 /** Streams are not given: an answer is one JSON document. */

@@ -2,6 +2,7 @@ import { Connection } from '@temporalio/client';
 import { Command, InvalidArgumentError } from 'commander';
 import { publicHalf } from '../../adapters/jws.ts';
 import { createLog } from '../../adapters/log.ts';
+import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { listAlerts } from '../../db/operations.ts';
 import { listSigningKeys } from '../../db/signingKeys.ts';
@@ -42,6 +43,7 @@ export function operationCommands({ open, print, operator }: Surroundings): Comm
         examineSystem({
           ...{ settlement, temporal: temporalOf(opened.config), licenceKeys: licenceKeysOf(opened) },
           pepper: pepperOf(opened.config),
+          secretBox: opened.config.secretsKeyPrevious ? createSecretBox(opened.config.secretsKey) : null,
         }),
       );
       show({ ok: findings.every(({ state }) => state !== 'fail'), findings });

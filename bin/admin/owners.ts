@@ -38,11 +38,12 @@ export function ownerCommands({ open, print, operator }: Surroundings): Command 
     });
   owner
     .command('set <tenantId> <userId>')
-    .description('Makes a user of the identity provider (its `sub`) the owner of a site.')
+    .description('Makes a user of the identity provider (its `sub` at OIDC_ISSUER) the owner of a site.')
     .action(async (tenantId: string, userId: string) => {
-      const { database } = await open();
-      await setSiteOwner({ database }, callOf({ operator }, tenantId), userId);
-      print({ tenantId, ownerUserId: userId });
+      const { database, config } = await open();
+      const issuer = config.oidcIssuer ?? null;
+      await setSiteOwner({ database }, callOf({ operator }, tenantId), { userId, issuer });
+      print({ tenantId, ownerUserId: userId, issuer });
     });
   return owner;
 }

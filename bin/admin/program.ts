@@ -14,6 +14,7 @@ import { paged, pageOf, parseDays, parseId, parseOperator, parseScopes, parseWal
 import { ownerCommands } from './owners.ts';
 import { partitionCommands } from './partitions.ts';
 import { paymentCommands } from './payments.ts';
+import { secretCommands } from './secrets.ts';
 import type { Surroundings } from './surroundings.ts';
 import { callOf, userOfMachine } from './surroundings.ts';
 import { hostCommands, priceCommands, tenantCommands } from './tenants.ts';
@@ -38,6 +39,7 @@ export function createAdminProgram(given: Omit<Surroundings, 'operator'>): Comma
   program.addCommand(paymentCommands(surroundings));
   program.addCommand(partitionCommands(surroundings));
   program.addCommand(auditCommands(surroundings));
+  program.addCommand(secretCommands(surroundings));
   for (const command of operationCommands(surroundings)) program.addCommand(command);
   return program;
 }

@@ -47,7 +47,7 @@ export async function openGraphql(
     start: () => startThread(settings, config.graphqlMemoryMb),
     ...{ log: deps.log, metrics: deps.metrics },
   });
-  const door = { ...deps, oidc, secretBox: createSecretBox(config.secretsKey) };
+  const door = { ...deps, oidc, secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious) };
   const change = openEngine({ ...door, reading: deps.database, temporalUi }, door);
   const isPageOn = config.graphiql ?? config.environment !== 'production';
   const page = isPageOn ? { key: config.graphiqlToken ?? null } : null;

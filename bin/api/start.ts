@@ -18,6 +18,7 @@ import { issuerOf } from '../../services/licenceCheck.ts';
 import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
 import { openScopes } from '../../services/licences/scopes.ts';
 import { watchProcess } from '../../services/operations/processWatch.ts';
+import { adoptOwners } from '../../services/owners/issuer.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
 import { openRehash } from '../../services/rehash.ts';
@@ -77,6 +78,7 @@ async function open(
   const telemetry = await openTelemetry(config, 'svc-api', log);
   closers.push(() => telemetry.close());
   const { database, reading } = await openPools(config, telemetry, closers);
+  await adoptOwners({ database, log }, config.oidcIssuer);
   const connection = await Connection.connect({ address: config.temporalAddress });
   closers.push(() => connection.close());
   const parts = await openChains(withTelemetry(createSettlementDeps(config, database, log), telemetry), closers);

@@ -84,6 +84,12 @@ function findContradictions(config: Config): Problem[] {
     if (config.apiKeyPepper === undefined) refuse('apiKeyPepper', 'is not set, but API_KEY_PEPPER_PREVIOUS is');
     if (config.apiKeyPepperPrevious === config.apiKeyPepper) refuse('apiKeyPepperPrevious', 'is the same as API_KEY_PEPPER');
   }
+  if (config.secretsKeyPrevious !== undefined) {
+    if (config.secretsKey === undefined) refuse('secretsKey', 'is not set, but SECRETS_KEY_PREVIOUS is');
+    else if (Buffer.compare(config.secretsKeyPrevious, config.secretsKey) === 0) {
+      refuse('secretsKeyPrevious', 'is the same as SECRETS_KEY');
+    }
+  }
   const known = config.networks?.map((network) => network.id);
   const unknown = Object.keys(config.relayerPrivateKeys ?? {}).filter((id) => known && !known.includes(id));
   if (unknown.length > 0) refuse('relayerPrivateKeys', 'names a network that NETWORKS does not hold');

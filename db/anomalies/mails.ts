@@ -9,11 +9,11 @@ export interface AlertMail {
   readonly detail: string;
 }
 
-/** Puts an e-mail into the outbox, if the tenant has an address for alerts; an id that is there already changes nothing. */
+/** Puts an e-mail into the outbox, if the tenant has a confirmed address for alerts; an id that is there already changes nothing. */
 export async function insertAlertMail(sql: Sql, mail: AlertMail): Promise<void> {
   await sql.query(
     `insert into alert_mail (tenant_id, mail_id, to_address, subject, detail)
-     select tenant_id, $2, email, $3, $4 from alert_address where tenant_id = $1 on conflict do nothing`,
+     select tenant_id, $2, email, $3, $4 from alert_address where tenant_id = $1 and confirmed_email = email on conflict do nothing`,
     [mail.tenantId, mail.mailId, mail.subject, mail.detail],
   );
 }
@@ -85,14 +85,39 @@ export async function setAlertAddressRow(sql: Sql, tenantId: string, email: stri
   }
   const rows = await sql.query(
     `insert into alert_address (tenant_id, email) select tenant_id, $2 from tenant where tenant_id = $1
-     on conflict (tenant_id) do update set email = excluded.email, updated_at = now() returning 1`,
+     on conflict (tenant_id) do update set email = excluded.email, updated_at = now(),
+       confirmed_email = case when alert_address.email = excluded.email then alert_address.confirmed_email end returning 1`,
     [tenantId, email],
   );
   return rows.length > 0;
 }
 
+/** Where a tenant's alerts go, and whether that address has agreed. */
+export interface AlertAddress {
+  readonly email: string;
+  readonly isConfirmed: boolean;
+}
+
 /** The address a tenant's alerts go to; null when there is none. */
-export async function findAlertAddress(sql: Sql, tenantId: string): Promise<string | null> {
-  const [row] = await sql.query<{ email: string }>('select email from alert_address where tenant_id = $1', [tenantId]);
-  return row?.email ?? null;
+export async function findAlertAddress(sql: Sql, tenantId: string): Promise<AlertAddress | null> {
+  const [row] = await sql.query<{ email: string; isConfirmed: boolean }>(
+    'select email, confirmed_email is not distinct from email as "isConfirmed" from alert_address where tenant_id = $1',
+    [tenantId],
+  );
+  return row ?? null;
+}
+
+/** Notes that this address has agreed; nothing when the tenant has another one by now. */
+export async function confirmAlertAddressRow(sql: Sql, tenantId: string, email: string): Promise<void> {
+  await sql.query('update alert_address set confirmed_email = email where tenant_id = $1 and email = $2', [tenantId, email]);
+}
+
+/** Puts an e-mail into the outbox that asks an address whether it agrees, with `{site}` replaced by the site's first host. */
+export async function insertConfirmationMail(sql: Sql, mail: Omit<DueMail, 'sealed'>): Promise<void> {
+  await sql.query(
+    `insert into alert_mail (tenant_id, mail_id, to_address, subject, detail)
+     select $1::uuid, $2, $3, $4, replace($5, '{site}',
+       coalesce((select host from tenant_host where tenant_id = $1 order by position, host limit 1), 'site ' || $1))`,
+    [mail.tenantId, mail.mailId, mail.toAddress, mail.subject, mail.detail],
+  );
 }

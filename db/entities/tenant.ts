@@ -17,6 +17,7 @@ export const Tenant = defineEntity({
     creditsFreeSlugs: p.array().nullable(),
     licenseIssuer: p.text().nullable(),
     ownerUserId: p.text().nullable(),
+    ownerIssuer: p.text().nullable(),
     directoryListed: p.boolean().default(false),
     walletPublic: p.boolean().default(false),
     showcaseListed: p.boolean().default(false),

@@ -11,6 +11,8 @@ export interface NewEndpoint extends EndpointSettings {
   readonly endpointId: string;
   readonly secretId: string;
   readonly sealed: Buffer;
+  /** Check value of the key it is sealed with. */
+  readonly keyId: string;
 }
 
 /** What an insert came to: `full` when the tenant has `limit` endpoints, `no_tenant` when there is none of that id. */
@@ -18,7 +20,7 @@ export type EndpointInsert = 'inserted' | 'full' | 'no_tenant';
 
 /** Stores an endpoint, its secret and its two slots, unless the tenant has `limit` endpoints; counted under the tenant's lock. */
 export async function insertEndpoint(database: Transactional, endpoint: NewEndpoint, limit: number): Promise<EndpointInsert> {
-  const { tenantId, endpointId, secretId, sealed, url, channel, eventTypes, hostFilter, profile, description } = endpoint;
+  const { tenantId, endpointId, secretId, sealed, keyId, url, channel, eventTypes, hostFilter, profile, description } = endpoint;
   return await database.transaction(async (sql) => {
     const tenants = await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [tenantId]);
     if (tenants.length === 0) return 'no_tenant';
@@ -29,9 +31,10 @@ export async function insertEndpoint(database: Transactional, endpoint: NewEndpo
       [tenantId, endpointId, url, channel, [...eventTypes], hostFilter && [...hostFilter], profile, description, limit],
     );
     if (rows.length === 0) return 'full';
-    await sql.query('insert into webhook_secret (tenant_id, endpoint_id, secret_id, sealed) values ($1, $2, $3, $4)', [
-      ...[tenantId, endpointId, secretId, sealed],
-    ]);
+    await sql.query(
+      'insert into webhook_secret (tenant_id, endpoint_id, secret_id, sealed, key_id) values ($1, $2, $3, $4, $5)',
+      [...[tenantId, endpointId, secretId, sealed, keyId]],
+    );
     await sql.query(
       'insert into endpoint_lease (tenant_id, endpoint_id, slot) select $1, $2, slot from unnest($3::smallint[]) as slot',
       [tenantId, endpointId, [...ENDPOINT_SLOTS]],

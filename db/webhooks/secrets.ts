@@ -16,10 +16,16 @@ export async function countValidSecrets(sql: Sql, tenantId: string, endpointId: 
  */
 export async function replaceSecret(
   sql: Sql,
-  secret: { readonly tenantId: string; readonly endpointId: string; readonly secretId: string; readonly sealed: Buffer },
+  secret: {
+    readonly tenantId: string;
+    readonly endpointId: string;
+    readonly secretId: string;
+    readonly sealed: Buffer;
+    readonly keyId: string;
+  },
   overlapMs: number,
 ): Promise<void> {
-  const { tenantId, endpointId, secretId, sealed } = secret;
+  const { tenantId, endpointId, secretId, sealed, keyId } = secret;
   await sql.query('delete from webhook_secret where tenant_id = $1 and endpoint_id = $2 and expires_at <= now()', [
     tenantId,
     endpointId,
@@ -30,8 +36,9 @@ export async function replaceSecret(
     [tenantId, endpointId, overlapMs],
   );
   await sql.query(
-    'insert into webhook_secret (tenant_id, endpoint_id, secret_id, sealed, created_at) values ($1, $2, $3, $4, clock_timestamp())',
-    [tenantId, endpointId, secretId, sealed],
+    `insert into webhook_secret (tenant_id, endpoint_id, secret_id, sealed, key_id, created_at)
+     values ($1, $2, $3, $4, $5, clock_timestamp())`,
+    [tenantId, endpointId, secretId, sealed, keyId],
   );
 }
 

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import type { RangeKey } from '../../domain/anomaly/rule.ts';
 import { ANOMALY_METRICS, RANGES_MS } from '../../domain/anomaly/rule.ts';
-import { createSiteRule, deleteSiteRule, setSiteAlertAddress, updateSiteRule } from '../../services/site/rules.ts';
+import {
+  confirmSiteAlertAddress,
+  createSiteRule,
+  deleteSiteRule,
+  setSiteAlertAddress,
+  updateSiteRule,
+} from '../../services/site/rules.ts';
 import { builder } from '../builder.ts';
 import { AnomalyMetricName, AnomalyRange } from '../enums.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
@@ -93,7 +99,8 @@ const SetAlertAddressPayload = builder.objectRef<{ readonly email: string | null
 });
 
 ownerMutation('setAlertAddress', {
-  description: "Sets where the site's alerts go by e-mail.",
+  description:
+    "Sets where the site's alerts go by e-mail. The address gets a code, and no alert before `confirmAlertAddress`; three codes a day.",
   input: builder.inputType('SetAlertAddressInput', {
     description: 'An address for alerts.',
     fields: (t) => ({ tenantId: t.id(TENANT_ID), email: t.string({ description: 'One e-mail address; null: none.' }) }),
@@ -104,4 +111,21 @@ ownerMutation('setAlertAddress', {
     await setSiteAlertAddress(deps, call, email ?? null);
     return { email: email ?? null };
   },
+});
+
+ownerMutation('confirmAlertAddress', {
+  description: 'Confirms the address for alerts with the code that was sent there; a code is good for 24 hours.',
+  input: builder.inputType('ConfirmAlertAddressInput', {
+    description: 'A code of the address for alerts.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      code: t.string({ required: true, description: 'As it stands in the e-mail.' }),
+    }),
+  }),
+  schema: z.object({ code: line(100).transform((text) => text.trim()) }),
+  payload: builder.objectRef<{ readonly email: string }>('ConfirmAlertAddressPayload').implement({
+    description: 'An address that gets alerts from now on.',
+    fields: (t) => ({ email: t.exposeString('email', { description: 'The address.' }) }),
+  }),
+  change: (deps, call, { code }) => confirmSiteAlertAddress(deps, call, code),
 });

@@ -117,7 +117,14 @@ builder.objectFields(Tenant, (t) => ({
     description: 'Where its alerts go by e-mail; null: nowhere. For owners.',
     authScopes: { owner: true },
     complexity: ROW_COST,
-    resolve: (site, _args, { deps }) => readAlertAddress(deps, site.tenantId),
+    resolve: async (site, _args, { deps }) => (await readAlertAddress(deps, site.tenantId))?.email ?? null,
+  }),
+  isAlertEmailConfirmed: t.boolean({
+    nullable: true,
+    description: 'Whether that address has agreed; until then no alert goes there. Null: there is none. For owners.',
+    authScopes: { owner: true },
+    complexity: ROW_COST,
+    resolve: async (site, _args, { deps }) => (await readAlertAddress(deps, site.tenantId))?.isConfirmed ?? null,
   }),
   pages: t.field({
     type: PageConnection,

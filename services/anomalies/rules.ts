@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setAlertAddressRow } from '../../db/anomalies/mails.ts';
 import type { AnomalyRule } from '../../db/anomalies/rules.ts';
 import { deleteRuleRow, insertRule, listRuleRows, lockRule, updateRuleRow } from '../../db/anomalies/rules.ts';
 import type { Transactional } from '../../db/database.ts';
@@ -68,17 +67,6 @@ export async function listRules(deps: RuleDeps, tenantId: string, nowMs: number 
     const { ruleId, metric, rangeKey, threshold, host, enabled, firedAtMs } = rule;
     return { ruleId, metric, rangeKey, threshold, host, enabled, firedAtMs, phase: phaseOf(rangeKey, rule, nowMs) };
   });
-}
-
-/**
- * Sets the address that a site's alerts go to by e-mail, or with null none. Throws `invalid_parameter` and `not_found`; a second
- * call changes nothing.
- */
-export async function setAlertAddress(deps: RuleDeps, tenantId: string, email: string | null): Promise<void> {
-  if (email !== null && (email.length > 254 || !/^[^\s@<>,;:"()[\]\\]+@[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(email))) {
-    throw new ServiceError('invalid_parameter', 'an alert address is one e-mail address', { parameter: 'email' });
-  }
-  if (!(await setAlertAddressRow(deps.database, tenantId, email))) throw new ServiceError('not_found', 'no such site');
 }
 
 function checkRule({ metric, rangeKey, threshold, host }: AnomalyRuleSettings): void {

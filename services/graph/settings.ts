@@ -1,4 +1,5 @@
 /** What an owner decided of a site, as it holds now; graphql/** shows it. */
+import type { AlertAddress } from '../../db/anomalies/mails.ts';
 import { findAlertAddress } from '../../db/anomalies/mails.ts';
 import { findEnforcement } from '../../db/enforcement.ts';
 import type { OfferingRules } from '../../db/licences/sites.ts';
@@ -24,6 +25,6 @@ export function readLicenceRules({ reading }: Reading, tenantId: string): Promis
 }
 
 /** Where a site's alerts go by e-mail; null: nowhere. Throws database_unavailable. */
-export function readAlertAddress({ reading }: Reading, tenantId: string): Promise<string | null> {
+export function readAlertAddress({ reading }: Reading, tenantId: string): Promise<AlertAddress | null> {
   return atDatabase(() => findAlertAddress(reading, tenantId));
 }

@@ -1,9 +1,11 @@
+import type { SecretBox } from '../../adapters/secretBox.ts';
 import { verifyNetwork } from '../../chain/network.ts';
 import { blockTimeSeconds } from '../../chain/receipts.ts';
 import { gasBalance, transactionCount } from '../../chain/transaction.ts';
 import { readDatabaseGauges } from '../../db/gauges.ts';
 import { compareMigrations, listAlerts, listRelayers, readDatabaseFacts } from '../../db/operations.ts';
 import { countHashesUnder } from '../../db/pepper.ts';
+import { countSecretsNotUnder } from '../../db/webhooks/sealing.ts';
 import type { GaugeName, GaugePoint } from '../../domain/metrics.ts';
 import type { Pepper } from '../pepper.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
@@ -36,6 +38,8 @@ export interface DoctorParts {
   readonly licenceKeys: (() => Promise<{ readonly private: readonly string[]; readonly published: readonly string[] }>) | null;
   /** Looked at while it is being rotated. */
   readonly pepper: Pepper;
+  /** Of the present SECRETS_KEY while that is being rotated, else null. */
+  readonly secretBox: Pick<SecretBox, 'keyId'> | null;
 }
 
 const LOW_GAS_WEI = 5_000_000_000_000_000n;
@@ -47,7 +51,7 @@ const LATE_BLOCKS = 10;
 
 /** Looks at everything once and says what to do about what it finds. Never rejects; changes nothing. */
 export async function examineSystem(parts: DoctorParts): Promise<Finding[]> {
-  const { settlement, temporal, licenceKeys, pepper } = parts;
+  const { settlement, temporal, licenceKeys, pepper, secretBox } = parts;
   const { previousId } = pepper;
   const looks = [
     ...settlement.networks.ids.map((network) =>
@@ -59,6 +63,7 @@ export async function examineSystem(parts: DoctorParts): Promise<Finding[]> {
     ...(temporal ? [look('temporal', 'Start Temporal, or correct TEMPORAL_ADDRESS.', () => examineTemporal(temporal))] : []),
     ...(licenceKeys ? [look('licence keys', 'See the database.', () => examineKeys(licenceKeys))] : []),
     ...(previousId === null ? [] : [look('pepper', 'See the database.', () => examinePepper(settlement, previousId))]),
+    ...(secretBox === null ? [] : [look('secrets key', 'See the database.', () => examineSecrets(settlement, secretBox.keyId))]),
     ...settlement.networks.ids.map((network) =>
       look(`chain ${network}`, 'Ask another node: correct rpcUrls in NETWORKS.', () => examineChain(settlement, network)),
     ),
@@ -206,6 +211,16 @@ async function examinePepper({ database }: SettlementDeps, previousId: string): 
   const advice =
     'Each moves when it is next used; issue anew or revoke what nobody uses. Keep API_KEY_PEPPER_PREVIOUS until then.';
   return [judge('pepper', found, 'warn', advice)];
+}
+
+async function examineSecrets({ database }: SettlementDeps, keyId: string): Promise<Finding[]> {
+  const left = await countSecretsNotUnder(database, keyId);
+  const found = `${left} webhook secrets are not known to be under SECRETS_KEY`;
+  const advice =
+    left === 0
+      ? 'The rotation is over: take SECRETS_KEY_PREVIOUS away and restart the API and worker processes.'
+      : 'Run `admin secrets rotate`. Keep SECRETS_KEY_PREVIOUS until then.';
+  return [judge('secrets key', found, 'warn', advice)];
 }
 
 const ROUTER_ADVICE = {

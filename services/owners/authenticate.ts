@@ -31,7 +31,7 @@ export interface Owner extends Actor {
 const PREFIX = 'svc_owner_';
 
 /**
- * Lets an owner in, by a token of `bin/admin` or by a JWT of the identity provider whose subject owns a site. Read from Postgres in
+ * Lets an owner in, by a token of `bin/admin` or by a JWT of the identity provider whose subject, at this issuer, owns a site. Read from Postgres in
  * this call: a revoked token, and a site given to somebody else, are gone in the very next one. Owners of a suspended site are
  * let in, and may read; its plan does not matter. Throws missing_credential; unknown_credential for anything that is not an open
  * site's owner, always with the same sentence; identity_unavailable when the provider's keys cannot be had; database_unavailable.
@@ -61,8 +61,9 @@ async function ownerOfToken(deps: OwnerDeps, bearer: string): Promise<Owner | nu
 }
 
 async function ownerOfSubject(deps: OwnerDeps, bearer: string): Promise<Owner | null> {
-  const userId = (await deps.oidc?.subjectOf(bearer)) ?? null;
-  if (userId === null) return null;
-  const tenantIds = await atDatabase(() => listOwnedSites(deps.database, userId));
+  const { oidc } = deps;
+  const userId = (await oidc?.subjectOf(bearer)) ?? null;
+  if (oidc === null || userId === null) return null;
+  const tenantIds = await atDatabase(() => listOwnedSites(deps.database, { issuer: oidc.issuer, userId }));
   return tenantIds.length === 0 ? null : { userId, via: 'oidc', tenantIds };
 }

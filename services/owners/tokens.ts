@@ -53,10 +53,14 @@ export async function revokeOwnerToken(deps: OwnerAdminDeps, call: SiteCall, tok
 }
 
 /**
- * Makes a user of the identity provider the owner of a site, from that user's next call on; the owner before is none any more. Tokens
- * of `bin/admin` stay: revoke them. Throws invalid_parameter, not_found; a second call changes nothing.
+ * Makes a user of an identity provider (issuer null: of the one the service runs with) the owner of a site, from that user's next call on;
+ * the owner before is none any more. Tokens of `bin/admin` stay: revoke them. Throws invalid_parameter, not_found; a second call changes nothing.
  */
-export async function setSiteOwner(deps: OwnerAdminDeps, call: SiteCall, userId: string): Promise<void> {
+export async function setSiteOwner(
+  deps: OwnerAdminDeps,
+  call: SiteCall,
+  { userId, issuer }: { readonly userId: string; readonly issuer: string | null },
+): Promise<void> {
   const { tenantId } = call;
   if (userId === '' || userId.length > MAX_USER_CHARS || hasControlCharacter(userId)) {
     throw new ServiceError('invalid_parameter', `a user id has 1 to ${MAX_USER_CHARS} characters`, { parameter: 'user' });
@@ -64,9 +68,9 @@ export async function setSiteOwner(deps: OwnerAdminDeps, call: SiteCall, userId:
   await changeSite(deps, call, {
     action: 'owner.set',
     target: null,
-    look: async (sql) => ({ userId: await findOwner(sql, tenantId) }),
+    look: (sql) => findOwner(sql, tenantId),
     make: async (sql) => {
-      await setOwner(sql, tenantId, userId, new Date());
+      await setOwner(sql, tenantId, { userId, issuer }, new Date());
     },
   });
 }

@@ -2,8 +2,10 @@ import { findAlertAddress } from '../../db/anomalies/mails.ts';
 import { lockRule } from '../../db/anomalies/rules.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import type { AnomalyRuleSettings } from '../../domain/anomaly/rule.ts';
+import type { AddressDeps } from '../anomalies/address.ts';
+import { confirmAlertAddress, setAlertAddress } from '../anomalies/address.ts';
 import type { RuleRequest } from '../anomalies/rules.ts';
-import { createRule, deleteRule, setAlertAddress, updateRule } from '../anomalies/rules.ts';
+import { createRule, deleteRule, updateRule } from '../anomalies/rules.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 
@@ -11,6 +13,9 @@ import { changeSite } from './change.ts';
 export interface SiteRuleDeps {
   readonly database: Database;
 }
+
+/** What setting a site's address for alerts needs. */
+export interface SiteAddressDeps extends SiteRuleDeps, Omit<AddressDeps, 'database'> {}
 
 /** Makes an anomaly rule. Throws as `createRule`. A second call makes a second rule. */
 export async function createSiteRule(
@@ -52,12 +57,26 @@ export async function deleteSiteRule(deps: SiteRuleDeps, call: SiteCall, ruleId:
 }
 
 /** Sets where a site's alerts go by e-mail; null: nowhere. Throws as `setAlertAddress`. The same again changes nothing. */
-export async function setSiteAlertAddress(deps: SiteRuleDeps, call: SiteCall, email: string | null): Promise<void> {
+export async function setSiteAlertAddress(deps: SiteAddressDeps, call: SiteCall, email: string | null): Promise<void> {
   await changeSite(deps, call, {
     action: 'alerts.set_address',
     target: null,
-    look: async (sql) => ({ email: await findAlertAddress(sql, call.tenantId) }),
-    make: (database) => setAlertAddress({ database }, call.tenantId, email),
+    look: async (sql) => ({ email: (await findAlertAddress(sql, call.tenantId))?.email ?? null }),
+    make: (database) => setAlertAddress({ ...deps, database }, call.tenantId, email),
+  });
+}
+
+/** Confirms it with the code that was sent there. Throws as `confirmAlertAddress`. The same again changes nothing. */
+export async function confirmSiteAlertAddress(
+  deps: SiteAddressDeps,
+  call: SiteCall,
+  code: string,
+): Promise<{ readonly email: string }> {
+  return await changeSite(deps, call, {
+    action: 'alerts.confirm_address',
+    target: null,
+    look: (sql) => findAlertAddress(sql, call.tenantId),
+    make: async (database) => ({ email: await confirmAlertAddress({ ...deps, database }, call.tenantId, code) }),
   });
 }
 

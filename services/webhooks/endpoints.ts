@@ -58,7 +58,7 @@ export async function createEndpoint(
   const sealed = deps.secretBox.seal(secret, secretContext(tenantId, endpointId));
   const outcome = await insertEndpoint(
     deps.database,
-    { ...settings, tenantId, endpointId, secretId: randomUUID(), sealed },
+    { ...settings, tenantId, endpointId, secretId: randomUUID(), sealed, keyId: deps.secretBox.keyId },
     MAX_ENDPOINTS,
   );
   if (outcome === 'no_tenant') throw new ServiceError('not_found', 'no such site');

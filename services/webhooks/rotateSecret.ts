@@ -31,7 +31,7 @@ export async function rotateSecret(
     if (overlapMs > 0 && (await countValidSecrets(sql, tenantId, endpointId)) >= MAX_SECRETS) {
       throw new ServiceError('conflict', `${MAX_SECRETS} secrets sign already; wait, or end them with an overlap of 0`);
     }
-    await replaceSecret(sql, { tenantId, endpointId, secretId: randomUUID(), sealed }, overlapMs);
+    await replaceSecret(sql, { tenantId, endpointId, secretId: randomUUID(), sealed, keyId: deps.secretBox.keyId }, overlapMs);
   });
   return { secret };
 }

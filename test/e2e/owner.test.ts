@@ -120,3 +120,13 @@ test('a key, a stranger and a forged token change nothing', async () => {
   const forged = await operate(`${header}.${claims}.${'A'.repeat(86)}`, mutation);
   expect(forged.errors[0].extensions.code).toBe('UNAUTHENTICATED');
 });
+
+test("a provider's token of nearly 8 KB, as many groups make it, lets its owner in; a longer one does not", async () => {
+  const groups = (count: number) => Array.from({ length: count }, (_, at) => `group-${at}-of-the-company`);
+  const long = await issuer.token(ADA, { claims: { groups: groups(210) } });
+  expect(long.length).toBeGreaterThan(7_000);
+  expect(long.length).toBeLessThan(8_192);
+  expect((await operate(long, '{ viewer { tenantIds } }')).data).toEqual({ viewer: { tenantIds: [site.tenantId] } });
+  const longer = await issuer.token(ADA, { claims: { groups: groups(300) } });
+  expect((await operate(longer, '{ viewer { tenantIds } }')).status).toBe(401);
+});

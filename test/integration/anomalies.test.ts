@@ -5,11 +5,15 @@ import { createOutbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { confirmAlertAddress, setAlertAddress } from '../../services/anomalies/address.ts';
 import type { AnomalyDeps } from '../../services/anomalies/deps.ts';
 import { sendAlertMails } from '../../services/anomalies/mails.ts';
-import { createRule, deleteRule, listRules, setAlertAddress, updateRule } from '../../services/anomalies/rules.ts';
+import { createRule, deleteRule, listRules, updateRule } from '../../services/anomalies/rules.ts';
 import { sweepRules } from '../../services/anomalies/sweep.ts';
+import type { Pepper } from '../../services/pepper.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import { setConfirmedAddress } from '../support/addresses.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { MailSink } from '../support/mail-sink.ts';
 import { startMailSink } from '../support/mail-sink.ts';
@@ -47,6 +51,15 @@ afterAll(async () => {
   await own.drop();
 });
 
+const PEPPER = 'p'.repeat(32);
+const addresses = (pepper: Pepper = pepperOf({ apiKeyPepper: PEPPER })) => ({ database, pepper, clock: () => nowMs });
+const mailsOf = (tenantId: string) =>
+  database.query<{ to_address: string; detail: string }>(
+    'select to_address, detail from alert_mail where tenant_id = $1 order by created_at, mail_id',
+    [tenantId],
+  );
+const codeIn = (text: string | undefined): string => /^\w+\.[\w-]{22}$/m.exec(text ?? '')?.[0] ?? '';
+
 /** Denied requests of an agent at a moment in the running hour, which is read from the rows. */
 async function addDenied(tenantId: string, atMs: number, hits: number): Promise<void> {
   for (let place = 0; place < hits; place++) {
@@ -73,7 +86,7 @@ async function eventsOf(tenantId: string): Promise<{ event_id: string; type: str
 test('a breach that stands over 50 sweeps fires once a throttle window, each event once for each endpoint, with one e-mail', async () => {
   const tenantId = await insertTenant(database);
   const endpointId = await subscribe(tenantId);
-  await setAlertAddress({ database }, tenantId, 'owner@alpha.example');
+  await setConfirmedAddress(database, tenantId, 'owner@alpha.example');
   await createRule({ database }, tenantId, { metric: 'denied', rangeKey: '1h', threshold: 3 });
   for (let sweep = 0; sweep < 50; sweep++) {
     nowMs = START + sweep * 5 * MINUTE;
@@ -157,7 +170,7 @@ test('nonsense is refused, a site has twenty rules, and nobody reaches the rule 
   }
   await expect(updateRule({ database }, other, ruleId, { threshold: 2 })).rejects.toMatchObject({ code: 'not_found' });
   await expect(deleteRule({ database }, other, ruleId)).rejects.toMatchObject({ code: 'not_found' });
-  await expect(setAlertAddress({ database }, tenantId, 'a@b.example, c@d.example')).rejects.toMatchObject({
+  await expect(setAlertAddress(addresses(), tenantId, 'a@b.example, c@d.example')).rejects.toMatchObject({
     code: 'invalid_parameter',
   });
   const made = await Promise.allSettled(Array.from({ length: 22 }, () => createRule({ database }, tenantId, rule)));
@@ -166,7 +179,7 @@ test('nonsense is refused, a site has twenty rules, and nobody reaches the rule 
 
 test('an e-mail that the server does not take is tried again later, and none is kept without an address or sent without a server', async () => {
   const tenantId = await insertTenant(database);
-  await setAlertAddress({ database }, tenantId, 'owner@alpha.example');
+  await setConfirmedAddress(database, tenantId, 'owner@alpha.example');
   await createRule({ database }, tenantId, { metric: 'denied', rangeKey: '1h', threshold: 1 });
   await addDenied(tenantId, nowMs - 1_000, 1);
   await sweepRules(deps);
@@ -179,9 +192,69 @@ test('an e-mail that the server does not take is tried again later, and none is 
   await database.query('update alert_mail set due_at = now() where tenant_id = $1', [tenantId]);
   expect(await sendAlertMails(deps)).toBe(1);
   expect(sink.mails.length).toBe(before + 1);
-  await setAlertAddress({ database }, tenantId, null);
+  await setAlertAddress(addresses(), tenantId, null);
   nowMs += 61 * MINUTE;
   await addDenied(tenantId, nowMs - 1_000, 1);
   expect(await sweepRules(deps)).toMatchObject({ events: 1 });
   expect(await sendAlertMails(deps)).toBe(0);
+});
+
+test('an address gets a code and no alert before it has agreed; a changed address has to agree anew, whoever changed it', async () => {
+  const tenantId = await insertTenant(database);
+  const alert = async (): Promise<string[]> => {
+    await database.query('delete from anomaly_rule');
+    await database.query("delete from alert_mail where mail_id not like 'confirm-%'");
+    await createRule({ database }, tenantId, { metric: 'denied', rangeKey: '1h', threshold: 1 });
+    await addDenied(tenantId, nowMs - 1_000, 1);
+    await sweepRules(deps);
+    return (await mailsOf(tenantId)).flatMap(({ to_address: to, detail }) => (codeIn(detail) === '' ? [to] : []));
+  };
+  await setAlertAddress(addresses(), tenantId, 'ann@alpha.example');
+  const [mail] = await mailsOf(tenantId);
+  expect(mail).toMatchObject({ to_address: 'ann@alpha.example', detail: expect.not.stringContaining('{site}') });
+  expect(await alert()).toEqual([]);
+  expect(await confirmAlertAddress(addresses(), tenantId, codeIn(mail?.detail))).toBe('ann@alpha.example');
+  await confirmAlertAddress(addresses(), tenantId, codeIn(mail?.detail));
+  expect(await alert()).toEqual(['ann@alpha.example']);
+  await setAlertAddress(addresses(), tenantId, 'ann@alpha.example');
+  expect(await mailsOf(tenantId)).toHaveLength(2); // one code, one alert: what is confirmed is not asked again
+  // As a process of the version before writes it.
+  await database.query("update alert_address set email = 'bob@alpha.example' where tenant_id = $1", [tenantId]);
+  expect(await alert()).toEqual([]);
+});
+
+test('a code is good for its site, its address and 24 hours, under the pepper before as well', async () => {
+  const [tenantId, other] = [await insertTenant(database), await insertTenant(database)];
+  await setAlertAddress(addresses(), tenantId, 'ann@alpha.example');
+  await setAlertAddress(addresses(), other, 'ann@alpha.example');
+  const [code, ofOther] = [codeIn((await mailsOf(tenantId))[0]?.detail), codeIn((await mailsOf(other))[0]?.detail)];
+  const late = code.replace(/^\w+/, (end) => (Number.parseInt(end, 36) + 1).toString(36));
+  for (const bad of [ofOther, late, '', '.', code.slice(0, -1), `${code}A`, `${code}.`, code.toUpperCase()]) {
+    await expect(confirmAlertAddress(addresses(), tenantId, bad), bad).rejects.toMatchObject({ code: 'invalid_parameter' });
+  }
+  const elsewhere = addresses(pepperOf({ apiKeyPepper: 'q'.repeat(32) }));
+  await expect(confirmAlertAddress(elsewhere, tenantId, code)).rejects.toMatchObject({ code: 'invalid_parameter' });
+  nowMs += 24 * 60 * MINUTE;
+  await expect(confirmAlertAddress(addresses(), tenantId, code)).rejects.toMatchObject({ code: 'invalid_parameter' });
+  nowMs -= 2_000;
+  await setAlertAddress(addresses(), tenantId, 'bob@alpha.example');
+  await expect(confirmAlertAddress(addresses(), tenantId, code)).rejects.toMatchObject({ code: 'invalid_parameter' });
+  await setAlertAddress(addresses(), tenantId, 'ann@alpha.example');
+  const rotated = pepperOf({ apiKeyPepper: 'q'.repeat(32), apiKeyPepperPrevious: PEPPER });
+  expect(await confirmAlertAddress(addresses(rotated), tenantId, code)).toBe('ann@alpha.example');
+});
+
+test('a site sends three codes a day, to whatever addresses; taking the address away is always possible', async () => {
+  const tenantId = await insertTenant(database);
+  for (const email of ['a@alpha.example', 'b@alpha.example', 'b@alpha.example']) {
+    await setAlertAddress(addresses(), tenantId, email);
+  }
+  const again = () =>
+    database.transaction((sql) => setAlertAddress({ ...addresses(), database: sql }, tenantId, 'c@alpha.example'));
+  await expect(again()).rejects.toMatchObject({ code: 'throttled', kind: 'throttled' });
+  expect(await mailsOf(tenantId)).toHaveLength(3);
+  await setAlertAddress(addresses(), tenantId, null);
+  await expect(again()).rejects.toMatchObject({ code: 'throttled' });
+  await database.query("update alert_mail set created_at = now() - interval '25 hours' where tenant_id = $1", [tenantId]);
+  await again();
 });

@@ -8,6 +8,8 @@ import { openDatabase } from '../../db/database.ts';
 import { markOwnerTokenRevoked } from '../../db/owners.ts';
 import type { OwnerDeps } from '../../services/owners/authenticate.ts';
 import { authenticateOwner, isOwnerCredential } from '../../services/owners/authenticate.ts';
+import { adoptOwners } from '../../services/owners/issuer.ts';
+import { setSiteOwner } from '../../services/owners/tokens.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import { createOwnerToken, createTenant, setTenantStatus } from '../../services/tenants.ts';
 import type { TestIssuer, TokenChanges } from '../support/issuer.ts';
@@ -47,6 +49,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await issuer?.stop();
   time.offsetMs = 0;
+  await database.query('update tenant set owner_issuer = null');
   issuer = await startIssuer(clock);
   const oidc = createOidcVerifier({ issuer: issuer.url, audience: issuer.audience, outbound, clock });
   deps = { database, pepper, clock, oidc };
@@ -197,4 +200,53 @@ test('nothing is no credential, and without a provider a JWT is refused', async 
     true,
     false,
   ]);
+});
+
+/** What an API that runs with another issuer lets in. */
+async function atAnotherIssuer() {
+  const another = await startIssuer(clock);
+  const oidc = createOidcVerifier({ issuer: another.url, audience: another.audience, outbound, clock });
+  const enterThere = async (user: string) => (await authenticateOwner({ ...deps, oidc }, await another.token(user))).tenantIds;
+  return { url: another.url, enter: enterThere, stop: () => another.stop() };
+}
+const byOperator = (of: string) => ({ tenantId: of, actor: { userId: 'operator', via: 'operator' } as const });
+const log = { info: () => undefined, warn: () => undefined };
+
+test('the same subject of another issuer is somebody else: a site belongs for good to the issuer that saw its owner first', async () => {
+  const another = await atAnotherIssuer();
+  const unseen = await site('unseen');
+  expect((await enter(await issuer.token(USER))).tenantIds).toEqual([tenantId]);
+  await expect(another.enter(USER)).rejects.toMatchObject(refused);
+  expect((await enter(await issuer.token(USER))).tenantIds).toEqual([tenantId]);
+  // A site that the operator gives away belongs to the issuer he names, and nobody's of the one before.
+  await setSiteOwner({ database }, byOperator(tenantId), { userId: USER, issuer: another.url });
+  expect(await another.enter(USER)).toEqual([tenantId]);
+  await expect(enter(await issuer.token(USER))).rejects.toMatchObject(refused);
+  // Given without an issuer, it is for whom is seen next.
+  await setSiteOwner({ database }, byOperator(unseen), { userId: 'unseen', issuer: null });
+  expect(await another.enter('unseen')).toEqual([unseen]);
+  await expect(enter(await issuer.token('unseen'))).rejects.toMatchObject(refused);
+  await another.stop();
+});
+
+test('an API that starts takes the owners of before for its issuer, also those who have not signed in; the next issuer gets none', async () => {
+  const another = await atAnotherIssuer();
+  const quiet = await site('quiet');
+  await adoptOwners({ database, log }, undefined);
+  await adoptOwners({ database, log }, issuer.url);
+  await adoptOwners({ database, log }, another.url);
+  await expect(another.enter('quiet')).rejects.toMatchObject(refused);
+  expect((await enter(await issuer.token('quiet'))).tenantIds).toEqual([quiet]);
+  await another.stop();
+});
+
+test('of two issuers that see an owner for the first time at once, one gets the site', async () => {
+  const another = await atAnotherIssuer();
+  for (let round = 0; round < 5; round += 1) {
+    const user = `twice-${round}`;
+    const owned = await site(user);
+    const results = await Promise.allSettled([issuer.token(user).then((token) => enter(token)), another.enter(user)]);
+    expect(results.map(({ status }) => status).sort(), owned).toEqual(['fulfilled', 'rejected']);
+  }
+  await another.stop();
 });

@@ -193,7 +193,9 @@ test('the doctor says how many active credentials are left under the pepper befo
   // biome-ignore lint/suspicious/noExplicitAny: without a network the doctor looks at the database alone
   const settlement: any = { database, networks, now: Date.now };
   const doctor = async (pepper: Pepper) =>
-    (await examineSystem({ settlement, temporal: null, licenceKeys: null, pepper })).filter(({ check }) => check === 'pepper');
+    (await examineSystem({ settlement, temporal: null, licenceKeys: null, secretBox: null, pepper })).filter(
+      ({ check }) => check === 'pepper',
+    );
   await database.query('delete from api_key_hash');
   await database.query('delete from owner_token');
   await database.query('delete from oauth_client');

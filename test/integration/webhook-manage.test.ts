@@ -7,12 +7,12 @@ import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import type { RetryStart } from '../../domain/webhook/retry.ts';
-import { setAlertAddress } from '../../services/anomalies/rules.ts';
 import { closeDueWindows } from '../../services/webhooks/closeWindows.ts';
 import type { EndpointRequest } from '../../services/webhooks/endpoints.ts';
 import { createEndpoint, deleteEndpoint, updateEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint, recover, redeliver, replay } from '../../services/webhooks/redeliver.ts';
 import { rotateSecret } from '../../services/webhooks/rotateSecret.ts';
+import { setConfirmedAddress } from '../support/addresses.ts';
 import { insertCrossing, insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
@@ -226,7 +226,7 @@ test.each([
   ],
 ])('%s disable an endpoint with an alert, and enabling it starts anew', async (_, state, why) => {
   const { receiver, tenantId, endpointId, announce, log } = await subscribe();
-  await setAlertAddress({ database }, tenantId, 'owner@alpha.example');
+  await setConfirmedAddress(database, tenantId, 'owner@alpha.example');
   await database.query(`update webhook_endpoint set ${state} where endpoint_id = $1`, [endpointId]);
   receiver.answer((response) => {
     response.statusCode = 500;

@@ -174,6 +174,19 @@ describe('errors', () => {
     expect(problemsOf({ ...dangerous, NODE_ENV: 'test' })).toEqual({});
   });
 
+  test('test keys are a setting of a live service, too', () => {
+    expect(readConfig({ NODE_ENV: 'production', TEST_KEYS_ENABLED: 'true' }, []).testKeysEnabled).toBe(true);
+  });
+
+  test('the secrets key before is another one, and comes with a present one', () => {
+    const [now, before] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')];
+    expect(readConfig({ SECRETS_KEY: now, SECRETS_KEY_PREVIOUS: before }, []).secretsKeyPrevious).toHaveLength(32);
+    expect(problemsOf({ ...COMPLETE, SECRETS_KEY: now, SECRETS_KEY_PREVIOUS: now })).toEqual({
+      SECRETS_KEY_PREVIOUS: 'is the same as SECRETS_KEY',
+    });
+    expect(problemsOf({ SECRETS_KEY_PREVIOUS: before })['SECRETS_KEY']).toMatch(/is not set, but/);
+  });
+
   test('the pepper before is another one, and comes with a present one', () => {
     const other = randomBytes(32).toString('base64url');
     const rotation = { API_KEY_PEPPER: SECRET, API_KEY_PEPPER_PREVIOUS: other };

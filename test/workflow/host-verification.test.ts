@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCOPES } from '../../domain/access.ts';
-import { setAlertAddress } from '../../services/anomalies/rules.ts';
 import { mintConnectKey } from '../../services/hosts/preset.ts';
 import { mintKey } from '../../services/keys.ts';
+import { setConfirmedAddress } from '../support/addresses.ts';
 import { saveHistory } from '../support/histories.ts';
 import type { HostWorld } from '../support/hosts.ts';
 import { FLEET, startHostWorld } from '../support/hosts.ts';
@@ -254,7 +254,7 @@ test('ownership lapses after the confirmations of a failed recheck, and then onl
   const before = { recheckMs: world.times.recheckMs, confirm: [...world.times.confirmAfterMs] };
   Object.assign(world.times, { recheckMs: 300 });
   world.times.confirmAfterMs.splice(0, 9, 200, 400, 600);
-  await setAlertAddress(world.api.deps, tenantId, 'owner@alpha.example');
+  await setConfirmedAddress(world.api.deps.database, tenantId, 'owner@alpha.example');
   const { token } = (await open(host)).body.challenge;
   await serveToken(host, token);
   expect((await check(host)).status).toBe(200);

@@ -16,13 +16,6 @@ export const dangerous = {
     example: 'http://127.0.0.1:8406',
     schema: url('http'),
   }),
-  testKeysEnabled: withDefault({
-    name: 'TEST_KEYS_ENABLED',
-    about: 'Accepts svc_test_ keys, whose settlements are mock and never count as money.',
-    example: 'false',
-    fallback: 'false',
-    schema: flag,
-  }),
   crashAt: optional({
     name: 'CRASH_AT',
     about: 'Name of the fail point at which the process ends itself, for fault tests; refused in production.',

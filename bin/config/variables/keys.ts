@@ -50,7 +50,14 @@ export const keys = {
   }),
   secretsKey: optional({
     name: 'SECRETS_KEY',
-    about: 'Encrypts webhook secrets at rest: 32 bytes in base64url.',
+    about: 'Encrypts webhook secrets at rest: 32 bytes in base64url; rotated with SECRETS_KEY_PREVIOUS.',
+    example: '43-characters-of-base64url…',
+    fromFile: true,
+    schema: key32,
+  }),
+  secretsKeyPrevious: optional({
+    name: 'SECRETS_KEY_PREVIOUS',
+    about: 'The key before, during a rotation: opens what is still sealed with it, until `admin secrets rotate` has run.',
     example: '43-characters-of-base64url…',
     fromFile: true,
     schema: key32,

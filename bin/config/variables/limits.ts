@@ -1,4 +1,4 @@
-import { priceFloor, wei, wholeNumber } from '../parsers.ts';
+import { flag, priceFloor, wei, wholeNumber } from '../parsers.ts';
 import { withDefault } from '../variable.ts';
 
 /** Money, time and load. */
@@ -16,6 +16,14 @@ export const limits = {
     example: '1000',
     fallback: '1000',
     schema: priceFloor,
+  }),
+  testKeysEnabled: withDefault({
+    name: 'TEST_KEYS_ENABLED',
+    about:
+      'Accepts svc_test_ keys, in production too: publishers try their integration with them. Their settlements are mock and never count as money; our signature stands under their licences, marked settlementRefKind: mock.',
+    example: 'false',
+    fallback: 'false',
+    schema: flag,
   }),
   settleWaitMs: withDefault({
     name: 'SETTLE_WAIT_MS',

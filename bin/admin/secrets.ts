@@ -1,0 +1,17 @@
+import { Command } from 'commander';
+import { createSecretBox } from '../../adapters/secretBox.ts';
+import { resealSecrets } from '../../services/operations/secrets.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Commands about what SECRETS_KEY seals. */
+export function secretCommands({ open, print }: Pick<Surroundings, 'open' | 'print'>): Command {
+  const secrets = new Command('secrets').description('What SECRETS_KEY seals: webhook secrets.');
+  secrets
+    .command('rotate')
+    .description('Seals them anew with SECRETS_KEY; opens them with SECRETS_KEY_PREVIOUS, too. Receivers notice nothing.')
+    .action(async () => {
+      const { database, config } = await open();
+      print(await resealSecrets({ database, secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious) }));
+    });
+  return secrets;
+}
