@@ -1,14 +1,28 @@
 /** The operator's command line: `node bin/admin.ts <command> --help`. Prints one JSON document; secrets are shown this once. */
+import { existsSync } from 'node:fs';
 import { openDatabase } from '../db/database.ts';
 import { isServiceError } from '../domain/errors.ts';
 import { createAdminProgram } from './admin/program.ts';
 import { readAdminConfig } from './config.ts';
+
+/** Where `npm start` and `npm run cluster` leave what this command line needs while they run. */
+const OWN = ['.sandbox/admin.env', '.cluster/admin.env'];
+
+/** In a shell that names no database, the sandbox or cluster of this folder is meant, if one runs. */
+function takeOwnEnvironment(): void {
+  const { DATABASE_URL: url, DATABASE_URL_FILE: inFile } = process.env;
+  const file = OWN.find((one) => existsSync(one));
+  if (url !== undefined || inFile !== undefined || file === undefined) return;
+  process.loadEnvFile(file);
+  console.error(`environment: ${file}`);
+}
 
 /** Runs one command; exit code 1 and `{error}` on standard error when it is refused. */
 async function main(): Promise<void> {
   let close = async (): Promise<void> => undefined;
   const program = createAdminProgram({
     open: async () => {
+      takeOwnEnvironment();
       const config = readAdminConfig();
       const database = await openDatabase({ url: config.databaseUrl, poolSize: 2, applicationName: 'svc admin' });
       close = () => database.close();

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { migrate } from '../db/migrate.ts';
+import { keepAdminEnvironment } from './admin-environment.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';
 import type { Postgres } from './parts/postgres.ts';
@@ -91,6 +92,8 @@ export const SANDBOX: Topology = {
       lifetime.keep(stage, worker, startWorker),
     );
     const [api] = await Promise.all([keptApi, keptWorker]);
+    const folder = options.folder;
+    keepAdminEnvironment({ folder, stage, lifetime }, { PUBLIC_BASE_URL: api.url, ...environment });
     return api;
   },
 };

@@ -1,6 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { keepAdminEnvironment } from '../admin-environment.ts';
 import { startProcess } from '../parts/processes.ts';
 import { temporalSources } from '../parts/temporal-binary.ts';
 import type { TemporalServerPorts } from '../parts/temporal-server.ts';
@@ -78,8 +78,7 @@ async function startService({ options, environment: given, lifetime, stage, prog
   const telemetry = { METRICS_PORT: '0', METRICS_INTERVAL_MS: '5000', OTEL_EXPORTER_OTLP_ENDPOINT: watch.url };
   // One issuer of licences, whichever process signs.
   const environment = { ...given, ...telemetry, PUBLIC_BASE_URL: proxy.url };
-  const adminFile = writeAdminEnvironment(options.folder, environment);
-  lifetime.onEnd(stage, () => rmSync(adminFile, { force: true }));
+  keepAdminEnvironment({ folder: options.folder, stage, lifetime }, environment);
   const replicas: ReplicaOptions = { environment, logs };
   const pids = new Map<string, number>();
   const named = async <T extends ServiceProcess>(name: string, start: Promise<T>): Promise<T> => {
@@ -112,14 +111,6 @@ async function startService({ options, environment: given, lifetime, stage, prog
     return { apis: apiUrls, logs, pids: ids, metrics: Object.fromEntries([...urls].sort()), places };
   };
   return { url: proxy.url, processes };
-}
-
-/** What `npm run admin` is given, as lines for a shell: everything that API and worker have. */
-function writeAdminEnvironment(folder: string, environment: Readonly<Record<string, string>>): string {
-  const file = join(folder, 'admin.env');
-  const lines = Object.entries({ ...environment, LOG_LEVEL: 'warn' }).map(([name, value]) => `${name}='${value}'\n`);
-  writeFileSync(file, lines.join(''), { mode: 0o600 });
-  return file;
 }
 
 function jobOf(name: string): WatchTarget['job'] {
