@@ -1,5 +1,6 @@
 /** Fees of EIP-1559 transactions: choice and replacement, capped. Pure. */
 import type { Network } from './network.ts';
+import { DEFAULT_NATIVE_PRICE_MICRO } from './network.ts';
 
 /** What a transaction offers for gas, in wei. */
 export interface Fees {
@@ -44,6 +45,22 @@ export function dataFee(network: Pick<Network, 'dataFeeWeiPerByte'>, data: strin
 /** Wei that a transaction costs at today's base fee when it uses its whole limit. */
 export function costToday(network: FeeSettings, baseFeeWei: bigint, gasLimit: bigint, dataFeeWei: bigint): bigint {
   return gasLimit * least(baseFeeWei + network.priorityFeePerGasWei, network.maxFeePerGasWei) + dataFeeWei;
+}
+
+/**
+ * What a cost in one network's coin counts against a budget in the first network's, wei: coins are worth what `nativePriceMicro` says, and
+ * the same where a network does not say (0). Rounded up, so that no gas is free.
+ */
+export function inCoinsOf(
+  first: Pick<Network, 'nativePriceMicro'>,
+  network: Pick<Network, 'nativePriceMicro'>,
+  costWei: bigint,
+): bigint {
+  const [price, unit] = [network, first].map(({ nativePriceMicro }) => nativePriceMicro || DEFAULT_NATIVE_PRICE_MICRO) as [
+    bigint,
+    bigint,
+  ];
+  return (costWei * price + unit - 1n) / unit;
 }
 
 /** Bytes of a signed transaction around its call data. */

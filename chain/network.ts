@@ -50,7 +50,7 @@ export function confirmationsFor(network: Pick<Network, 'confirmations'>, amount
   return row?.blocks ?? network.confirmations.at(-1)?.blocks ?? 1;
 }
 
-/** The networks of this deployment, by CAIP-2 id and by v1 name. Throws RangeError when two share one. */
+/** The networks of this deployment in the operator's order, the cheapest first, by CAIP-2 id and by v1 name. Throws RangeError when two share one. */
 export class Networks {
   readonly list: readonly Network[];
   readonly #byId = new Map<string, Network>();
@@ -67,7 +67,19 @@ export class Networks {
     }
   }
 
-  /** CAIP-2 ids, as listed in `chainsEnabled`. */
+  /** The one of the operator's that is named first: the cheapest. Throws RangeError where there is none. */
+  get first(): Network {
+    const [first] = this.list;
+    if (!first) throw new RangeError('no network is configured');
+    return first;
+  }
+
+  /** Addresses that no author can have: those of every token and router, in lower case. */
+  get contracts(): readonly string[] {
+    return this.list.flatMap(({ asset, router }) => [asset.toLowerCase(), router.toLowerCase()]);
+  }
+
+  /** CAIP-2 ids in the operator's order. */
   get ids(): readonly string[] {
     return this.list.map(({ id }) => id);
   }

@@ -39,6 +39,11 @@ export function splitAddress(router: Address, implementation: Address, words: re
   return lower(getContractAddress({ opcode: 'CREATE2', from: router, salt: keccak256(concat(words)), bytecode: clone }));
 }
 
+/** Address of the split of canonical leg words at a router. */
+export function splitOf(words: readonly Hex[], router: Address): Address {
+  return splitAddress(router, implementationOf(router), words);
+}
+
 /**
  * Where a payment for these payees must go, and the leg words the router needs to pay it out. One payee: that wallet.
  * Several: their split. Any order and duplicates are accepted; throws RangeError for what
@@ -51,7 +56,7 @@ export function payToOf(
   const canonical = canonicalPayees(payees);
   const words = canonical.map(legWord);
   const [first] = canonical;
-  const payTo = canonical.length === 1 && first ? first.wallet : splitAddress(router, implementationOf(router), words);
+  const payTo = canonical.length === 1 && first ? first.wallet : splitOf(words, router);
   for (const { wallet } of canonical) {
     const refused = BigInt(wallet) === 0n || wallet === router.toLowerCase() || (canonical.length > 1 && wallet === payTo);
     if (refused) throw new RangeError('the router cannot pay this wallet');

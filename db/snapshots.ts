@@ -11,6 +11,8 @@ export interface TenantRow {
   readonly status: TenantStatus;
   readonly plan: Plan | null;
   readonly licenseIssuer: string | null;
+  /** CAIP-2 ids that its owner chose; null: never chosen. */
+  readonly networks: readonly string[] | null;
   readonly hosts: readonly string[];
   readonly pricings: readonly {
     readonly version: number;
@@ -27,10 +29,11 @@ export async function findTenant(sql: Sql, tenantId: string, since: Date): Promi
     status: TenantStatus;
     plan: Plan | null;
     license_issuer: string | null;
+    networks: string[] | null;
     hosts: string[];
     pricings: { version: number; pricing: Pricing; validFrom: string; validUntil: string | null }[];
   }>(
-    `select version, status, plan, license_issuer,
+    `select version, status, plan, license_issuer, networks,
        array(select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id and verified_at is not null
          order by position, host) as hosts,
        (select coalesce(jsonb_agg(jsonb_build_object('version', p.version, 'pricing', p.pricing,
@@ -42,19 +45,24 @@ export async function findTenant(sql: Sql, tenantId: string, since: Date): Promi
   );
   const [row] = rows;
   if (!row) return null;
-  const { version, status, plan, hosts } = row;
+  const { version, status, plan, networks, hosts } = row;
   const pricings = row.pricings.map((pricing) => ({
     ...pricing,
     validFrom: new Date(pricing.validFrom),
     validUntil: pricing.validUntil === null ? null : new Date(pricing.validUntil),
   }));
-  return { tenantId, version, status, plan, licenseIssuer: row.license_issuer, hosts, pricings };
+  return { tenantId, version, status, plan, licenseIssuer: row.license_issuer, networks, hosts, pricings };
 }
 
-/** Every recipient of a network that a transfer reverted for (safety 18). */
-export async function listBlockedPayees(sql: Sql, network: string): Promise<string[]> {
-  const rows = await sql.query<{ pay_to: string }>('select pay_to from blocked_payee where network = $1', [network]);
-  return rows.map((row) => row.pay_to);
+/** Every recipient of some networks that a transfer reverted for there (safety 18). */
+export async function listBlockedPayees(
+  sql: Sql,
+  networks: readonly string[],
+): Promise<readonly { readonly network: string; readonly payTo: string }[]> {
+  return sql.query<{ network: string; payTo: string }>(
+    'select network, pay_to as "payTo" from blocked_payee where network = any ($1::text[])',
+    [networks],
+  );
 }
 
 /** Versions of tenants, for comparison with what is held in memory. */

@@ -126,6 +126,29 @@ export async function updateTenant(
   });
 }
 
+/** The networks a site's owner chose; null: never chosen, or no such site. */
+export async function findChosenNetworks(sql: Sql, tenantId: string): Promise<readonly string[] | null> {
+  const [row] = await sql.query<{ networks: string[] | null }>('select networks from tenant where tenant_id = $1', [tenantId]);
+  return row?.networks ?? null;
+}
+
+/** Writes the networks a site's owner chose and bumps its version; false when there is no such tenant. */
+export async function writeChosenNetworks(
+  database: Transactional,
+  tenantId: string,
+  networks: readonly string[],
+  at: Date,
+): Promise<boolean> {
+  return database.transaction(async (sql) => {
+    const found = await sql.query(
+      'update tenant set networks = $2, version = version + 1, updated_at = $3 where tenant_id = $1 returning 1',
+      [tenantId, networks, at],
+    );
+    if (found.length > 0) await notifyTenant(sql, tenantId);
+    return found.length > 0;
+  });
+}
+
 /** The columns of what a tenant charges, from `price_usdc` to `credits_api_url`, in the order of the statements above. */
 function columnsOf(pricing: Pricing): readonly unknown[] {
   const { priceUsdc, citationMultiplier, articlePrefixes, creditsInline, creditsFreeSlugs, creditsApiUrl } = pricing;

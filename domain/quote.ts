@@ -7,7 +7,7 @@ import { parseResource, resourceKeyOf } from './host.ts';
 import type { Address, Leg } from './legs.ts';
 import { canonicalPayees, splitAmounts } from './legs.ts';
 import { microToJson } from './money.ts';
-import type { CrossingKind, Payee, Terms } from './terms.ts';
+import type { CrossingKind, Destination, Payee, Terms } from './terms.ts';
 
 /** Life of a quote token, in milliseconds; judged at intake. */
 export const QUOTE_LIFE_MS = 600_000;
@@ -15,7 +15,7 @@ export const QUOTE_LIFE_MS = 600_000;
 export const MAX_TIMEOUT_SECONDS = 300;
 
 /** Everything that fixes what one payment must be, before the recipient is computed; this is what a quote token signs. */
-export interface QuoteFacts {
+export interface QuoteFacts extends Destination {
   readonly tenantId: string;
   readonly host: string;
   readonly slug: string;
@@ -23,10 +23,8 @@ export interface QuoteFacts {
   readonly kind: CrossingKind;
   readonly priceMicro: bigint;
   readonly authors: readonly WeightedAuthor[];
-  readonly network: string;
-  readonly asset: Address;
-  readonly router: Address;
-  readonly payTo: Address;
+  /** Where the price may be paid as well, in the order offered. */
+  readonly others: readonly Destination[];
 }
 
 /** A quote of one moment. */
@@ -49,6 +47,19 @@ export interface QuoteLeg {
   readonly authorId?: string;
 }
 
+/** Name and version of a token's EIP-712 domain. */
+export interface TokenDomain {
+  readonly name: string;
+  readonly version: string;
+}
+/** A further network on the wire. */
+export interface QuoteNetwork {
+  readonly network: string;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly extra: TokenDomain;
+}
+
 /** The members of a quote that stay the same for a page while its price does. */
 export interface QuoteBase {
   readonly price: number;
@@ -63,8 +74,10 @@ export interface QuoteBase {
   readonly legs: readonly QuoteLeg[];
   readonly network: string;
   readonly asset: string;
-  readonly extra: { readonly name: string; readonly version: string };
+  readonly extra: TokenDomain;
   readonly maxTimeoutSeconds: number;
+  /** The same price on further networks, the cheapest first; absent where there is one network. */
+  readonly otherNetworks?: readonly QuoteNetwork[];
 }
 
 /** The body of GET /_svc/quote; addresses checksummed (EIP-55), times in epoch milliseconds. */
@@ -122,12 +135,19 @@ export function buildTerms(facts: QuoteFacts & { readonly quoteId: string }, leg
   };
 }
 
+/** What a quote's body says besides its terms. */
+export interface QuoteText {
+  readonly extra: TokenDomain;
+  readonly title?: string;
+  /** The further networks, with the domain of each one's token. */
+  readonly others?: readonly (Destination & { readonly extra: TokenDomain })[];
+}
+
 /** The unchanging part of a quote's body; `checksum` writes an address as EIP-55 does. */
-export function buildQuoteBase(
-  terms: Terms,
-  token: { readonly name: string; readonly version: string; readonly title?: string },
-  checksum: (address: Address) => string,
-): QuoteBase {
+export function buildQuoteBase(terms: Terms, text: QuoteText, checksum: (address: Address) => string): QuoteBase {
+  const others = (text.others ?? []).map(({ network, asset, payTo, extra }) => ({
+    ...{ network, asset: checksum(asset), payTo: checksum(payTo), extra },
+  }));
   const legs = terms.legs.map(({ toAddress, amountMicro, ...rest }) => ({
     toAddress: checksum(toAddress),
     amountMicro: microToJson(amountMicro),
@@ -138,7 +158,7 @@ export function buildQuoteBase(
     currency: 'USDC',
     kind: terms.kind,
     slug: terms.slug,
-    ...(token.title === undefined ? {} : { title: token.title }),
+    ...(text.title === undefined ? {} : { title: text.title }),
     host: terms.host,
     resource: terms.resource,
     payTo: checksum(terms.payTo),
@@ -146,16 +166,23 @@ export function buildQuoteBase(
     legs,
     network: terms.network,
     asset: checksum(terms.asset),
-    extra: { name: token.name, version: token.version },
+    extra: text.extra,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    ...(others.length === 0 ? {} : { otherNetworks: others }),
   };
 }
 
-/** The text of the facts that a token signs, without the two members that change with every quote. */
+/**
+ * The text of the facts that a token signs, without the two members that change with every quote. Version 2 of the text says further
+ * networks; where there is one, it is version 1, which processes of an older release read.
+ */
 export function tokenBase(facts: QuoteFacts): string {
   const authors = facts.authors.map(({ authorId, wallet, weight, role }) => [authorId, wallet, String(weight), role]);
   const { tenantId, host, slug, resource, kind, priceMicro, network, asset, router, payTo } = facts;
-  return JSON.stringify([1, tenantId, host, slug, resource, kind, String(priceMicro), network, asset, router, payTo, authors]);
+  const first = [tenantId, host, slug, resource, kind, String(priceMicro), network, asset, router, payTo, authors];
+  if (facts.others.length === 0) return JSON.stringify([1, ...first]);
+  const others = facts.others.map((other) => [other.network, other.asset, other.router, other.payTo]);
+  return JSON.stringify([2, ...first, others]);
 }
 
 /** The whole text a token signs. */
@@ -167,16 +194,18 @@ export function tokenText(base: string, quoteId: string, expiresAtMs: number): s
 export function parseTokenText(text: string): IssuedQuote | null {
   const [base = '', quoteId = '', expiresAt = ''] = text.split('\n');
   const parts = JSON.parse(base) as unknown[];
-  if (parts[0] !== 1 || parts.length !== 12) return null;
+  if (parts.length !== (parts[0] === 1 ? 12 : 13) || (parts[0] !== 1 && parts[0] !== 2)) return null;
   const [, tenantId, host, slug, resource, kind, price, network, asset, router, payTo, list] = parts as string[];
   const authors = (list as unknown as [string, Address, string, WeightedAuthor['role']][]).map(
     ([authorId, wallet, weight, role]) => ({ authorId, wallet, weight: BigInt(weight), role }),
   );
   const facts = { tenantId, host, slug, resource, kind, network, asset, router, payTo } as Omit<
     QuoteFacts,
-    'authors' | 'priceMicro'
+    'authors' | 'priceMicro' | 'others'
   >;
-  return { ...facts, priceMicro: BigInt(price ?? ''), authors, quoteId, expiresAtMs: Number(expiresAt) };
+  const more = (parts[12] ?? []) as [string, Address, Address, Address][];
+  const others = more.map(([network, asset, router, payTo]) => ({ network, asset, router, payTo }));
+  return { ...facts, priceMicro: BigInt(price ?? ''), authors, others, quoteId, expiresAtMs: Number(expiresAt) };
 }
 
 /**

@@ -10,11 +10,20 @@ export interface Payee {
   readonly share: number;
 }
 
+/** Where a payment may go: a network, its token, and the recipient there. */
+export interface Destination {
+  /** CAIP-2 id. */
+  readonly network: string;
+  readonly asset: Address;
+  readonly router: Address;
+  readonly payTo: Address;
+}
+
 /**
  * The terms one payment must meet: a quote that was proven to be ours (its token, or a price version in force), turned
  * back into price, legs and recipient. Nothing in here comes from the buyer.
  */
-export interface Terms {
+export interface Terms extends Destination {
   readonly tenantId: string;
   readonly host: string;
   readonly slug: string;
@@ -29,11 +38,6 @@ export interface Terms {
   readonly legs: readonly Leg[];
   /** The split's leg words; null where the single payee is paid directly. */
   readonly legWords: readonly `0x${string}`[] | null;
-  readonly payTo: Address;
-  /** CAIP-2 id. */
-  readonly network: string;
-  readonly asset: Address;
-  readonly router: Address;
   readonly quoteId: string;
 }
 

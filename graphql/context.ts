@@ -10,6 +10,8 @@ import type { Budget } from './limits/budget.ts';
 /** What questions are answered with, and nothing else: all that a thread of its own is given. */
 export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock'> {
   readonly log: Log;
+  /** CAIP-2 ids of the networks configured, the cheapest first. */
+  readonly networkIds: readonly string[];
   /** A pool of its own, with a limit on each statement: analysts cannot slow settlement. */
   readonly reading: ReadingDatabase;
   /** Where Temporal shows its workflows; null where nobody said. */

@@ -77,8 +77,8 @@ async function seedPublisher(deps: SeedDeps, publisher: SeededPublisher): Promis
   const em = database.orm.em.fork();
   const userId = `owner-of-${name}`;
   if ((await em.findOne(Tenant, { tenantId })) === null) {
-    const network = { asset: chain.usdc, router: chain.router };
-    await createTenant({ database, network }, { tenantId, hosts: [host], status, plan, ownerUserId: userId, pricing });
+    const networks = { contracts: [chain.usdc, chain.router] };
+    await createTenant({ database, networks }, { tenantId, hosts: [host], status, plan, ownerUserId: userId, pricing });
   }
   const keys: Record<string, string> = {};
   for (const [keyName, scopes] of Object.entries(publisher.keys)) {

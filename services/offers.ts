@@ -1,9 +1,9 @@
-import type { Network } from '../chain/network.ts';
 import { checksumAddress, legsHash } from '../chain/offer.ts';
 import type { Address } from '../domain/legs.ts';
 import { legWord } from '../domain/legs.ts';
 import type { QuoteBase } from '../domain/quote.ts';
 import type { Terms } from '../domain/terms.ts';
+import type { NetworkDestination } from './quotes.ts';
 
 /** An offer ready to be sent with a 402: the v2 header value, and the v1 body. */
 export interface Offer {
@@ -19,6 +19,7 @@ const LEGS_SCHEMA = {
   type: 'object',
   properties: {
     router: { type: 'string' },
+    routers: { type: 'object' },
     legsHash: { type: 'string' },
     count: { type: 'integer' },
     legs: { type: 'array' },
@@ -29,11 +30,10 @@ const LEGS_SCHEMA = {
 
 /** What an offer is made of: a quote, and the terms behind it. */
 export interface OfferFacts {
-  readonly quote: Pick<
-    QuoteBase,
-    'price' | 'title' | 'slug' | 'resource' | 'payTo' | 'asset' | 'network' | 'maxTimeoutSeconds' | 'extra'
-  >;
-  readonly terms: Pick<Terms, 'legWords' | 'payTo' | 'router'>;
+  readonly quote: Pick<QuoteBase, 'price' | 'title' | 'slug' | 'resource' | 'maxTimeoutSeconds'>;
+  readonly terms: Pick<Terms, 'legWords' | 'payTo'>;
+  /** One entry of `accepts` each, in this order; at least one. */
+  readonly destinations: readonly NetworkDestination[];
 }
 
 /** What an offer may say besides. */
@@ -44,16 +44,23 @@ export interface OfferText {
   readonly legsUrl?: string;
 }
 
-/** Builds the offer of a quote for both generations of clients; the v1 body accepts nothing where the network has no v1 name. */
-export function buildOffer({ quote, terms }: OfferFacts, network: Pick<Network, 'v1Name'>, text: OfferText = {}): Offer {
+/**
+ * Builds the offer of a quote for both generations of clients: one entry a network, the cheapest first. The v1 body holds those networks that
+ * have a v1 name.
+ */
+export function buildOffer({ quote, terms, destinations }: OfferFacts, text: OfferText = {}): Offer {
   const words = terms.legWords ?? [legWord({ wallet: terms.payTo, weight: 1n })];
   const legs = words.map(readWord);
   const { error = 'Payment required', mimeType = 'text/html', legsUrl } = text;
   const description = quote.title ?? quote.slug;
-  const { payTo, asset, maxTimeoutSeconds, extra, resource } = quote;
+  const { maxTimeoutSeconds, resource } = quote;
   const amount = String(quote.price);
+  const items = destinations.map(({ network, v1Name, asset, payTo, extra }) => ({
+    ...{ network, v1Name, extra },
+    ...{ asset: checksumAddress(asset), payTo: checksumAddress(payTo) },
+  }));
   const info = {
-    router: checksumAddress(terms.router),
+    ...routersOf(destinations),
     legsHash: legsHash(words),
     count: legs.length,
     ...(legs.length <= MAX_HEADER_LEGS ? { legs } : legsUrl === undefined ? {} : { legsUrl }),
@@ -62,23 +69,27 @@ export function buildOffer({ quote, terms }: OfferFacts, network: Pick<Network, 
     x402Version: 2,
     error,
     resource: { url: resource, description, mimeType },
-    accepts: [{ scheme: 'exact', network: quote.network, amount, asset, payTo, maxTimeoutSeconds, extra }],
+    accepts: items.map(({ network, asset, payTo, extra }) => ({
+      ...{ scheme: 'exact', network, amount, asset, payTo, maxTimeoutSeconds, extra },
+    })),
     extensions: { 'svc-legs': { info, schema: LEGS_SCHEMA } },
   };
-  const v1Item = {
-    scheme: 'exact',
-    network: network.v1Name,
-    maxAmountRequired: amount,
-    resource,
-    description,
-    mimeType,
-    payTo,
-    maxTimeoutSeconds,
-    asset,
-    extra,
-  };
-  const body = { x402Version: 1, error, accepts: network.v1Name === null ? [] : [v1Item], legs };
+  const v1Items = items.flatMap(({ v1Name, asset, payTo, extra }) => {
+    if (v1Name === null) return [];
+    const what = { maxAmountRequired: amount, resource, description, mimeType };
+    return [{ scheme: 'exact', network: v1Name, ...what, payTo, maxTimeoutSeconds, asset, extra }];
+  });
+  const body = { x402Version: 1, error, accepts: v1Items, legs };
   return { header: Buffer.from(JSON.stringify(v2), 'utf8').toString('base64'), body };
+}
+
+/** The router that each recipient can be recomputed with: one where all networks have the same, by network besides where they differ. */
+function routersOf(destinations: readonly NetworkDestination[]): Readonly<Record<string, unknown>> {
+  const routers = destinations.map(({ network, router }) => [network, checksumAddress(router)] as const);
+  const [first] = routers;
+  if (!first) throw new RangeError('an offer is for one network at least');
+  const areSame = routers.every(([, router]) => router === first[1]);
+  return { router: first[1], ...(areSame ? {} : { routers: Object.fromEntries(routers) }) };
 }
 
 function readWord(word: `0x${string}`): { readonly toAddress: string; readonly weight: string } {

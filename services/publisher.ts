@@ -1,6 +1,5 @@
 import type { Keyring } from '../adapters/jws.ts';
 import { noteLogFields } from '../adapters/logFields.ts';
-import type { Network } from '../chain/network.ts';
 import type { Database } from '../db/database.ts';
 import { hasLostScope } from '../db/hosts.ts';
 import type { KeyState, Scope } from '../domain/access.ts';
@@ -15,17 +14,16 @@ import type { KeyUse } from './keyUse.ts';
 import { atDatabase } from './outage.ts';
 import type { CredentialHash, Pepper } from './pepper.ts';
 import type { Rehash } from './rehash.ts';
+import type { NetworkDeps } from './siteNetworks.ts';
 import type { Snapshots, TenantSnapshot } from './snapshots.ts';
 
 /** What the publisher's side of the service runs with. */
-export interface PublisherDeps {
+export interface PublisherDeps extends NetworkDeps {
   readonly database: Database;
   readonly snapshots: Snapshots;
   readonly keyring: Keyring;
   /** Authors behind tenants' credits APIs. */
   readonly credits: CreditsBook;
-  /** The network quotes are made for. */
-  readonly network: Network;
   /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly pepper: Pepper;

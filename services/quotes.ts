@@ -1,37 +1,65 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Network } from '../chain/network.ts';
 import { checksumAddress } from '../chain/offer.ts';
 import { payToOf } from '../chain/split.ts';
 import type { PageCredits } from '../domain/credits.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { ResourceUrl } from '../domain/host.ts';
 import type { CompiledPricing } from '../domain/pricing.ts';
-import type { Quote, QuoteBase } from '../domain/quote.ts';
+import type { Quote, QuoteBase, TokenDomain } from '../domain/quote.ts';
 import { buildQuoteBase, buildTerms, QUOTE_LIFE_MS, tokenBase } from '../domain/quote.ts';
 import { locatePage } from '../domain/resource.ts';
-import type { CrossingKind, Terms } from '../domain/terms.ts';
+import type { CrossingKind, Destination, Terms } from '../domain/terms.ts';
 import type { CreditsBook, KnownCredits } from './credits/book.ts';
 import { CreditsNeeded } from './credits/book.ts';
 import type { PublisherDeps } from './publisher.ts';
 import { signQuoteToken } from './quoteToken.ts';
+import { reachable, siteNetworks } from './siteNetworks.ts';
 import type { TenantSnapshot } from './snapshots.ts';
 
 /** What quoting needs. */
-export type QuoteDeps = Pick<PublisherDeps, 'network' | 'quoteTokenSecrets' | 'clock' | 'snapshots' | 'credits'>;
+export type QuoteDeps = Pick<PublisherDeps, 'networks' | 'isAway' | 'quoteTokenSecrets' | 'clock' | 'snapshots' | 'credits'>;
 
-/** A quote and the terms behind it. */
+/** A quote, the terms behind it, and where they may be paid. */
 export interface QuotedPage {
   readonly quote: Quote;
   readonly terms: Terms;
+  readonly destinations: readonly NetworkDestination[];
+}
+
+/** Where a price may be paid, with what a buyer signs for there. */
+export interface NetworkDestination extends Destination {
+  readonly v1Name: string | null;
+  readonly extra: TokenDomain;
 }
 
 /** Everything of a page's quote that stays while its price does. */
 export interface PreparedQuote {
+  readonly page: PricedPage;
+  /** One a network that the site takes, the cheapest first; `terms` and `base` are those of the first. */
+  readonly destinations: readonly NetworkDestination[];
   readonly terms: Omit<Terms, 'quoteId'>;
   readonly base: QuoteBase;
   /** `base` as JSON, without its closing brace. */
   readonly baseText: string;
   readonly tokenBase: string;
+}
+
+/** A page with its price and who gets it. */
+interface PricedPage {
+  readonly tenantId: string;
+  readonly resource: ResourceUrl;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  readonly micro: bigint;
+  readonly credits: PageCredits;
+}
+
+/** Whose page is quoted, and on which networks. */
+export interface QuotedSite {
+  readonly tenantId: string;
+  readonly networks: readonly Network[];
 }
 
 /** What is asked of a page. */
@@ -64,39 +92,61 @@ const PREPARED_SPELLINGS = 20;
 const prepared = new WeakMap<CompiledPricing, LRUCache<string, PreparedQuote>>();
 /** Quotes of credits that came from an API live as long as these credits do in memory. */
 const preparedOfCredits = new WeakMap<PageCredits, LRUCache<string, PreparedQuote>>();
+/** The same quotes without the networks that cannot be offered for the moment, by those that can: a few combinations. */
+const narrowed = new WeakMap<PreparedQuote, Map<string, PreparedQuote>>();
 
 /**
  * The page a request is about and what it takes to quote it, from the tenant's copy in memory alone. Throws invalid_parameter,
  * invalid_resource (400), resource_not_owned (403), credits_unavailable (503); a page whose authors stand behind a credits API is
  * looked for inside `withCredits`.
  */
-export function findPage(deps: Pick<QuoteDeps, 'network' | 'credits'>, request: PageRequest): FoundPage {
+export function findPage(deps: Pick<QuoteDeps, 'networks' | 'credits'>, request: PageRequest): FoundPage {
   const { tenant, kind } = request;
   const pricing = presentPricing(tenant);
   const { resource, slug } = locatePage({ hosts: tenant.hosts, articlePrefixes: pricing.articlePrefixes }, request);
   const { host } = resource;
   if (slug === null || tenant.status === 'pending') return { host, ready: null, isLasting: true };
-  const ready = prepareQuote(deps, tenant.tenantId, pricing, resource, slug, kind);
+  const site = { tenantId: tenant.tenantId, networks: siteNetworks(deps, tenant) };
+  const ready = prepareQuote(deps, site, pricing, resource, slug, kind);
   return { host, ready, isLasting: pricing.priceOf(slug, kind).kind !== 'credits_api' };
 }
 
 /** A new quote of a page with its terms. Throws payee_blocked (503). */
 export function issueQuote(deps: QuoteDeps, ready: PreparedQuote): QuotedPage {
-  const part = issuePart(deps, ready);
-  return { quote: { ...ready.base, ...part }, terms: { ...ready.terms, quoteId: part.quoteId } };
+  const open = offerable(deps, ready);
+  const part = issuePart(deps, open);
+  const { destinations } = open;
+  return { quote: { ...open.base, ...part }, terms: { ...open.terms, quoteId: part.quoteId }, destinations };
 }
 
 /** A new quote of a page as the JSON of its body, byte for byte that of `issueQuote`. Throws payee_blocked (503). */
 export function issueQuoteText(deps: QuoteDeps, ready: PreparedQuote): string {
-  const { quoteId, issuedAt, expiresAt, quoteToken } = issuePart(deps, ready);
+  const open = offerable(deps, ready);
+  const { quoteId, issuedAt, expiresAt, quoteToken } = issuePart(deps, open);
   const times = `"issuedAt":${issuedAt},"expiresAt":${expiresAt}`;
-  return `${ready.baseText},"quoteId":"${quoteId}",${times},"quoteToken":"${quoteToken}"}`;
+  return `${open.baseText},"quoteId":"${quoteId}",${times},"quoteToken":"${quoteToken}"}`;
+}
+
+/**
+ * The quote with the networks that can be offered now: those where every author can be paid, without those known to be away (`reachable`).
+ * Throws payee_blocked (503) where there is none.
+ */
+function offerable(deps: QuoteDeps, ready: PreparedQuote): PreparedQuote {
+  const payable = ready.destinations.filter((destination) => !deps.snapshots.isBlocked(destination));
+  if (payable.length === 0) {
+    throw new ServiceError('payee_blocked', 'an author of this page cannot be paid at present', { retryAfterSeconds: 300 });
+  }
+  const open = reachable(deps, payable);
+  if (open.length === ready.destinations.length) return ready;
+  const known = narrowed.get(ready) ?? new Map<string, PreparedQuote>();
+  narrowed.set(ready, known);
+  const name = open.map(({ network }) => network).join(' ');
+  const made = known.get(name) ?? makeQuote(open, ready.page);
+  known.set(name, made);
+  return made;
 }
 
 function issuePart(deps: QuoteDeps, ready: PreparedQuote): IssuedPart {
-  if (deps.snapshots.isBlocked(ready.terms.payTo)) {
-    throw new ServiceError('payee_blocked', 'an author of this page cannot be paid at present', { retryAfterSeconds: 300 });
-  }
   const issuedAt = deps.clock();
   const expiresAt = issuedAt + QUOTE_LIFE_MS;
   const quoteId = randomUUID();
@@ -110,8 +160,8 @@ function issuePart(deps: QuoteDeps, ready: PreparedQuote): IssuedPart {
  * when there is none to be had. `find` says which answer counts: the present one unless told.
  */
 export function prepareQuote(
-  deps: Pick<QuoteDeps, 'network' | 'credits'>,
-  tenantId: string,
+  deps: Pick<QuoteDeps, 'credits'>,
+  site: QuotedSite,
   pricing: CompiledPricing,
   resource: ResourceUrl,
   slug: string,
@@ -120,13 +170,16 @@ export function prepareQuote(
 ): PreparedQuote | null {
   const known = prepared.get(pricing) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_PAGES });
   prepared.set(pricing, known);
-  const name = `${deps.network.id} ${kind} ${resource.url}`;
+  const { tenantId, networks } = site;
+  const name = `${networks.map(({ id }) => id).join(' ')} ${kind} ${resource.url}`;
+  const make = (micro: bigint, credits: PageCredits): PreparedQuote =>
+    makeQuote(destinationsOf(credits, networks), { tenantId, resource, slug, kind, micro, credits });
   const found = known.get(name);
   if (found) return found;
   const price = pricing.priceOf(slug, kind);
   if (price.kind === 'free') return null;
   if (price.kind === 'priced') {
-    const made = makeQuote(deps, { tenantId, resource, slug, kind, micro: price.micro, credits: price.credits });
+    const made = make(price.micro, price.credits);
     known.set(name, made);
     return made;
   }
@@ -136,7 +189,7 @@ export function prepareQuote(
   const ofCredits = preparedOfCredits.get(credits) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_SPELLINGS });
   preparedOfCredits.set(credits, ofCredits);
   const priced = `${price.micro} ${name}`;
-  const ready = ofCredits.get(priced) ?? makeQuote(deps, { tenantId, resource, slug, kind, micro: price.micro, credits });
+  const ready = ofCredits.get(priced) ?? make(price.micro, credits);
   ofCredits.set(priced, ready);
   return ready;
 }
@@ -147,12 +200,20 @@ function requireCredits(known: KnownCredits | undefined, key: CreditsNeeded['key
   throw new ServiceError('credits_unavailable', 'the authors of this page are not known at present', { retryAfterSeconds: 30 });
 }
 
-function makeQuote(
-  { network }: Pick<QuoteDeps, 'network'>,
-  page: { tenantId: string; resource: ResourceUrl; slug: string; kind: CrossingKind; micro: bigint; credits: PageCredits },
-): PreparedQuote {
+/** Where these authors are paid on some networks. */
+function destinationsOf({ authors }: PageCredits, networks: readonly Network[]): readonly NetworkDestination[] {
+  return networks.map(({ id, asset, router, v1Name, assetName, assetVersion }) => ({
+    ...{ network: id, asset, router, v1Name, payTo: payToOf(authors, router).payTo },
+    extra: { name: assetName, version: assetVersion },
+  }));
+}
+
+function makeQuote(destinations: readonly NetworkDestination[], page: PricedPage): PreparedQuote {
+  const [first, ...others] = destinations;
+  if (!first) throw new RangeError('a quote is for one network at least');
   const { authors, title } = page.credits;
-  const { payTo, words } = payToOf(authors, network.router);
+  const { network, asset, router, payTo, extra } = first;
+  const { words } = payToOf(authors, router);
   const facts = {
     tenantId: page.tenantId,
     host: page.resource.host,
@@ -161,15 +222,11 @@ function makeQuote(
     kind: page.kind,
     priceMicro: page.micro,
     authors,
-    network: network.id,
-    asset: network.asset,
-    router: network.router,
-    payTo,
+    ...{ network, asset, router, payTo, others },
   };
   const terms = buildTerms({ ...facts, quoteId: '' }, words.length > 1 ? words : null);
-  const token = { name: network.assetName, version: network.assetVersion, ...(title === undefined ? {} : { title }) };
-  const base = buildQuoteBase(terms, token, checksumAddress);
-  return { terms, base, baseText: JSON.stringify(base).slice(0, -1), tokenBase: tokenBase(facts) };
+  const base = buildQuoteBase(terms, { extra, others, ...(title === undefined ? {} : { title }) }, checksumAddress);
+  return { page, destinations, terms, base, baseText: JSON.stringify(base).slice(0, -1), tokenBase: tokenBase(facts) };
 }
 
 /** The pricing version in force. Throws internal when a tenant has none, which its creation makes impossible. */

@@ -8,11 +8,13 @@ import { PRICING_GRACE_MS } from '../domain/pricing.ts';
 import type { IssuedQuote } from '../domain/quote.ts';
 import { buildQuoteBase, buildTerms, findDifference } from '../domain/quote.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
-import type { CrossingKind, Terms } from '../domain/terms.ts';
+import type { CrossingKind, Destination, Terms } from '../domain/terms.ts';
 import { CreditsNeeded } from './credits/book.ts';
 import type { PublisherDeps } from './publisher.ts';
+import type { QuotedPage } from './quotes.ts';
 import { prepareQuote } from './quotes.ts';
 import { readQuoteToken } from './quoteToken.ts';
+import { siteNetworks, takesNetwork } from './siteNetworks.ts';
 import type { TenantSnapshot } from './snapshots.ts';
 
 /** A quote as a publisher sends it back: the object of GET quote, or a bare price. */
@@ -24,12 +26,16 @@ export interface SentQuote extends Readonly<Record<string, unknown>> {
   readonly quoteToken?: string;
 }
 
+type TermsDeps = Pick<PublisherDeps, 'networks' | 'quoteTokenSecrets' | 'clock' | 'credits'>;
+
 /** What `resolveTerms` decides from. */
 export interface TermsRequest {
   readonly tenant: TenantSnapshot;
   readonly quote: SentQuote;
   readonly resource?: string;
-  readonly payment: Pick<ParsedPayment, 'authorization'>;
+  readonly payment: Pick<ParsedPayment, 'authorization' | 'x402Version' | 'network'>;
+  /** Where a payment that we hold already was taken, which no later change of the site's networks touches. */
+  readonly taken?: Destination;
 }
 
 /**
@@ -50,25 +56,20 @@ export function requireOwnedPage(request: Pick<TermsRequest, 'tenant' | 'quote' 
 
 /**
  * The terms a payment must meet: those of the quote's token while it lives, else those of a price version of the resource in
- * force within the last 10 minutes (safety 17). Nothing is taken from the wire but what is proven to be ours. Throws
- * quote_expired and authorization_invalid (402), besides what `requireOwnedPage` throws.
+ * force within the last 10 minutes (safety 17). Nothing is taken from the wire but what is proven to be ours. They are those of the
+ * network that the payment names, if that was offered and the site takes it still: its owner may have stopped because an author cannot
+ * use money there, and a buyer who is refused has paid nothing. A payment of a network that is not configured meets the terms of the first,
+ * and fails by them. Throws quote_expired, authorization_invalid and network_unsupported (402), besides what `requireOwnedPage` throws.
  */
-export function resolveTerms(
-  deps: Pick<PublisherDeps, 'network' | 'quoteTokenSecrets' | 'clock' | 'credits'>,
-  request: TermsRequest,
-): Terms {
+export function resolveTerms(deps: TermsDeps, request: TermsRequest): Terms {
   const resource = requireOwnedPage(request);
   return request.quote.quoteToken === undefined
     ? termsInForce(deps, request, resource)
     : termsOfToken(deps, request, resource, request.quote.quoteToken);
 }
 
-function termsOfToken(
-  deps: Pick<PublisherDeps, 'quoteTokenSecrets' | 'clock'>,
-  { tenant, quote }: TermsRequest,
-  resource: ResourceUrl,
-  token: string,
-): Terms {
+function termsOfToken(deps: TermsDeps, request: TermsRequest, resource: ResourceUrl, token: string): Terms {
+  const { tenant, quote } = request;
   const issued = readQuoteToken(deps.quoteTokenSecrets, token);
   if (!issued || issued.tenantId !== tenant.tenantId) throw refused('the quoteToken is not one of ours for this site');
   requireOwned(tenant.hosts, issued.host);
@@ -77,13 +78,28 @@ function termsOfToken(
   const terms = termsOfIssued(issued);
   if (terms.resourceKey !== resourceKeyOf(resource)) throw refused('the quote is for another resource');
   if (deps.clock() >= issued.expiresAtMs) throw new ServiceError('quote_expired', 'the quote has expired; ask for a new one');
-  return terms;
+  return { ...terms, ...(request.taken ?? destinationOf(deps, request, [terms, ...issued.others])) };
+}
+
+/** Of the destinations offered, the one on the network that the payment names. */
+function destinationOf(
+  { networks }: Pick<TermsDeps, 'networks'>,
+  { tenant, payment }: TermsRequest,
+  offered: readonly Destination[],
+): Destination {
+  const named = networks.findForPayment(payment);
+  const found = named === null ? offered[0] : offered.find(({ network }) => network === named.id);
+  if (!found || (named !== null && !takesNetwork({ networks }, tenant, named.id))) {
+    throw new ServiceError('network_unsupported', 'payments on this network are not accepted for this page');
+  }
+  const { network, asset, router, payTo } = found;
+  return { network, asset, router, payTo };
 }
 
 function differenceOf(issued: IssuedQuote, quote: SentQuote): string | null {
   if (quote['quoteId'] !== undefined && quote['quoteId'] !== issued.quoteId) return 'quoteId';
   if (quote['expiresAt'] !== undefined && quote['expiresAt'] !== issued.expiresAtMs) return 'expiresAt';
-  const base = buildQuoteBase(termsOfIssued(issued), { name: '', version: '' }, checksumAddress);
+  const base = buildQuoteBase(termsOfIssued(issued), { extra: { name: '', version: '' } }, checksumAddress);
   return findDifference(quote, base);
 }
 
@@ -93,17 +109,15 @@ function termsOfIssued(issued: IssuedQuote): Terms {
 }
 
 /** Terms without a token: among the versions of the last 10 minutes, the one the payment was made for. */
-function termsInForce(
-  deps: Pick<PublisherDeps, 'network' | 'clock' | 'credits'>,
-  { tenant, quote, payment }: TermsRequest,
-  resource: ResourceUrl,
-): Terms {
+function termsInForce(deps: TermsDeps, request: TermsRequest, resource: ResourceUrl): Terms {
+  const { tenant, quote, payment } = request;
   const isFull = quote['quoteId'] !== undefined || quote['legs'] !== undefined;
   const quoted = quote.resource === undefined ? null : parseResource(quote.resource);
   if (quoted && resourceKeyOf(quoted) !== resourceKeyOf(resource)) throw refused('the quote is for another resource');
   const { to, value } = payment.authorization;
   let byPrice: Terms | null = null;
-  for (const candidate of candidates(deps, tenant, resource, quote.kind ?? 'read')) {
+  for (const { terms, destinations } of candidates(deps, tenant, resource, quote.kind ?? 'read')) {
+    const candidate = { ...terms, ...(request.taken ?? destinationOf(deps, request, destinations)) };
     if (candidate.priceMicro !== BigInt(quote.price)) continue;
     if (candidate.payTo === to && candidate.priceMicro === value) return candidate;
     byPrice ??= candidate;
@@ -114,14 +128,15 @@ function termsInForce(
 }
 
 function candidates(
-  deps: Pick<PublisherDeps, 'network' | 'clock' | 'credits'>,
+  deps: TermsDeps,
   tenant: TenantSnapshot,
   resource: ResourceUrl,
   kind: CrossingKind,
-): Terms[] {
+): Pick<QuotedPage, 'terms' | 'destinations'>[] {
   const oldestMs = deps.clock() - PRICING_GRACE_MS;
-  const found: Terms[] = [];
+  const found: Pick<QuotedPage, 'terms' | 'destinations'>[] = [];
   if (tenant.status === 'pending') return found;
+  const site = { tenantId: tenant.tenantId, networks: siteNetworks(deps, tenant) };
   let outage: unknown = null;
   for (const { version, pricing, validUntilMs } of tenant.pricings) {
     if (validUntilMs !== null && validUntilMs < oldestMs) continue;
@@ -129,8 +144,8 @@ function candidates(
     if (slug === null) continue;
     for (const find of [deps.credits.find, deps.credits.findPrevious]) {
       try {
-        const ready = prepareQuote(deps, tenant.tenantId, pricing, resource, slug, kind, find);
-        if (ready) found.push({ ...ready.terms, quoteId: `v${version}` });
+        const ready = prepareQuote(deps, site, pricing, resource, slug, kind, find);
+        if (ready) found.push({ terms: { ...ready.terms, quoteId: `v${version}` }, destinations: ready.destinations });
       } catch (error) {
         if (find === deps.credits.findPrevious) break;
         if (error instanceof CreditsNeeded) throw error; // the caller loads them and asks again

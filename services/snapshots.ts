@@ -6,6 +6,7 @@ import { findTenant, listBlockedPayees, listenForTenants, listTenantVersions } f
 import type { KeyState, Plan, TenantStatus } from '../domain/access.ts';
 import type { CompiledPricing } from '../domain/pricing.ts';
 import { compilePricing, PRICING_GRACE_MS } from '../domain/pricing.ts';
+import type { Destination } from '../domain/terms.ts';
 import { findKeyByHash } from './keys.ts';
 import { atDatabase } from './outage.ts';
 import type { CredentialHash } from './pepper.ts';
@@ -19,6 +20,8 @@ export interface TenantSnapshot {
   readonly status: TenantStatus;
   readonly plan: Plan | null;
   readonly licenseIssuer: string | null;
+  /** CAIP-2 ids of the networks its owner chose; null: never chosen (services/siteNetworks.ts). */
+  readonly networks: readonly string[] | null;
   /** Verified hosts, the default one first. */
   readonly hosts: readonly string[];
   /** Newest first; those in force at some moment of the last 10 minutes, and the present one. */
@@ -45,8 +48,8 @@ export interface Snapshots {
   heldTenant(tenantId: string, version: number): TenantSnapshot | null;
   /** A tenant with the pricing versions that could be paid for at a past moment, read from Postgres. */
   tenantAsOf(tenantId: string, atMs: number): Promise<TenantSnapshot | null>;
-  /** True when a transfer to this recipient reverted and was not yet seen to work again (safety 18). */
-  isBlocked(payTo: string): boolean;
+  /** True when a transfer to this recipient reverted on this network and was not yet seen to work again (safety 18). */
+  isBlocked(destination: Pick<Destination, 'network' | 'payTo'>): boolean;
   close(): Promise<void>;
 }
 
@@ -55,7 +58,8 @@ export interface SnapshotOptions {
   readonly database: Database;
   /** Postgres without a pooler, for LISTEN. */
   readonly directUrl: string;
-  readonly networkId: string;
+  /** CAIP-2 ids of the networks whose blocked recipients are held. */
+  readonly networkIds: readonly string[];
   readonly priceFloorMicro: bigint;
   readonly clock: () => number;
   readonly log: Log;
@@ -149,8 +153,8 @@ class HeldSnapshots implements Snapshots {
     return atDatabase(() => this.#readTenant(tenantId, atMs));
   }
 
-  isBlocked(payTo: string): boolean {
-    return this.#blocked.has(payTo);
+  isBlocked({ network, payTo }: Pick<Destination, 'network' | 'payTo'>): boolean {
+    return this.#blocked.size > 0 && this.#blocked.has(`${network} ${payTo}`);
   }
 
   async close(): Promise<void> {
@@ -163,12 +167,12 @@ class HeldSnapshots implements Snapshots {
 
   /** One comparison of all that is held with Postgres; what differs is read again when next asked. */
   async poll(): Promise<void> {
-    const { database, networkId, clock } = this.#options;
+    const { database, networkIds, clock } = this.#options;
     const startedAtMs = clock();
     const keys = [...this.#keys.entries()];
     const tenants = [...this.#tenants.entries()];
     const [blocked, states, versions] = await Promise.all([
-      listBlockedPayees(database, networkId),
+      listBlockedPayees(database, networkIds),
       keys.length === 0
         ? []
         : listKeyStates(
@@ -182,7 +186,7 @@ class HeldSnapshots implements Snapshots {
             tenants.map(([id]) => id),
           ),
     ]);
-    this.#blocked = new Set(blocked);
+    this.#blocked = new Set(blocked.map(({ network, payTo }) => `${network} ${payTo}`));
     const byId = new Map(states.map((state) => [state.keyId, state]));
     for (const [hash, held] of keys) {
       if (this.#keys.peek(hash) !== held) continue; // read again meanwhile

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { checkOutboundUrl } from '../adapters/outboundUrl.ts';
-import type { Network } from '../chain/network.ts';
+import type { Networks } from '../chain/network.ts';
 import type { Sql, Transactional } from '../db/database.ts';
 import { insertBuyerAccount } from '../db/keys.ts';
 import { insertOwnerToken } from '../db/owners.ts';
@@ -19,10 +19,10 @@ import { atDatabase } from './outage.ts';
 import type { Pepper } from './pepper.ts';
 import { hashCredential } from './pepper.ts';
 
-/** What writing tenants needs; with a network, credits that its router would refuse are refused here already. */
+/** What writing tenants needs; with the networks, credits that a router of theirs would refuse are refused here already. */
 export interface TenantDeps {
   readonly database: Transactional;
-  readonly network?: Pick<Network, 'asset' | 'router'>;
+  readonly networks?: Pick<Networks, 'contracts'>;
 }
 
 /** What a tenant charges; members left out are null. Decimals as text. */
@@ -76,7 +76,7 @@ export async function createTenant(deps: TenantDeps, input: TenantInput): Promis
  * (safety 17). Members left out stay. Throws invalid_parameter, and not_found.
  */
 export async function setPricing(
-  deps: { readonly database: Transactional } & Pick<TenantDeps, 'network'>,
+  deps: { readonly database: Transactional } & Pick<TenantDeps, 'networks'>,
   request: { readonly tenantId: string; readonly pricing: Partial<PricingInput> },
 ): Promise<{ readonly version: number }> {
   const result = await atDatabase(() =>
@@ -148,8 +148,8 @@ function completePricing(input: PricingInput): Pricing {
 }
 
 /** What is charged can be quoted, and its credits API may be asked (checked when saved, and again when sent). */
-function requirePricing(deps: Pick<TenantDeps, 'network'>, pricing: Pricing): void {
-  validatePricing(pricing, forbiddenWallets(deps));
+function requirePricing(deps: Pick<TenantDeps, 'networks'>, pricing: Pricing): void {
+  validatePricing(pricing, deps.networks?.contracts ?? []);
   const { creditsApiUrl } = pricing;
   if (creditsApiUrl === null) return;
   if (!checkOutboundUrl(creditsApiUrl, { allowLoopback: false }).ok || /[?#]/.test(creditsApiUrl)) {
@@ -157,10 +157,6 @@ function requirePricing(deps: Pick<TenantDeps, 'network'>, pricing: Pricing): vo
       parameter: 'credits_api_url',
     });
   }
-}
-
-function forbiddenWallets({ network }: Pick<TenantDeps, 'network'>): readonly string[] {
-  return network ? [network.asset.toLowerCase(), network.router.toLowerCase()] : [];
 }
 
 /** A host name in A-labels, lower case, without the root's dot. Throws invalid_parameter, which says what is wrong with it. */

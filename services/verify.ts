@@ -45,14 +45,17 @@ export async function verifyPayment(deps: VerifyDeps, caller: Caller, request: V
   const { agent, idempotencyKey } = request;
   const slug = slugOf(presentPricing(caller.tenant).articlePrefixes, page.path) ?? '';
   const asked = { host: page.host, slug, kind: request.quote.kind ?? 'read', micro: null };
-  const attempt = { ...asked, tenantId, mode, agent, network: deps.network, x402Version: 2, payer: '' } as const;
+  const attempt = { ...asked, tenantId, mode, agent, network: deps.networks.first, x402Version: 2, payer: '' } as const;
   const parsed = parsePayment(request.payment);
   if (!parsed.ok) throw await refuse(deps, attempt, { ...parsed, sentence: parsed.detail });
   const { payment } = parsed;
-  const readable = { ...attempt, x402Version: payment.x402Version, payer: payment.authorization.from };
+  const { x402Version } = payment;
+  const network = deps.networks.findForPayment(payment) ?? attempt.network;
+  const readable = { ...attempt, network, x402Version, payer: payment.authorization.from };
   const met = await termsOf(deps, caller, request, payment).catch(async (error: unknown) => {
     if (!(error instanceof ServiceError) || error.kind !== 'payment') throw error;
-    throw await refuse(deps, readable, { reason: error.code as Refusal['reason'], raw: error.code, sentence: error.message });
+    const raw = error.code === 'network_unsupported' ? 'invalid_exact_evm_network_mismatch' : error.code;
+    throw await refuse(deps, readable, { reason: error.code as Refusal['reason'], raw, sentence: error.message });
   });
   const { host, kind, priceMicro: micro } = met.terms;
   if (!sameLegs(request.legs, met.terms.legs)) {
@@ -65,8 +68,8 @@ export async function verifyPayment(deps: VerifyDeps, caller: Caller, request: V
 }
 
 /**
- * The terms as of the payment's intake (safety 17): now for a new authorization, and for one we hold already the moment we took
- * it in, so that a repeated call meets its own answer and not an expired quote.
+ * The terms as of the payment's intake (safety 17): now for a new authorization, and for one we hold already the moment and the network we
+ * took it in, so that a repeated call meets its own answer and not an expired quote, nor a network that the site left since.
  */
 async function termsOf(
   deps: VerifyDeps,
@@ -79,13 +82,14 @@ async function termsOf(
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind !== 'payment') throw error;
     const { from: payer, nonce } = payment.authorization;
-    const { id: network, asset } = deps.network;
+    const { id: network, asset } = deps.networks.findForPayment(payment) ?? deps.networks.first;
     const known = await atLedger(() => findKnown(deps.database, { network, asset, payer, nonce }));
     if (known?.tenantId !== caller.tenant.tenantId) throw error;
     const judgedAtMs = known.acceptedAt.getTime() - INTAKE_MS;
     const tenant = await deps.snapshots.tenantAsOf(known.tenantId, judgedAtMs);
     if (!tenant) throw error;
     const then = { ...deps, clock: () => judgedAtMs };
-    return { terms: await withCredits(deps.credits, () => resolveTerms(then, { ...request, tenant, payment })), known };
+    const taken = { network, asset, router: known.router, payTo: known.payTo };
+    return { terms: await withCredits(deps.credits, () => resolveTerms(then, { ...request, tenant, payment, taken })), known };
   }
 }

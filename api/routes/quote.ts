@@ -35,7 +35,7 @@ export const quoteRoute: KeyRoute = {
     if (build === undefined) rememberPage(tenant, search, found);
     if (!found.ready) return FREE;
     const quoted = issueQuote(deps, found.ready);
-    const body = build === undefined ? quoted.quote : { ...quoted.quote, x402: buildOffer(quoted, deps.network) };
+    const body = build === undefined ? quoted.quote : { ...quoted.quote, x402: buildOffer(quoted) };
     return { status: 200, headers: HEADERS, body };
   },
   recall: ({ deps, caller: { tenant }, search }) => {

@@ -1,3 +1,4 @@
+import { choiceOf } from '../../services/site/networks.ts';
 import { describeTenant } from '../../services/tenantSelf.ts';
 import type { KeyRoute } from '../route.ts';
 import { PublisherTenants } from '../schemas/tenants.ts';
@@ -17,6 +18,7 @@ export const tenantsSelfRoute: KeyRoute = {
   },
   handle: async ({ deps, caller }) => {
     const tenant = await describeTenant(deps, caller.tenant.tenantId);
+    const chainsEnabled = choiceOf(deps.networks.ids, caller.tenant.networks).taken;
     const headers = { 'cache-control': 'private, no-store' };
     const row = {
       id: tenant.id,
@@ -39,6 +41,6 @@ export const tenantsSelfRoute: KeyRoute = {
       showcase_listed: tenant.showcaseListed,
       proof_public: tenant.proofPublic,
     };
-    return { status: 200, headers, body: { tenants: [row], chainsEnabled: [deps.network.id] } };
+    return { status: 200, headers, body: { tenants: [row], chainsEnabled } };
   },
 };

@@ -19,6 +19,8 @@ export const Leg = z
   })
   .meta({ id: 'Leg', description: "One author's share of one payment, in micro-USDC." });
 
+const tokenDomain = z.object({ name: z.string(), version: z.string() });
+
 /** Body of GET /_svc/quote. */
 export const QuoteBody = z
   .looseObject({
@@ -34,8 +36,11 @@ export const QuoteBody = z
     legs: z.array(Leg),
     network: z.string().meta({ description: 'CAIP-2 id', example: 'eip155:8453' }),
     asset: address,
-    extra: z.object({ name: z.string(), version: z.string() }),
+    extra: tokenDomain,
     maxTimeoutSeconds: z.int(),
+    otherNetworks: z
+      .exactOptional(z.array(z.object({ network: z.string(), asset: address, payTo: address, extra: tokenDomain })))
+      .meta({ description: 'The same price on further networks, the cheapest first; absent where there is one.' }),
     quoteId: z.string(),
     issuedAt: z.int(),
     expiresAt: z.int(),

@@ -1,8 +1,10 @@
 import { Command } from 'commander';
+import { Networks } from '../../chain/network.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { normaliseHost } from '../../domain/host.ts';
 import { searchTenants, showTenant } from '../../services/operations/finds.ts';
 import { removeSiteHost } from '../../services/site/hosts.ts';
+import { setSiteNetworks } from '../../services/site/networks.ts';
 import { addSiteHost, createSite, setSitePlan, setSiteStatus } from '../../services/site/operated.ts';
 import { changePricing } from '../../services/site/prices.ts';
 import type { PricingInput } from '../../services/tenants.ts';
@@ -34,6 +36,14 @@ export function tenantCommands({ open, print, operator }: Surroundings): Command
       const { database } = await open();
       await setSitePlan({ database }, callOf({ operator }, tenantId), parsePlan(plan));
       print({ tenantId, plan });
+    });
+  tenant
+    .command('networks <tenantId> <network...>')
+    .description('Sets on which networks of NETWORKS the site takes payments; any other is refused at once.')
+    .action(async (tenantId: string, wanted: string[]) => {
+      const { database, config } = await open();
+      const networks = new Networks(config.networks ?? []);
+      print({ tenantId, ...(await setSiteNetworks({ database, networks }, callOf({ operator }, tenantId), wanted)) });
     });
   tenant
     .command('status <tenantId> <status>')

@@ -42,13 +42,14 @@ export async function openGraphql(
     poolSize: config.graphqlPoolSize,
     statementTimeoutMs: config.graphqlStatementTimeoutMs,
   };
-  const settings = { pool, pepper: deps.pepper, temporalUi };
+  const networkIds = deps.networks.ids;
+  const settings = { pool, pepper: deps.pepper, temporalUi, networkIds };
   const thread = await openQueryThread({
     start: () => startThread(settings, config.graphqlMemoryMb),
     ...{ log: deps.log, metrics: deps.metrics },
   });
   const door = { ...deps, oidc, secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious) };
-  const change = openEngine({ ...door, reading: deps.database, temporalUi }, door);
+  const change = openEngine({ ...door, reading: deps.database, temporalUi, networkIds }, door);
   const isPageOn = config.graphiql ?? config.environment !== 'production';
   const page = isPageOn ? { key: config.graphiqlToken ?? null } : null;
   const handle = createGraphqlDoor(door, { ask: thread.ask, change, connections: pool.poolSize }, page);

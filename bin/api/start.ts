@@ -85,7 +85,7 @@ async function open(
   const { networks, rpcOf } = parts;
   const watch = await watchProcess(parts, { intervalMs: WATCH_MS, set: telemetry.setGauges });
   closers.push(watch.close);
-  const network = networks.get(config.networks[0]?.id ?? '');
+  const isAway = (id: string): boolean => !parts.isCompared(id) || watch.isAway(id);
 
   const keyring = await openKeyring(database, { privateKeys: config.licenceKeys ?? [], clock });
   keyring.onSign = () => telemetry.metrics.count('svc.licence.minted');
@@ -98,7 +98,7 @@ async function open(
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
   const { priceFloorMicro, quoteTokenSecrets, testKeysEnabled } = config;
   const rehash = openRehash({ database, log });
-  const snapshots = await openSnapshots({ database, directUrl, networkId: network.id, priceFloorMicro, clock, log, rehash });
+  const snapshots = await openSnapshots({ database, directUrl, networkIds: networks.ids, priceFloorMicro, clock, log, rehash });
   closers.push(rehash.settled, () => snapshots.close());
   const liveness = openLiveness({ database, clock, log });
   const keyUse = openKeyUse({ database, clock, log });
@@ -106,15 +106,14 @@ async function open(
 
   const outbound = openOutbound(config);
   closers.push(() => outbound.close());
-  const forbidden = [network.asset.toLowerCase(), network.router.toLowerCase()];
-  const credits = openCreditsBook({ database, outbound, clock, log, forbidden });
+  const credits = openCreditsBook({ database, outbound, clock, log, forbidden: networks.contracts });
 
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 30_000 });
   const calls = countCalls(server);
   const url = await listen(server, config.listenHost, config.port);
   const baseUrl = config.publicBaseUrl ?? url;
   const deps: PublisherDeps = {
-    ...{ database, snapshots, keyring, credits, network, clock, priceFloorMicro, baseUrl },
+    ...{ database, snapshots, keyring, credits, networks, isAway, clock, priceFloorMicro, baseUrl },
     pepper: pepperOf(config),
     ...{ quoteTokenSecrets, testKeysEnabled },
     ...{ liveness, keyUse, rehash },
@@ -144,7 +143,7 @@ async function open(
   };
   const hosts = createHostDoor(config, client);
   const scopes = openScopes({ atOnce: config.scopesAtOnce, pagesInMemory: config.cataloguePagesInMemory });
-  const rpc = rpcOf(network.id);
+  const rpc = rpcOf(networks.first.id);
   const buyers = { rpc, codeWallets: openCodeWallets({ rpc, clock }), licenceLifeSeconds: config.licenceLifeSeconds, scopes };
   const graphql = await openGraphql(config, { ...deps, log, hosts, outbound, sitePages: config.sitePages });
   closers.unshift(graphql.close); // closed after the drain

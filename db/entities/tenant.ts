@@ -16,6 +16,7 @@ export const Tenant = defineEntity({
     creditsInline: p.json().$type<Record<string, unknown>>().nullable(),
     creditsFreeSlugs: p.array().nullable(),
     licenseIssuer: p.text().nullable(),
+    networks: p.array().nullable(),
     ownerUserId: p.text().nullable(),
     ownerIssuer: p.text().nullable(),
     directoryListed: p.boolean().default(false),

@@ -72,6 +72,8 @@ export interface OfferCaps {
 }
 
 const OPEN = 'offer.*';
+/** A request has one offer at a time; those before it are paid for some minutes more. */
+const MOST_PAYABLE = 20;
 /** Offers that a payment was shown for, and those of the version before, have their pages. */
 const WHOLE = 'offer.*, jsonb_array_length(offer.pages) as page_count, null as pages_digest';
 
@@ -152,21 +154,27 @@ export async function findStandingOffer(
   return rows[0] ? offerFromRow(rows[0]) : null;
 }
 
-/** The newest offer of a request that this payment fits, alive at `since` or later; null when there is none. */
+/**
+ * The newest offer of a request at this price, alive at `since` or later, that a payment fits by its recipient, which `fits` knows; null when
+ * there is none.
+ */
 export async function findFittingOffer(
   sql: Sql,
-  request: { readonly accountId: string; readonly requestHash: string },
-  payment: { readonly to: string; readonly value: bigint },
+  request: { readonly accountId: string; readonly requestHash: string; readonly priceMicro: bigint },
+  fits: (offer: OpenOffer) => boolean,
   since: Date,
 ): Promise<OpenOffer | null> {
-  const fits = 'account_id = $1 and request_hash = $2 and expires_at > $3 and pay_to = $4 and price_micro = $5';
-  const values = [request.accountId, request.requestHash, since, payment.to, payment.value.toString()];
+  const payable = 'account_id = $1 and request_hash = $2 and expires_at > $3 and price_micro = $4';
+  const values = [request.accountId, request.requestHash, since, request.priceMicro.toString()];
   const newest = (columns: string, table: string) =>
-    sql.query<Row>(`select ${columns} from ${table} as offer where ${fits} order by expires_at desc limit 1`, values);
+    sql.query<Row>(
+      `select ${columns} from ${table} as offer where ${payable} order by expires_at desc limit ${MOST_PAYABLE}`,
+      values,
+    );
   // Of one that is both, what is frozen counts.
   const found = [...(await newest(WHOLE, 'licence_offer')), ...(await newest(OPEN, 'open_licence_offer'))];
-  const [row] = found.sort((a, b) => b.expires_at.getTime() - a.expires_at.getTime());
-  return row ? offerFromRow(row) : null;
+  const newestFirst = found.sort((a, b) => b.expires_at.getTime() - a.expires_at.getTime()).map(offerFromRow);
+  return newestFirst.find(fits) ?? null;
 }
 
 /** An offer, open or frozen; null when there is none. */

@@ -7,6 +7,7 @@ import './hosts.ts';
 import './keys.ts';
 import './licences.ts';
 import './members.ts';
+import './networks.ts';
 import './pages.ts';
 import './prices.ts';
 import './rules.ts';

@@ -3,13 +3,15 @@ import type { PeriodFactor } from '../../domain/licencePeriod.ts';
 import type { ImportedPage } from '../../services/graph/lists.ts';
 import { importedPages } from '../../services/graph/lists.ts';
 import type { LicenceRules } from '../../services/graph/settings.ts';
-import { readAlertAddress, readGate, readLicenceRules } from '../../services/graph/settings.ts';
+import { readAlertAddress, readGate, readLicenceRules, readNetworks } from '../../services/graph/settings.ts';
+import { choiceOf } from '../../services/site/networks.ts';
 import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { GateMode } from '../enums.ts';
 import { filterText } from '../inputs.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { Tenant } from '../site.ts';
+import { NetworkChoiceType } from './networks.ts';
 
 const CrawlerPolicyType = builder.objectRef<CrawlerPolicy>('CrawlerPolicy').implement({
   description: 'What becomes of crawlers by fragments of their User-Agent, lower case: block before allow before charge.',
@@ -111,6 +113,14 @@ builder.objectFields(Tenant, (t) => ({
     authScopes: { reads: 'tenant.read' },
     complexity: ROW_COST,
     resolve: (site, _args, { deps }) => readLicenceRules(deps, site.tenantId),
+  }),
+  networks: t.field({
+    type: NetworkChoiceType,
+    nullable: true,
+    description: 'On which chains it takes payments. Scope tenant.read.',
+    authScopes: { reads: 'tenant.read' },
+    complexity: 1,
+    resolve: async (site, _args, { deps }) => choiceOf(deps.networkIds, await readNetworks(deps, site.tenantId)),
   }),
   alertEmail: t.string({
     nullable: true,

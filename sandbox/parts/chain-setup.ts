@@ -15,6 +15,8 @@ const MINT_ABI = parseAbi(['function mint(address to, uint256 value)']);
 /** What to put on a local chain. */
 export interface ChainSetup {
   readonly rpcUrl: string;
+  /** Where the token is placed: Base Sepolia's USDC unless told. */
+  readonly usdc?: Address;
   /** Addresses that pay gas; each gets `gasWei`. */
   readonly relayers?: readonly Address[];
   /** 100 ether unless told. */
@@ -36,13 +38,13 @@ export interface PreparedChain {
  * A second call leaves what is there as it is, sets the relayers' gas anew and mints again: mint on a new chain only.
  */
 export async function prepareChain(setup: ChainSetup): Promise<PreparedChain> {
-  const { rpcUrl } = setup;
-  await placeCode(rpcUrl, USDC_ADDRESS, 'TestUSDC');
+  const { rpcUrl, usdc = USDC_ADDRESS } = setup;
+  await placeCode(rpcUrl, usdc, 'TestUSDC');
   await placeCode(rpcUrl, MULTICALL_ADDRESS, 'TestMulticall3');
   if ((await codeAt(rpcUrl, routerAddress)) === '0x') await sendFromFaucet(rpcUrl, deployRouterTransaction());
   for (const relayer of setup.relayers ?? []) await fundGas(rpcUrl, relayer, setup.gasWei);
-  for (const { to, amountMicro } of setup.mint ?? []) await mintUsdc(rpcUrl, to, amountMicro);
-  return { usdc: USDC_ADDRESS, router: routerAddress, multicall: MULTICALL_ADDRESS };
+  for (const { to, amountMicro } of setup.mint ?? []) await mintUsdc(rpcUrl, to, amountMicro, usdc);
+  return { usdc, router: routerAddress, multicall: MULTICALL_ADDRESS };
 }
 
 /** Sets an account's ether; 100 ether unless told. */
@@ -51,9 +53,9 @@ export async function fundGas(rpcUrl: string, account: Address, wei = 100n * 10n
 }
 
 /** Mints test USDC and waits until it is mined. Every call mints again. */
-export async function mintUsdc(rpcUrl: string, to: Address, amountMicro: bigint): Promise<void> {
+export async function mintUsdc(rpcUrl: string, to: Address, amountMicro: bigint, usdc: Address = USDC_ADDRESS): Promise<void> {
   const data = encodeFunctionData({ abi: MINT_ABI, functionName: 'mint', args: [to, amountMicro] });
-  await sendFromFaucet(rpcUrl, { to: USDC_ADDRESS, data });
+  await sendFromFaucet(rpcUrl, { to: usdc, data });
 }
 
 async function placeCode(rpcUrl: string, address: Address, artifact: string): Promise<void> {

@@ -25,7 +25,7 @@ export interface Challenge extends SignInFields {
  * Makes a challenge for a wallet, whose nonce is good once, for five minutes and for this address. Nothing is stored or
  * asked: whoever wants challenges can have them.
  */
-export function openChallenge(deps: Pick<BuyerDeps, 'baseUrl' | 'clock' | 'network' | 'pepper'>, address: Address): Challenge {
+export function openChallenge(deps: Pick<BuyerDeps, 'baseUrl' | 'clock' | 'networks' | 'pepper'>, address: Address): Challenge {
   const nowMs = deps.clock();
   const expiresAtMs = nowMs + CHALLENGE_LIFE_MS;
   const facts = nonceFacts(expiresAtMs, randomBytes(16).toString('hex'));
@@ -34,7 +34,7 @@ export function openChallenge(deps: Pick<BuyerDeps, 'baseUrl' | 'clock' | 'netwo
     address: checksumAddress(address),
     statement: STATEMENT,
     uri: deps.baseUrl,
-    chainId: deps.network.chainId,
+    chainId: deps.networks.first.chainId,
     nonce: buildNonce(facts, macOf(deps.pepper.current, tagText(address, facts)).digest('hex')),
     issuedAt: new Date(nowMs).toISOString(),
     expirationTime: new Date(expiresAtMs).toISOString(),
@@ -58,7 +58,7 @@ export interface SignedChallenge {
 export async function signIn(deps: BuyerDeps, { message, signature, from }: SignedChallenge): Promise<string> {
   const fields = parseSignInMessage(message);
   const nowMs = deps.clock();
-  const expected = { domain: new URL(deps.baseUrl).host, uri: deps.baseUrl, chainIds: [deps.network.chainId], nowMs };
+  const expected = { domain: new URL(deps.baseUrl).host, uri: deps.baseUrl, chainIds: [deps.networks.first.chainId], nowMs };
   const refusal = fields ? refuseSignIn(fields, expected) : 'the message is not one of our challenges';
   if (!fields || refusal !== null) throw new ServiceError('unknown_credential', refusal ?? 'the message cannot be read');
   if (!/^0x(?:[0-9a-fA-F]{2}){1,4000}$/.test(signature)) throw new ServiceError('unknown_credential', 'the signature is not one');

@@ -86,7 +86,7 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
     slug: holder.slug,
     kind: holder.kind,
     payer: holder.payer,
-    network: holder.network,
+    network: paid.network, // a licence may repeat itself for a payment shown on another network: nothing moved there
     amountMicro: chargedMicro,
     settlementRef,
     settlementRefKind: refKind,
@@ -106,7 +106,7 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
     responseHeader: encodeSettlementResponse({
       success: true,
       transaction: settlementRef ?? '',
-      network: networkName(presentedBy(deps, holder)),
+      network: networkName({ ...presentedBy(deps, paid), x402Version: holder.x402Version }),
       payer: holder.payer,
       ...(holder.x402Version === 2 ? { amount: chargedMicro.toString() } : {}),
     }),

@@ -4,6 +4,7 @@ import { findAlertAddress } from '../../db/anomalies/mails.ts';
 import { findEnforcement } from '../../db/enforcement.ts';
 import type { OfferingRules } from '../../db/licences/sites.ts';
 import { readOfferingRules } from '../../db/licences/sites.ts';
+import { findChosenNetworks } from '../../db/tenants.ts';
 import type { EnforcementSettings } from '../../domain/enforcement.ts';
 import { DEFAULT_ENFORCEMENT } from '../../domain/enforcement.ts';
 import { atDatabase } from '../outage.ts';
@@ -22,6 +23,11 @@ export async function readGate({ reading }: Reading, tenantId: string): Promise<
 /** Whether a site sells training, and what its periods cost; null: the usual factors. Throws database_unavailable. */
 export function readLicenceRules({ reading }: Reading, tenantId: string): Promise<LicenceRules> {
   return atDatabase(() => readOfferingRules(reading, tenantId));
+}
+
+/** The networks a site's owner chose; null: never chosen. Throws database_unavailable. */
+export function readNetworks({ reading }: Reading, tenantId: string): Promise<readonly string[] | null> {
+  return atDatabase(() => findChosenNetworks(reading, tenantId));
 }
 
 /** Where a site's alerts go by e-mail; null: nowhere. Throws database_unavailable. */

@@ -1,3 +1,4 @@
+import type { Network } from '../../chain/network.ts';
 import type { OpenOffer } from '../../db/licences/offers.ts';
 import { findFittingOffer, findOffer } from '../../db/licences/offers.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
@@ -5,7 +6,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
 import { parsePayment } from '../../domain/payload.ts';
 import { MAX_TIMEOUT_SECONDS } from '../../domain/quote.ts';
-import type { ObservedAgent } from '../../domain/terms.ts';
+import type { Destination, ObservedAgent } from '../../domain/terms.ts';
 import type { SettleReceipt } from '../answers/receipt.ts';
 import { PaymentError } from '../answers/receipt.ts';
 import { refuse } from '../answers/refuse.ts';
@@ -13,9 +14,10 @@ import type { Offer } from '../offers.ts';
 import { atDatabase, atLedger } from '../outage.ts';
 import { findKnown } from '../settlement/intake.ts';
 import type { SettleRequest } from '../settlement/settle.ts';
+import { siteNetworks, takesNetwork } from '../siteNetworks.ts';
 import type { BuyerDeps } from './deps.ts';
 import { freezePages } from './freeze.ts';
-import { buildLicenceOffer, openOffer, termsOfOffer } from './offer.ts';
+import { buildLicenceOffer, destinationOf, openOffer, termsOfOffer } from './offer.ts';
 import type { LicenceRequest, UnderstoodRequest } from './request.ts';
 import { understandRequest } from './request.ts';
 
@@ -55,9 +57,10 @@ export async function buyLicence(deps: BuyDeps, call: PurchaseCall): Promise<Pur
   const payment = await readPayment(deps, call, request);
   if (payment instanceof PaymentError) return offered(deps, call, request, payment);
   const { from: payer, nonce } = payment.authorization;
-  const { id: network, asset } = deps.network;
+  const named = deps.networks.findForPayment(payment) ?? deps.networks.first;
+  const { id: network, asset } = named;
   const known = await atLedger(() => findKnown(deps.database, { network, asset, payer, nonce }));
-  const offer = await offerOf(deps, call, request, { payment, known });
+  const offer = await offerOf(deps, call, request, { payment, known, named });
   const { tenantId, offerId } = offer;
   const { accountId, agent, idempotencyKey } = call;
   try {
@@ -66,7 +69,7 @@ export async function buyLicence(deps: BuyDeps, call: PurchaseCall): Promise<Pur
         tenantId,
         keyId: null,
         mode: 'live',
-        terms: termsOfOffer(offer),
+        terms: termsOfOffer(offer, destinationFor(deps, request, offer, { known, named })),
         payment,
         agent,
         known,
@@ -84,6 +87,22 @@ export async function buyLicence(deps: BuyDeps, call: PurchaseCall): Promise<Pur
   }
 }
 
+/**
+ * Where this payment must go: where it was taken if we hold it, else to the network it names, if that was offered and the site takes it
+ * still. Any other must go to a network that the site takes, and is refused since it does not.
+ */
+function destinationFor(
+  deps: BuyDeps,
+  { tenant }: Pick<UnderstoodRequest, 'tenant'>,
+  offer: OpenOffer,
+  { known, named }: { readonly known: Payment | null; readonly named: Network },
+): Destination {
+  if (known) return { network: known.network, asset: known.asset, router: known.router, payTo: known.payTo };
+  const open = siteNetworks(deps, tenant);
+  const isOffered = named.id === offer.network || open.includes(named);
+  return destinationOf(offer, isOffered && takesNetwork(deps, tenant, named.id) ? named : (open[0] as Network));
+}
+
 async function offered(
   deps: BuyDeps,
   { accountId }: PurchaseCall,
@@ -91,7 +110,7 @@ async function offered(
   refusal: PaymentError | null,
 ): Promise<PurchaseOutcome> {
   const offer = await openOffer(deps, accountId, request);
-  return { kind: 'offered', offer: buildLicenceOffer(deps, offer, refusal?.text ?? null), refusal };
+  return { kind: 'offered', offer: buildLicenceOffer(deps, request.tenant, offer, refusal?.text ?? null), refusal };
 }
 
 /** The payment of the headers; a refusal, recorded, when it cannot be read or two headers carry two authorizations. */
@@ -101,19 +120,20 @@ async function readPayment(deps: BuyDeps, call: PurchaseCall, request: Understoo
   const [first, ...others] = payments.map(parsePayment);
   if (!first) throw new RangeError('a payment header was counted that is not there');
   const asked = { tenantId: tenant.tenantId, mode: 'live', host, slug: 'licence', kind, micro: null, agent } as const;
-  const attempt = { ...asked, network: deps.network, x402Version: 2, payer: '' } as const;
+  const attempt = { ...asked, network: deps.networks.first, x402Version: 2, payer: '' } as const;
   if (!first.ok) return refuse(deps, attempt, { ...first, sentence: first.detail });
   const { payment } = first;
-  if (others.every((other) => other.ok && isSame(other.payment, payment))) return payment;
+  const networkOf = (one: ParsedPayment): string | undefined => deps.networks.findForPayment(one)?.id;
+  const isSame = (one: ParsedPayment): boolean => bytesOf(one) === bytesOf(payment) && networkOf(one) === networkOf(payment);
+  if (others.every((other) => other.ok && isSame(other.payment))) return payment;
   const sentence = 'PAYMENT-SIGNATURE and X-PAYMENT carry different payments; send one';
   const readable = { ...attempt, x402Version: payment.x402Version, payer: payment.authorization.from };
   return refuse(deps, readable, { reason: 'authorization_invalid', raw: 'conflicting_headers', sentence });
 }
 
-function isSame(a: ParsedPayment, b: ParsedPayment): boolean {
-  const text = ({ authorization: { from, to, value, validAfter, validBefore, nonce } }: ParsedPayment): string =>
-    [from, to, value, validAfter, validBefore, nonce].join(' ');
-  return text(a) === text(b);
+/** What an authorization says; its network is no part of it. */
+function bytesOf({ authorization: { from, to, value, validAfter, validBefore, nonce } }: ParsedPayment): string {
+  return [from, to, value, validAfter, validBefore, nonce].join(' ');
 }
 
 /**
@@ -124,7 +144,7 @@ async function offerOf(
   deps: BuyDeps,
   call: PurchaseCall,
   request: UnderstoodRequest,
-  { payment, known }: { readonly payment: ParsedPayment; readonly known: Payment | null },
+  { payment, known, named }: { readonly payment: ParsedPayment; readonly known: Payment | null; readonly named: Network },
 ): Promise<OpenOffer> {
   const { accountId } = call;
   const { requestHash, tenant } = request;
@@ -134,7 +154,8 @@ async function offerOf(
     const own =
       known?.licenceOfferId && known.accountId === accountId ? await findOffer(deps.database, known.licenceOfferId) : null;
     if (own?.requestHash === requestHash) return own;
-    const fitting = await findFittingOffer(deps.database, { accountId, requestHash }, { to, value }, since);
+    const fits = (offer: OpenOffer): boolean => destinationOf(offer, named).payTo === to;
+    const fitting = await findFittingOffer(deps.database, { accountId, requestHash, priceMicro: value }, fits, since);
     if (fitting && tenant.status !== 'active')
       throw new ServiceError('conflict', `this site is ${tenant.status} and sells no licences`);
     return fitting;

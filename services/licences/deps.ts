@@ -1,22 +1,20 @@
 import type { Keyring } from '../../adapters/jws.ts';
-import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import type { Database } from '../../db/database.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import type { CodeWallets } from '../accounts/codeWallets.ts';
 import type { Pepper } from '../pepper.ts';
 import type { Rehash } from '../rehash.ts';
+import type { NetworkDeps } from '../siteNetworks.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { Scopes } from './scopes.ts';
 
 /** What the buyer's side of the service runs with. */
-export interface BuyerDeps {
+export interface BuyerDeps extends NetworkDeps {
   readonly database: Database;
   readonly snapshots: Snapshots;
   readonly keyring: Keyring;
-  /** The network offers are made for. */
-  readonly network: Network;
-  /** Its connection: holders with code are asked about their proofs. */
+  /** The connection of the first network: holders with code are asked about their proofs. */
   readonly rpc: Rpc;
   /** The lane in which wallets with code are asked whether they sign in. */
   readonly codeWallets: CodeWallets;

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { checksumAddress } from '../../chain/offer.ts';
+import type { Network } from '../../chain/network.ts';
+import { splitOf } from '../../chain/split.ts';
 import type { OfferTerms, OpenOffer } from '../../db/licences/offers.ts';
 import { dropOffers, findStandingOffer, keepOffer } from '../../db/licences/offers.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { formatUsdc, microToJson } from '../../domain/money.ts';
 import { MAX_TIMEOUT_SECONDS } from '../../domain/quote.ts';
-import type { Terms } from '../../domain/terms.ts';
+import type { Destination, Terms } from '../../domain/terms.ts';
 import type { Offer } from '../offers.ts';
 import { buildOffer } from '../offers.ts';
 import { atDatabase } from '../outage.ts';
+import { reachable, siteNetworks } from '../siteNetworks.ts';
+import type { TenantSnapshot } from '../snapshots.ts';
 import type { BuyerDeps } from './deps.ts';
 import { digestOfPages } from './freeze.ts';
 import type { LicenceQuoteBody } from './quote.ts';
@@ -53,9 +56,9 @@ export async function openOffer(deps: BuyerDeps, accountId: string, request: Und
     legs: quote.legs,
     legWords: quote.legWords,
     payTo: quote.payTo,
-    network: deps.network.id,
-    asset: deps.network.asset,
-    router: deps.network.router,
+    network: quote.network,
+    asset: quote.asset,
+    router: quote.router,
     holder: request.holder,
     expiresAt: new Date(at.getTime() + OFFER_LIFE_MS),
   };
@@ -69,16 +72,22 @@ export async function openOffer(deps: BuyerDeps, accountId: string, request: Und
   return kept;
 }
 
-/** The terms a payment for an offer must meet. */
-export function termsOfOffer(offer: OfferTerms): Terms {
-  const { tenantId, host, kind, priceMicro, legs, legWords, payTo, network, asset, router, offerId } = offer;
+/** Where an offer is paid on a network; on the one it was made for as it was made. Pages, legs and price are the same on all. */
+export function destinationOf(offer: OfferTerms, { id, asset, router }: Pick<Network, 'id' | 'asset' | 'router'>): Destination {
+  if (id === offer.network) return { network: id, asset: offer.asset, router: offer.router, payTo: offer.payTo };
+  return { network: id, asset, router, payTo: offer.legWords === null ? offer.payTo : splitOf(offer.legWords, router) };
+}
+
+/** The terms a payment for an offer must meet when it goes there. */
+export function termsOfOffer(offer: OfferTerms, destination: Destination): Terms {
+  const { tenantId, host, kind, priceMicro, legs, legWords, offerId } = offer;
   const payees = legs.map(({ toAddress, amountMicro, authorId }) => ({
     authorId: authorId ?? toAddress,
     wallet: toAddress,
     share: Number(amountMicro) / Number(priceMicro),
   }));
   return {
-    ...{ tenantId, host, kind, priceMicro, payees, legs, legWords, payTo, network, asset, router },
+    ...{ tenantId, host, kind, priceMicro, payees, legs, legWords, ...destination },
     slug: 'licence',
     resource: `https://${host}/`,
     resourceKey: `licence:${offer.accountId}:${offer.requestHash}`,
@@ -92,26 +101,35 @@ export function licenceOfOffer(offer: OfferTerms): LicenceQuoteBody {
   return quoteBody({ ...offer, period, resourceCount: offer.pageCount });
 }
 
-/** The 402 of an offer for both generations of clients; `error` says what came before, if anything did. */
-export function buildLicenceOffer(deps: BuyerDeps, offer: OfferTerms, error: string | null): Offer {
-  const { network, baseUrl } = deps;
+/**
+ * The 402 of an offer for both generations of clients, for the networks of its site where its authors can be paid now; `error` says what came
+ * before, if anything did.
+ */
+export function buildLicenceOffer(deps: BuyerDeps, tenant: TenantSnapshot, offer: OfferTerms, error: string | null): Offer {
+  const { baseUrl } = deps;
+  const all = siteNetworks(deps, tenant).map((network) => ({
+    ...destinationOf(offer, network),
+    v1Name: network.v1Name,
+    extra: { name: network.assetName, version: network.assetVersion },
+  }));
+  const payable = all.filter((destination) => !deps.snapshots.isBlocked(destination));
+  const destinations = reachable(deps, payable.length === 0 ? all : payable);
   const title = `Licence for ${offer.pageCount} pages of ${offer.host}`;
   const quote = {
     price: microToJson(offer.priceMicro),
     title,
     slug: 'licence',
-    payTo: checksumAddress(offer.payTo),
-    asset: checksumAddress(offer.asset),
-    network: offer.network,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    extra: { name: network.assetName, version: network.assetVersion },
     resource: `${baseUrl}/_svc/licenses`,
   };
-  const made = buildOffer({ quote, terms: offer }, network, {
-    error: error ?? `payment_required: ${askingSentence(offer.priceMicro)}`,
-    mimeType: 'application/json',
-    legsUrl: `${baseUrl}/_svc/licenses/offers/${offer.offerId}/legs`,
-  });
+  const made = buildOffer(
+    { quote, terms: offer, destinations },
+    {
+      error: error ?? `payment_required: ${askingSentence(offer.priceMicro)}`,
+      mimeType: 'application/json',
+      legsUrl: `${baseUrl}/_svc/licenses/offers/${offer.offerId}/legs`,
+    },
+  );
   return { ...made, body: { ...made.body, licence: licenceOfOffer(offer) } };
 }
 

@@ -1,3 +1,4 @@
+import type { Networks } from '../../chain/network.ts';
 import type { Transactional } from '../../db/database.ts';
 import { writeImportedPages, writeOffering } from '../../db/licences/sites.ts';
 import { flattenCredits } from '../../domain/credits.ts';
@@ -37,11 +38,11 @@ export const SITE_PAGES = 100_000;
 export async function importPages(
   deps: ImportLimits & {
     readonly database: Transactional;
-    readonly network?: { readonly asset: string; readonly router: string };
+    readonly networks?: Pick<Networks, 'contracts'>;
   },
   request: { readonly tenantId: string; readonly pages: readonly PageInput[] },
 ): Promise<{ readonly imported: number }> {
-  const forbidden = deps.network ? [deps.network.asset.toLowerCase(), deps.network.router.toLowerCase()] : [];
+  const forbidden = deps.networks?.contracts ?? [];
   if (!Array.isArray(request.pages) || request.pages.length > MAX_IMPORT)
     throw new ServiceError('invalid_parameter', `pages: at most ${MAX_IMPORT} at once`);
   const rows = request.pages.map((page, index) => importedRow(page, `pages.${index}`, forbidden));

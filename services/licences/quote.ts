@@ -6,13 +6,14 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/legs.ts';
 import { includesTraining, pagePriceMicro } from '../../domain/licencePeriod.ts';
 import { microToJson } from '../../domain/money.ts';
+import type { Destination } from '../../domain/terms.ts';
 import { presentPricing } from '../quotes.ts';
+import { reachable, siteNetworks } from '../siteNetworks.ts';
 import type { BuyerDeps } from './deps.ts';
 import type { UnderstoodRequest } from './request.ts';
 
-/** A scope priced, and where its payment must go. */
-export interface ScopeQuote extends PricedScope {
-  readonly payTo: Address;
+/** A scope priced, and where its payment goes on the cheapest network. */
+export interface ScopeQuote extends PricedScope, Destination {
   /** Null where one wallet gets all. */
   readonly legWords: readonly `0x${string}`[] | null;
 }
@@ -49,9 +50,18 @@ async function priceNow(deps: BuyerDeps, request: UnderstoodRequest): Promise<Sc
   const unitMicro = kind === 'read' ? pricing.readMicro : pricing.citationMicro;
   const pageMicro = pagePriceMicro(unitMicro, periodDays, offering.periodFactors);
   const priced = await deps.scopes.run(priceScopeSteps(offering, request.compiled, pageMicro));
-  const { payTo, words } = recipientOf(priced, deps.network.router);
-  if (deps.snapshots.isBlocked(payTo)) throw new ServiceError('conflict', 'an author of these pages cannot be paid at present');
-  return { ...priced, payTo, legWords: words.length > 1 ? words : null };
+  const networks = siteNetworks(deps, tenant);
+  const destinations = networks.map((network) => {
+    const { payTo, words } = recipientOf(priced, network.router);
+    return { network: network.id, asset: network.asset, router: network.router, payTo, words };
+  });
+  const [first] = reachable(
+    deps,
+    destinations.filter((destination) => !deps.snapshots.isBlocked(destination)),
+  );
+  if (!first) throw new ServiceError('conflict', 'an author of these pages cannot be paid at present');
+  const { words, ...destination } = first;
+  return { ...priced, ...destination, legWords: words.length > 1 ? words : null };
 }
 
 function recipientOf(priced: PricedScope, router: Address) {

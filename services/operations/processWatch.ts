@@ -7,6 +7,8 @@ import { readProcessGauges } from '../gauges.ts';
 export interface ProcessWatch {
   /** Rejects while the last look found our clock wrong (domain/clock.ts). */
   requireRightClock(): Promise<void>;
+  /** True when no node of a network was up at the last look. */
+  isAway(networkId: string): boolean;
   close(): void;
 }
 
@@ -20,6 +22,7 @@ export async function watchProcess(
 ): Promise<ProcessWatch> {
   let isWrong = false;
   let isLooking = false;
+  let away: ReadonlySet<string> = new Set();
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
@@ -27,6 +30,7 @@ export async function watchProcess(
       const points = await readProcessGauges(deps);
       options.set?.(points);
       const valuesOf = (name: GaugePoint['name']) => points.flatMap((point) => (point.name === name ? [point.value] : []));
+      away = networksAway(points);
       const [database = null] = valuesOf('svc.database.clock_skew');
       const wasWrong = isWrong;
       isWrong = isClockWrong({ database, chains: valuesOf('svc.chain.clock_skew') });
@@ -42,6 +46,16 @@ export async function watchProcess(
     requireRightClock: async () => {
       if (isWrong) throw new Error('the clock of this process is wrong');
     },
+    isAway: (networkId) => away.has(networkId),
     close: () => clearInterval(timer),
   };
+}
+
+/** Networks of which nodes were looked at and none is up. */
+function networksAway(points: readonly GaugePoint[]): ReadonlySet<string> {
+  const nodes = points.flatMap(({ name, value, labels }) =>
+    name === 'svc.rpc.up' && labels?.['network'] !== undefined ? [{ network: labels['network'], isUp: value === 1 }] : [],
+  );
+  const up = new Set(nodes.flatMap(({ network, isUp }) => (isUp ? [network] : [])));
+  return new Set(nodes.flatMap(({ network }) => (up.has(network) ? [] : [network])));
 }

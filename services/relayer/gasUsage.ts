@@ -1,4 +1,5 @@
 import type { BatchPlan } from '../../chain/calldata.ts';
+import { inCoinsOf } from '../../chain/fees.ts';
 import { plannedGas } from '../../chain/gasShare.ts';
 import type { Receipt } from '../../chain/receipts.ts';
 import { recordBatchGas } from '../../db/settlement/gasUsage.ts';
@@ -34,17 +35,19 @@ export interface MinedBatch {
 
 /**
  * Notes the gas of a batch when its transaction is mined, reverted ones and flushes included, to the sites it was signed for (safety 19).
- * Once a batch: a second call changes nothing. What voided a batch served nobody and is charged to nobody; it is seen in the metric
+ * Budgets are in the coin of the first network. Once a batch: a second call changes nothing. What voided a batch served nobody and is charged to nobody; it is seen in the metric
  * `svc.relayer.gas` under its kind, as all gas is.
  */
 export async function noteGas(
-  deps: Pick<SettlementDeps, 'database' | 'metrics'>,
+  deps: Pick<SettlementDeps, 'database' | 'metrics' | 'networks'>,
   batch: Batch,
   { receipt, kind, paymentCount }: MinedBatch,
 ): Promise<void> {
   const cost = costOf(receipt);
+  const { networks } = deps;
+  const charged = inCoinsOf(networks.first, networks.get(batch.network), cost);
   const isFirst = await recordBatchGas(deps.database, batch.batchId, cost, (weights) =>
-    kind === 'void' ? new Map() : shareGas(cost, weights),
+    kind === 'void' ? new Map() : shareGas(charged, weights),
   );
   if (!isFirst) return;
   deps.metrics?.count('svc.relayer.gas', Number(cost), { kind, network: batch.network });

@@ -1,4 +1,4 @@
-import type { Network } from '../../chain/network.ts';
+import type { Networks } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
 import { findImportedPages, readOfferingRules, removeImportedPages } from '../../db/licences/sites.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -11,7 +11,7 @@ import { changeSite } from './change.ts';
 /** What managing a site's catalogue needs. */
 export interface SitePageDeps extends ImportLimits {
   readonly database: Database;
-  readonly network?: Pick<Network, 'asset' | 'router'>;
+  readonly networks?: Pick<Networks, 'contracts'>;
 }
 
 /**

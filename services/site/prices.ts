@@ -1,4 +1,4 @@
-import type { Network } from '../../chain/network.ts';
+import type { Networks } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
 import { findPricing } from '../../db/tenants.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -7,10 +7,10 @@ import { setPricing } from '../tenants.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 
-/** What managing a site's prices needs; credits that the network's router would refuse are refused here already. */
+/** What managing a site's prices needs; credits that a network's router would refuse are refused here already. */
 export interface SitePriceDeps {
   readonly database: Database;
-  readonly network?: Pick<Network, 'asset' | 'router'>;
+  readonly networks?: Pick<Networks, 'contracts'>;
 }
 
 /** The version of the tenant after the change; quotes are made from it from then on. */

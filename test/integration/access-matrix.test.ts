@@ -184,11 +184,11 @@ test('a buyer account is let in to its own licences alone, and to no publisher e
 
 test('a key that is revoked in one process is refused in the very next call of another (safety 24)', async () => {
   const { deps } = api;
-  const { database, network, clock, log, priceFloorMicro } = deps;
+  const { database, networks, clock, log, priceFloorMicro } = deps;
   const snapshots = await openSnapshots({
     database,
     directUrl: api.urls.appUrl,
-    networkId: network.id,
+    networkIds: networks.ids,
     priceFloorMicro,
     clock,
     log,

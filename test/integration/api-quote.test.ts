@@ -129,7 +129,8 @@ test('a recipient that cannot be paid stops its quotes with 503 until it is lift
   const wallet = `0x${'e'.repeat(40)}`;
   const creditsInline = { solo: { contributors: [{ authorId: 'eve', wallet }] } };
   const site = await api.site({ pricing: { ...ALPHA_PRICING, creditsInline } });
-  const { database, network } = api.deps;
+  const { database, networks } = api.deps;
+  const network = networks.first;
   await database.query('insert into blocked_payee (network, pay_to, detail) values ($1, $2, $3)', [
     network.id,
     wallet,
@@ -217,7 +218,7 @@ test('credits that could not be paid are refused when they are saved', async () 
     [leaf(`0x${'0'.repeat(40)}`)],
     [leaf('0x12')],
     [leaf(routerAddress)],
-    [leaf(api.deps.network.asset)],
+    [leaf(api.deps.networks.first.asset)],
     [{ ...leaf(A), weight: 0 }],
     [{ ...leaf(A), members: [leaf(B)] }],
     [{ authorId: 'x' }],

@@ -45,7 +45,7 @@ const buyer = newAccount();
 
 /** A v2 payload for these terms, signed. */
 async function pay(to: string, value: number): Promise<string> {
-  const { network } = api.deps;
+  const network = api.deps.networks.first;
   const { authorization, signature } = await signPayment(network, buyer, {
     to: to.toLowerCase() as Address,
     value: BigInt(value),

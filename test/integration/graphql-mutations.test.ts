@@ -182,6 +182,14 @@ const CASES: readonly Case[] = [
     after: { gateScope: { mode: 'site', excludePrefixes: ['/assets/'] } },
   },
   {
+    name: 'setNetworks',
+    action: 'networks.set',
+    input: () => ({ networks: ['eip155:84532'] }),
+    fields: 'networks { taken configured }',
+    before: { networks: null },
+    after: { networks: ['eip155:84532'] },
+  },
+  {
     name: 'openHost',
     action: 'host.open',
     input: () => ({ host: 'new-host.example.com', method: 'DNS_TXT' }),
@@ -496,9 +504,11 @@ const BAD: readonly (readonly [string, (world: OwnedWorld) => object, string])[]
   ],
   [
     'setPageCredits',
-    () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet: stage.deps.network.router }] } }),
+    () => ({ slug: 'a', credits: { contributors: [{ authorId: 'x', wallet: stage.deps.networks.first.router }] } }),
     'InvalidInput',
   ],
+  ['setNetworks', () => ({ networks: [] }), 'InvalidInput'],
+  ['setNetworks', () => ({ networks: ['eip155:1'] }), 'InvalidInput'],
   ['removePageCredits', () => ({ slug: 'never' }), 'NotFound'],
   ['importPages', () => ({ pages: [] }), 'InvalidInput'],
   ['importPages', () => ({ pages: [{ slug: 'a', path: 'x' }] }), 'InvalidInput'],

@@ -16,7 +16,8 @@ afterAll(() => graph.stop());
 
 const SETTINGS = `{ tenant {
   gate { mode excludePrefixes includeExtensions seoAllowlist crawlerPolicy { allow charge block } }
-  licenceOffering { sellsTraining periodFactors { upToDays factor } } alertEmail articlePrefixes freeSlugs priceUsdc } }`;
+  licenceOffering { sellsTraining periodFactors { upToDays factor } } alertEmail articlePrefixes freeSlugs priceUsdc
+  networks { taken configured } } }`;
 
 async function read(bearer = owner) {
   const { data, errors } = await graph.ask(bearer, SETTINGS);
@@ -32,7 +33,8 @@ async function change(name: string, input: object): Promise<void> {
 }
 
 test('a site that never decided anything shows what holds for it', async () => {
-  const { gate, licenceOffering, alertEmail } = await read();
+  const { gate, licenceOffering, alertEmail, networks } = await read();
+  expect(networks).toEqual({ taken: ['eip155:84532'], configured: ['eip155:84532'] });
   expect(gate).toMatchObject({ mode: 'PREFIXES', excludePrefixes: [], includeExtensions: null });
   expect(gate.crawlerPolicy).toEqual({ allow: [], charge: [], block: [] });
   expect(gate.seoAllowlist).toContain('googlebot');
@@ -52,11 +54,13 @@ test('everything an owner sets of gate, offering, alerts and prices is read back
   await change('setArticlePrefixes', { prefixes: ['/news/'] });
   await change('setFreeSlugs', { slugs: ['about'] });
   await change('setPrices', { priceUsdc: '0.02' });
+  await change('setNetworks', { networks: ['eip155:84532'] });
   expect(await read()).toEqual({
     gate: {
       ...{ mode: 'SITE', excludePrefixes: ['/assets/'], includeExtensions: ['.html'], seoAllowlist: ['googlebot'] },
       crawlerPolicy: { allow: ['archive-bot'], charge: ['gptbot'], block: ['badbot'] },
     },
+    networks: { taken: ['eip155:84532'], configured: ['eip155:84532'] },
     licenceOffering: { sellsTraining: true, periodFactors },
     ...{ alertEmail: 'alerts@example.com', articlePrefixes: ['/news/'], freeSlugs: ['about'], priceUsdc: '0.020000' },
   });

@@ -76,7 +76,14 @@ test('of several offers a payment is for the one whose price and recipient it me
   const elsewhere = await later(2, { priceMicro: 2_000n, payTo: other });
   const dearest = await later(3, { priceMicro: 3_000n });
   const fitting = async (to: string, value: bigint) =>
-    (await findFittingOffer(api.deps.database, { accountId, requestHash }, { to, value }, new Date(at)))?.offerId ?? null;
+    (
+      await findFittingOffer(
+        api.deps.database,
+        { accountId, requestHash, priceMicro: value },
+        (offer) => offer.payTo === to,
+        new Date(at),
+      )
+    )?.offerId ?? null;
   expect(await fitting(payTo, 1_000n)).toBe(first.offerId);
   expect(await fitting(payTo, 2_000n)).toBe(dearer.offerId);
   expect(await fitting(other, 2_000n)).toBe(elsewhere.offerId);

@@ -46,7 +46,7 @@ test.each(SPELLINGS)('%s is quoted and settled as /articles/solo', async (path) 
   const { body } = await quote(path);
   expect(body).toMatchObject({ price: 1_000, slug: 'solo' });
   const account = newAccount();
-  const { network } = api.deps;
+  const network = api.deps.networks.first;
   const to = body.payTo.toLowerCase() as Address;
   const { authorization, signature } = await signPayment(network, account, { to, value: 1_000n });
   const text = Object.fromEntries(Object.entries(authorization).map(([name, part]) => [name, String(part)]));

@@ -108,7 +108,7 @@ test('a key in memory stays known while it is moved, and is moved by a quote too
   const { token, keyId } = await newKey();
   const { database, clock } = api.deps;
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const common = { database, directUrl: api.urls.appUrl, networkId: 'n', priceFloorMicro: 1n, clock, log, rehash };
+  const common = { database, directUrl: api.urls.appUrl, networkIds: ['n'], priceFloorMicro: 1n, clock, log, rehash };
   const snapshots = await openSnapshots({ ...common, pollMs: 20 });
   try {
     const deps = { ...process(during), snapshots };
@@ -189,7 +189,7 @@ test('the doctor says how many active credentials are left under the pepper befo
   const { database } = api.deps;
   const [old, next] = [newPepper(), newPepper()];
   const rotating = pepperOf({ apiKeyPepper: next, apiKeyPepperPrevious: old });
-  const networks = { ids: [], list: [], get: () => api.deps.network };
+  const networks = { ids: [], list: [], get: () => api.deps.networks.first };
   // biome-ignore lint/suspicious/noExplicitAny: without a network the doctor looks at the database alone
   const settlement: any = { database, networks, now: Date.now };
   const doctor = async (pepper: Pepper) =>

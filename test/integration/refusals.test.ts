@@ -27,7 +27,7 @@ const buyer = newAccount();
 
 /** A signed payment of either version, as its header carries it. */
 async function paid(x402Version: 1 | 2, to: Address = newWallet(), value = 1_000n): Promise<string> {
-  const { network } = api.deps;
+  const network = api.deps.networks.first;
   const { authorization, signature } = await signPayment(network, buyer, { to, value });
   const text = Object.fromEntries(Object.entries(authorization).map(([name, part]) => [name, String(part)]));
   const payload = { signature, authorization: text };

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 async function start(changes: Partial<SnapshotOptions> = {}): Promise<Snapshots> {
-  const common = { database, directUrl: urls.appUrl, networkId: 'n', priceFloorMicro: 1n, clock: Date.now, log: silent };
+  const common = { database, directUrl: urls.appUrl, networkIds: ['n'], priceFloorMicro: 1n, clock: Date.now, log: silent };
   const snapshots = await openSnapshots({ ...common, pollMs: HOUR_MS, maxAgeMs: HOUR_MS, ...changes });
   open.push(snapshots);
   return snapshots;

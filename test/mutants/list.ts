@@ -7,6 +7,7 @@ import { LEDGER_MUTANTS } from './ledger.ts';
 import { LICENCE_MUTANTS } from './licences.ts';
 import { LIVE_MUTANTS } from './live.ts';
 import type { Mutant } from './mutant.ts';
+import { NETWORK_MUTANTS } from './networks.ts';
 import { RELIABILITY_MUTANTS } from './reliability.ts';
 import { RESTORE_MUTANTS } from './restore.ts';
 import { RULE_MUTANTS } from './rules.ts';
@@ -24,4 +25,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...LICENCE_MUTANTS,
   ...BOUND_MUTANTS,
   ...RESTORE_MUTANTS,
+  ...NETWORK_MUTANTS,
 ];

@@ -13,6 +13,12 @@ const author = fc.record({
   weight: fc.bigInt({ min: 1n, max: (1n << 96n) - 1n }),
   role: fc.constantFrom('author' as const, 'coauthor' as const),
 });
+const others = fc.array(
+  fc.record({ network: fc.constantFrom('eip155:137', 'eip155:42161'), asset: hex40, router: hex40, payTo: hex40 }),
+  {
+    maxLength: 3,
+  },
+);
 const facts = fc.record({
   tenantId: fc.uuid(),
   host: fc.domain(),
@@ -25,6 +31,7 @@ const facts = fc.record({
   asset: hex40,
   router: hex40,
   payTo: hex40,
+  others,
 });
 
 test('a token gives back exactly the facts it was signed for', () => {

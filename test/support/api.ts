@@ -8,6 +8,8 @@ import type { Outbound } from '../../adapters/outbound.ts';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { createApi } from '../../api/app.ts';
 import type { ApiDeps } from '../../api/route.ts';
+import type { Network } from '../../chain/network.ts';
+import { Networks } from '../../chain/network.ts';
 import { baseSepoliaNetwork } from '../../chain/presets.ts';
 import { createRpc } from '../../chain/rpc.ts';
 import { routerAddress } from '../../chain/split.ts';
@@ -98,6 +100,8 @@ export async function startTestApi(
     readonly testKeysEnabled?: boolean;
     readonly scopes?: ScopeLimits;
     readonly codeWallets?: CodeWalletLimits;
+    /** Configured after Base Sepolia. */
+    readonly moreNetworks?: readonly Network[];
   } = {},
 ) {
   const urls = await createDatabase();
@@ -108,20 +112,27 @@ export async function startTestApi(
   const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => problems.push(fields) };
   const problems: object[] = [];
   const network = baseSepoliaNetwork({ rpcUrls: ['http://127.0.0.1:1'], router: routerAddress });
+  const networks = new Networks([network, ...(options.moreNetworks ?? [])]);
   const priceFloorMicro = options.floorMicro ?? 1_000n;
-  const snapshots = await openSnapshots({ database, directUrl: urls.appUrl, networkId: network.id, priceFloorMicro, clock, log });
+  const snapshots = await openSnapshots({
+    database,
+    directUrl: urls.appUrl,
+    networkIds: networks.ids,
+    priceFloorMicro,
+    clock,
+    log,
+  });
   const signingKey = options.signingKey === undefined ? newSigningKey() : options.signingKey;
   const keyring = await openKeyring(database, { privateKeys: signingKey ? [signingKey] : [], clock });
   const outbound = options.outbound ?? createOutbound({ allowLoopback: true });
-  const forbidden = [network.asset.toLowerCase(), network.router.toLowerCase()];
-  const credits = openCreditsBook({ database, outbound, clock, log, forbidden });
+  const credits = openCreditsBook({ database, outbound, clock, log, forbidden: networks.contracts });
   const liveness = openLiveness({ database, clock, log });
   const failing = new Set<string>();
   const check = (name: string) => () => (failing.has(name) ? Promise.reject(new Error(name)) : Promise.resolve());
   const rpc = createRpc({ ...network, rpcUrls: options.rpcUrls ?? network.rpcUrls });
   const deps: ApiDeps = {
     hosts: options.hosts ?? { ...NO_HOSTS, workflows: { opened: away, check: away } },
-    ...{ database, snapshots, keyring, credits, network, clock, log, priceFloorMicro },
+    ...{ database, snapshots, keyring, credits, networks, clock, log, priceFloorMicro },
     reports: { database, clock },
     pepper: pepperOf({ apiKeyPepper: randomBytes(32).toString('hex') }),
     quoteTokenSecrets: [randomBytes(32).toString('hex')],
@@ -157,7 +168,7 @@ export async function startTestApi(
   const site = async (input: Partial<TenantInput> & { scopes?: readonly Scope[] } = {}) => {
     const { scopes = SCOPES, ...rest } = input;
     const hosts = rest.hosts ?? [`${randomBytes(6).toString('hex')}.example`];
-    const { tenantId } = await createTenant({ database, network }, { plan: 'studio', pricing: ALPHA_PRICING, ...rest, hosts });
+    const { tenantId } = await createTenant({ database, networks }, { plan: 'studio', pricing: ALPHA_PRICING, ...rest, hosts });
     const { token, keyId } = await mintKey(deps, { tenantId, name: 'all', scopes });
     return { tenantId, host: hosts[0] as string, key: token, keyId };
   };

@@ -26,7 +26,7 @@ export async function openFrozenOffer(api: TestApi, accountId: string, request: 
 /** A payment for the standing offer of a request, accepted and not decided. */
 export async function acceptPurchase(api: TestApi, accountId: string, request: LicenceRequest) {
   const offer = await openFrozenOffer(api, accountId, request);
-  const terms = termsOfOffer(offer);
+  const terms = termsOfOffer(offer, offer);
   const paymentId = crypto.randomUUID();
   const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
   const payment: NewPayment = {

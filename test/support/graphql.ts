@@ -96,8 +96,9 @@ export async function startTestGraphql({ isThreaded = false }: { readonly isThre
   const secretBox = createSecretBox(randomBytes(32));
   const deps = { ...api.deps, outbound, secretBox, oidc: null };
   const temporalUi = { url: 'http://ui', namespace: 'default' };
-  const reads = { ...api.deps, reading, temporalUi };
-  const start = () => startThread({ pool: settings, pepper: api.deps.pepper, temporalUi }, 256);
+  const networkIds = api.deps.networks.ids;
+  const reads = { ...api.deps, reading, temporalUi, networkIds };
+  const start = () => startThread({ pool: settings, pepper: api.deps.pepper, temporalUi, networkIds }, 256);
   const thread = isThreaded ? await openQueryThread({ start, log: api.deps.log }) : null;
   const engines = { ask: thread?.ask ?? openEngine(reads, null), change: openEngine(reads, deps), connections: 2 };
   const door = createGraphqlDoor(deps, engines, { key: null });

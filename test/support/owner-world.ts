@@ -51,7 +51,7 @@ export async function startOwnerWorld() {
   const { database, pepper } = api.deps;
   const secretBox = createSecretBox(randomBytes(32));
   const changes: GraphqlDeps = { ...api.deps, outbound, secretBox, oidc: null };
-  const deps = { ...changes, reading: database, temporalUi: null };
+  const deps = { ...changes, reading: database, temporalUi: null, networkIds: api.deps.networks.ids };
 
   const contextOf = async (bearer: string): Promise<GraphqlContext> => {
     const isKey = bearer.startsWith('svc_live_');

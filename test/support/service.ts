@@ -5,10 +5,12 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { inject } from 'vitest';
 import type { ServiceSecrets } from '../../bin/serviceSecrets.ts';
 import { createServiceSecrets } from '../../bin/serviceSecrets.ts';
+import { PRESETS } from '../../chain/presets.ts';
 import { relayerAddress } from '../../chain/transaction.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { SCOPES } from '../../domain/access.ts';
+import type { Address } from '../../domain/legs.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import { serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
@@ -43,6 +45,8 @@ export interface TestService {
   readonly database: Database;
   readonly urls: TestDatabase;
   readonly chain: TestChain;
+  /** `chain`, then those of `moreChains`. */
+  readonly chains: readonly TestChain[];
   readonly temporal: { readonly address: string; readonly namespace: string };
   readonly secrets: ServiceSecrets;
   readonly relayer: `0x${string}`;
@@ -70,21 +74,26 @@ export async function startTestService(
     readonly worker?: boolean;
     readonly environment?: Environment;
     readonly chain?: Parameters<typeof startTestChain>[1];
+    /** Chain ids with a preset, played by chains of their own: further networks, after Base Sepolia. */
+    readonly moreChains?: readonly number[];
     /** Database and Temporal namespace of the caller's; those of the run unless told. */
     readonly on?: { readonly urls: TestDatabase; readonly temporal: TestService['temporal'] };
   } = {},
 ): Promise<TestService> {
   const secrets = createServiceSecrets();
   const relayer = relayerAddress(secrets.relayerPrivateKey);
-  const [urls, temporal, chain] = await Promise.all([
+  const [urls, temporal, chain, ...more] = await Promise.all([
     options.on?.urls ?? createDatabase(),
     options.on?.temporal ?? createNamespace(),
     startTestChain({ relayers: [relayer] }, options.chain),
+    ...(options.moreChains ?? []).map((chainId) => startTestChain({ relayers: [relayer], ...usdcOf(chainId) }, { chainId })),
   ]);
+  const chains = [chain, ...more];
   const database = await openDatabase({ url: urls.appUrl, poolSize: 4 });
   const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
+  const alone = serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } });
   const environment = {
-    ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
+    ...withNetworks(alone, more),
     PUBLIC_BASE_URL: TEST_ISSUER,
     SETTLE_WAIT_MS: '60000', // a busy machine settles late, and a test that means `settlement_pending` says so
     ...options.environment,
@@ -105,7 +114,7 @@ export async function startTestService(
   const stop = async (): Promise<void> => {
     await Promise.all([...apis, ...workers].map((one) => one.stop()));
     const shown = [...canariesOf(secrets), ...tokens, ...(await signaturesIn(database))];
-    await Promise.all([database.close(), chain.stop()]);
+    await Promise.all([database.close(), ...chains.map((one) => one.stop())]);
     await urls.drop();
     expectNoSecrets(
       [...apis, ...workers].map((one) => one.process.logFile),
@@ -115,7 +124,7 @@ export async function startTestService(
   const tokens: Canary[] = [];
   let minted = Promise.resolve();
   const service = {
-    ...{ database, urls, chain, temporal, secrets, relayer, apis, workers, startApi, startWorker, stop },
+    ...{ database, urls, chain, chains, temporal, secrets, relayer, apis, workers, startApi, startWorker, stop },
     get baseUrl() {
       return (apis[0] as ApiProcess).url;
     },
@@ -144,6 +153,31 @@ export async function startTestService(
     await stop();
     throw error;
   }
+}
+
+/** The USDC that stock clients know on a chain with a preset. */
+function usdcOf(chainId: number): { readonly usdc?: Address } {
+  const preset = PRESETS[`eip155:${chainId}`];
+  return preset ? { usdc: preset.asset } : {};
+}
+
+/** The environment with further networks on chains of a test, and the same relayer key for each. */
+function withNetworks(environment: Environment, chains: readonly TestChain[]): Environment {
+  const [first] = JSON.parse(environment['NETWORKS'] ?? '[]') as { readonly id: string; readonly blockTimeMs: number }[];
+  const keys = JSON.parse(environment['RELAYER_PRIVATE_KEYS'] ?? '{}') as Record<string, string[]>;
+  const entries = chains.map(({ chainId, rpcUrl, router, usdc }) => ({
+    ...first,
+    ...{ id: `eip155:${chainId}`, rpcUrls: [rpcUrl], router, asset: usdc, assetName: 'USDC' }, // our token's name
+    ...{ nativePriceMicro: PRESETS[`eip155:${chainId}`]?.nativePriceMicro?.toString() ?? '0' },
+  }));
+  return {
+    ...environment,
+    NETWORKS: JSON.stringify([first, ...entries]),
+    RELAYER_PRIVATE_KEYS: JSON.stringify({
+      ...keys,
+      ...Object.fromEntries(entries.map(({ id }) => [id, keys[first?.id ?? '']])),
+    }),
+  };
 }
 
 /** The secrets of a service, by name. */

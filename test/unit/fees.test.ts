@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { chooseFees, replaceFees, requiredBalance } from '../../chain/fees.ts';
+import { chooseFees, inCoinsOf, replaceFees, requiredBalance } from '../../chain/fees.ts';
 
 const settings = { maxFeePerGasWei: 5_000_000_000n, priorityFeePerGasWei: 1_000_000n };
 
@@ -33,6 +33,15 @@ test('a replacement is at least 10 % dearer in both fees and never above the cap
       );
     }),
   );
+});
+
+test('gas of every network counts in the coin of the first, by what a coin of each is worth, and never as nothing', () => {
+  const [ether, pol, silent] = [{ nativePriceMicro: 4_000_000_000n }, { nativePriceMicro: 1_000_000n }, {}];
+  expect(inCoinsOf(ether, ether, 8_000n)).toBe(8_000n);
+  expect(inCoinsOf(ether, pol, 8_000n)).toBe(2n);
+  expect(inCoinsOf(ether, pol, 1n)).toBe(1n);
+  expect(inCoinsOf(pol, ether, 3n)).toBe(12_000n);
+  expect([inCoinsOf(silent, silent, 5n), inCoinsOf({ nativePriceMicro: 0n }, silent, 5n)]).toEqual([5n, 5n]);
 });
 
 test('the balance a transaction needs is its whole limit at the highest price', () => {

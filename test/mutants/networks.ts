@@ -1,0 +1,151 @@
+import type { Mutant } from './mutant.ts';
+
+const several = 'test/e2e/networks.test.ts';
+const api = 'test/integration/api-networks.test.ts';
+const left = 'once the owner leaves a network, what was taken there keeps its answer, and new payments there are refused';
+const guarded =
+  'while a payment on one network is undecided, the same buyer’s for the same page on another waits, and never moves';
+
+/** Bugs of a site that sells on several networks at once. */
+export const NETWORK_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'gas-of-every-coin-alike',
+    rule: 19,
+    bug: 'gas of a network whose coin is worth little counts as if it were ether',
+    edits: [{ file: 'chain/fees.ts', search: '(costWei * price + unit - 1n) / unit', replace: 'costWei' }],
+    test: {
+      file: 'test/unit/fees.test.ts',
+      name: 'gas of every network counts in the coin of the first, by what a coin of each is worth, and never as nothing',
+    },
+  },
+  {
+    id: 'asked-before-it-was-compared',
+    rule: 15,
+    bug: 'a network that was silent at the start is used before anybody looked which chain it is',
+    edits: [
+      {
+        file: 'bin/networks.ts',
+        search: 'isClosed() ? Promise.reject(chainUnavailable(rpc.networkId)) : rpc.request(',
+        replace: 'rpc.request(',
+      },
+    ],
+    test: {
+      file: 'test/integration/chain-nodes.test.ts',
+      name: 'a network without a node keeps no other from starting, moves nothing until it was compared, and opens when a node comes',
+    },
+  },
+  {
+    id: 'network-not-offered-is-taken',
+    rule: 17,
+    bug: 'a payment on a network that its quote did not offer is taken',
+    edits: [
+      {
+        file: 'services/resolveTerms.ts',
+        search: 'offered.find(({ network }) => network === named.id)',
+        replace:
+          '(offered.find(({ network }) => network === named.id) ?? { ...named, network: named.id, payTo: payment.authorization.to })',
+      },
+    ],
+    test: { file: api, name: 'a network that the quote did not offer is refused, though it is configured and was chosen since' },
+  },
+  {
+    id: 'recipient-of-the-first-network',
+    rule: 18,
+    bug: 'a payment must go to the recipient on the first network, whichever it names',
+    edits: [
+      {
+        file: 'services/resolveTerms.ts',
+        search: 'const found = named === null ? offered[0] : offered.find(({ network }) => network === named.id);',
+        replace: 'const found = offered[0];',
+      },
+    ],
+    test: { file: api, name: 'the network that the payment names is the one whose recipient, token and router it must meet' },
+  },
+  {
+    id: 'left-network-is-taken',
+    rule: 17,
+    bug: 'a quote made before is good for a network that its site left',
+    edits: [
+      {
+        file: 'services/resolveTerms.ts',
+        search: '(named !== null && !takesNetwork({ networks }, tenant, named.id))',
+        replace: 'takesNetwork === undefined',
+      },
+    ],
+    test: { file: several, name: left },
+  },
+  {
+    id: 'left-network-sells-licences',
+    rule: 16,
+    bug: 'a licence is sold on a network that its site left',
+    edits: [
+      {
+        file: 'services/licences/buy.ts',
+        search: 'isOffered && takesNetwork(deps, tenant, named.id) ? named',
+        replace: 'isOffered || takesNetwork(deps, tenant, named.id) || named ? named',
+      },
+    ],
+    test: { file: several, name: left },
+  },
+  {
+    id: 'left-network-forgets-its-payments',
+    rule: 12,
+    bug: 'a payment that was settled is refused when it is shown again, since its site left the network',
+    edits: [{ file: 'services/verify.ts', search: 'payment, taken }', replace: 'payment, ...(taken === null && { taken }) }' }],
+    test: { file: several, name: left },
+  },
+  {
+    id: 'guard-of-one-network',
+    rule: 14,
+    bug: 'a payment on another network does not wait for the undecided one of the same buyer and page',
+    edits: [
+      {
+        file: 'db/settlement/intake.ts',
+        search: '$7::uuid[])\n            as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)',
+        replace:
+          '$7::uuid[], $8::text[])\n            as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by, network)',
+      },
+      {
+        file: 'db/settlement/intake.ts',
+        search: 'join payment using (tenant_id, payer, resource_key, kind, mode, purpose)',
+        replace: 'join payment using (tenant_id, payer, resource_key, kind, mode, purpose, network)',
+      },
+      {
+        file: 'db/settlement/intake.ts',
+        search: '...[column((p) => p.mode), column((p) => p.purpose), column((p) => p.paymentId)],',
+        replace: '...[column((p) => p.mode), column((p) => p.purpose), column((p) => p.paymentId), column((p) => p.network)],',
+      },
+    ],
+    test: { file: several, name: guarded },
+  },
+  {
+    id: 'receipt-names-another-network',
+    rule: 14,
+    bug: 'a receipt names the network that was paid for nothing beside a transaction of another',
+    edits: [{ file: 'services/answers/answer.ts', search: 'presentedBy(deps, paid)', replace: 'presentedBy(deps, holder)' }],
+    test: { file: several, name: guarded },
+  },
+  {
+    id: 'signed-for-any-chain',
+    rule: 12,
+    bug: 'a signature is checked for one chain, whichever network is paid on',
+    edits: [{ file: 'chain/signature.ts', search: 'BigInt(domain.chainId)', replace: '84532n' }],
+    test: { file: several, name: 'an authorization signed for one network settles on no other, whatever its payment says' },
+  },
+  {
+    id: 'blocked-here-blocked-everywhere',
+    rule: 18,
+    bug: 'an author who cannot be paid on one network takes the page off all',
+    edits: [
+      {
+        file: 'services/snapshots.ts',
+        search: 'this.#blocked.size > 0 && this.#blocked.has(',
+        replace: 'this.#blocked.size > 0 || this.#blocked.has(',
+      },
+    ],
+    test: {
+      file: api,
+      name: 'an author who cannot be paid on one network takes that out of the offer; on all of them the page is not quoted',
+    },
+  },
+];
