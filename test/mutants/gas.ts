@@ -138,8 +138,8 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/relayer/gasUsage.ts',
-        search: "kind === 'void' ? new Map() : shareGas(cost, weights)",
-        replace: 'shareGas(cost, weights)',
+        search: "kind === 'void' ? new Map() : shareGas(charged, weights)",
+        replace: 'shareGas(charged, weights)',
       },
     ],
     test: { file: gas, name: 'a void is charged to nobody' },
