@@ -3,6 +3,8 @@ import express from 'express';
 import { ServiceError } from '../domain/errors.ts';
 import { openObserver } from '../services/observe.ts';
 import { createExportSlots } from '../services/reports/exportSlots.ts';
+import { openReportTurns } from '../services/reports/turns.ts';
+import { createAddressReader } from './address.ts';
 import { answerPreflight, showToPages } from './cors.ts';
 import { openDoor, pathOf, send, sendError, wantsProblem } from './door.ts';
 import { methodAnswer } from './errors.ts';
@@ -17,7 +19,7 @@ import { enforceConfigRoute } from './routes/enforceConfig.ts';
 import { enforceStatusRoute } from './routes/enforceStatus.ts';
 import { exportCsvRoute } from './routes/exportCsv.ts';
 import { exportPdfRoute } from './routes/exportPdf.ts';
-import { healthRoute, readyRoute } from './routes/health.ts';
+import { healthRoute, readyRoute, rememberChecks, rememberReadiness } from './routes/health.ts';
 import { jwksRoute } from './routes/jwks.ts';
 import { licencesAccessRoute } from './routes/licencesAccess.ts';
 import { licencesBuyRoute } from './routes/licencesBuy.ts';
@@ -90,7 +92,13 @@ export function describeService(baseUrl: string): object {
  * kind to status. Two doors of the same deps are independent.
  */
 export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestListener {
-  const handlerDeps: HandlerDeps = { ...deps, observer: openObserver(deps), exports: createExportSlots() };
+  const handlerDeps: HandlerDeps = {
+    ...deps,
+    ...{ observer: openObserver(deps), exports: createExportSlots(), reportTurns: openReportTurns(deps.reports.database) },
+    addressOf: deps.addressOf ?? createAddressReader([]),
+    readiness: rememberReadiness(deps.readiness),
+    networkChecks: rememberChecks(deps.networkChecks ?? {}),
+  };
   const routes = [...DESCRIBED, openApiRoute(DESCRIBED), invitationPageRoute, healthRoute, readyRoute];
   const app = express();
   app

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { COSTS } from '../domain/rate.ts';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
 import { noteRefusal } from '../services/answers/note.ts';
+import type { Caller } from '../services/publisher.ts';
 import { authenticate, authenticateHeld } from '../services/publisher.ts';
-import { addressOf } from './address.ts';
+import type { Holder } from '../services/rates.ts';
+import { holderOfKey } from '../services/rates.ts';
 import { readBody } from './body.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
 import { asServiceError, errorAnswer } from './errors.ts';
@@ -20,8 +23,9 @@ const MAX_DISCARDED_BYTES = 1_048_576;
 const STALLED_MS = 60_000;
 
 /**
- * The handler of a route. Order: credential, plan, scope → body → the route's own checks; nothing
- * of the body is read before the caller is let in.
+ * The handler of a route. Order: rate → credential, plan, scope → body → the route's own checks; nothing
+ * of the body is read before the caller is let in. So a payment that is refused for its caller's rate was not looked at: nothing is
+ * taken, and one that was taken before goes on, and is answered when it is asked for again.
  */
 export function openDoor(route: Route, deps: HandlerDeps): Handler {
   const answerAll = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -45,6 +49,7 @@ function recallFirst(route: KeyRoute, recall: NonNullable<KeyRoute['recall']>, d
       const caller = keyHash && authenticateHeld(deps, keyHash, route.access.scope);
       const answered = caller && recall({ deps, caller, search: searchOf(request) });
       if (!answered) return answerAll(request, response);
+      deps.rates?.count(holderOfKey(caller.key), costOf(route));
       send(request, response, answered);
     } catch (error) {
       sendError(deps, request, response, error, route.errorShape ?? 'plain');
@@ -53,14 +58,49 @@ function recallFirst(route: KeyRoute, recall: NonNullable<KeyRoute['recall']>, d
 }
 
 async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage): Promise<Answer> {
-  if (route.access === 'public') return route.handle(await callOf(route, deps, request));
+  if (route.access === 'public') {
+    deps.rates?.count([['address', deps.addressOf(request)]], costOf(route));
+    return route.handle(await callOf(route, deps, request));
+  }
   if (isAccountRoute(route)) {
-    const credential = { bearer: bearerOf(request), signInWithX: headerOf(request, 'sign-in-with-x'), from: addressOf(request) };
-    const account = await authenticateAccount(deps, credential);
+    const account = await letAccountIn(route, deps, request);
     return route.handle({ ...(await callOf(route, deps, request)), account });
   }
-  const caller = await authenticate(deps, bearerOf(request), route.access, resourceOf(request));
-  return route.handle({ ...(await callOf(route, deps, request)), caller });
+  const letIn = (): Promise<Caller> => authenticate(deps, bearerOf(request), route.access, resourceOf(request));
+  const caller = await counted({ route, deps, request }, letIn, ({ key }) => holderOfKey(key));
+  const leave = route.isReport ? await deps.reportTurns.enter(caller.key.tenantId) : undefined;
+  try {
+    return await route.handle({ ...(await callOf(route, deps, request)), caller });
+  } finally {
+    leave?.();
+  }
+}
+
+/** An account by its bearer; a signed challenge counts for its address, as a sign-in does. */
+function letAccountIn(route: AccountRoute, deps: HandlerDeps, request: IncomingMessage): Promise<{ readonly accountId: string }> {
+  const from = deps.addressOf(request);
+  const credential = { bearer: bearerOf(request), signInWithX: headerOf(request, 'sign-in-with-x'), from };
+  if (credential.bearer === null && credential.signInWithX !== null) deps.rates?.count([['address', from]], COSTS.heavy);
+  const letIn = (): Promise<{ readonly accountId: string }> => authenticateAccount(deps, credential);
+  return counted({ route, deps, request }, letIn, ({ accountId }) => [
+    ['account', accountId],
+    ['account_address', from],
+  ]);
+}
+
+/** Lets the bearer of a request in and counts the call; without a bearer there is nothing to look up, and nothing to count. */
+function counted<T>(
+  { route, deps, request }: { readonly route: Route; readonly deps: HandlerDeps; readonly request: IncomingMessage },
+  letIn: () => Promise<T>,
+  holderOf: (caller: T) => Holder,
+): Promise<T> {
+  const token = bearerOf(request);
+  if (!deps.rates || token === null) return letIn();
+  return deps.rates.present({ token, address: deps.addressOf(request), cost: costOf(route) }, letIn, holderOf);
+}
+
+function costOf({ cost = 'light' }: Route): number {
+  return COSTS[cost];
 }
 
 async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage): Promise<Call> {
@@ -69,7 +109,7 @@ async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage)
     search: searchOf(request),
     query: readQuery(searchOf(request), knownParameters(route)),
     params: (request as { params?: Readonly<Record<string, string>> }).params ?? {},
-    address: addressOf(request),
+    address: deps.addressOf(request),
     body: await readBody(request, route.bodyLimitBytes, route.bodyType),
     header: (name) => headerOf(request, name),
   };

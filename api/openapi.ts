@@ -1,10 +1,12 @@
-import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import type { ZodOpenApiPathItemObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { createDocument } from 'zod-openapi';
 import { withHeaders } from './described.ts';
 import { API_VERSION } from './door.ts';
 import { answerTagged } from './etag.ts';
 import { illustrate, illustrateParameters } from './examples/index.ts';
 import type { Call, PublicRoute, Route } from './route.ts';
+import { jsonResponse } from './routes/responses.ts';
+import { ErrorBody } from './schemas/shared.ts';
 import { describeWebhooks } from './schemas/webhooks.ts';
 
 const TAGS = [
@@ -24,7 +26,7 @@ export function describeApi(routes: readonly Route[], baseUrl: string): object {
   for (const route of routes) {
     const { path, method } = route;
     const described = path.replaceAll(/:(\w+)/g, '{$1}');
-    const operation = withHeaders(route);
+    const operation = withHeaders(withThrottled(route));
     if (operation) paths[described] = { ...paths[described], [method]: illustrate(operation) };
   }
   const document = createDocument(
@@ -68,6 +70,15 @@ export function describeApi(routes: readonly Route[], baseUrl: string): object {
 /** What we answer may get members within a version (they are only added), so that no client may refuse one it does not know. */
 function leaveRoom(schema: { additionalProperties?: unknown }, io: 'input' | 'output'): void {
   if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
+}
+
+/** The route with the answer to a caller that calls too often, in the shape of its other refusals. */
+function withThrottled<R extends Route>(route: R): R {
+  if (!route.operation) return route;
+  const { '401': refused, '429': own, ...others } = route.operation.responses as ZodOpenApiResponsesObject;
+  const throttled = own ?? { ...(refused ?? jsonResponse('', ErrorBody)), description: 'Too many calls; see Retry-After' };
+  const responses = { ...others, ...(refused && { '401': refused }), '429': throttled };
+  return { ...route, operation: { ...route.operation, responses } };
 }
 
 /** GET /_svc/openapi.json over these routes and itself; made at the first call, then the same bytes with an ETag. */

@@ -1,13 +1,17 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { Scope } from '../domain/access.ts';
+import type { Cost } from '../domain/rate.ts';
 import type { HostDoor } from '../services/hosts/deps.ts';
 import type { BuyerDeps } from '../services/licences/deps.ts';
 import type { Observer } from '../services/observe.ts';
 import type { Caller, Freshness } from '../services/publisher.ts';
+import type { Rates } from '../services/rates.ts';
 import type { ExportSlots } from '../services/reports/exportSlots.ts';
 import type { ReportDeps } from '../services/reports/request.ts';
 import type { Log } from '../services/settlement/deps.ts';
+import type { Turns } from '../services/turns.ts';
 import type { VerifyDeps } from '../services/verify.ts';
+import type { AddressReader } from './address.ts';
 
 /** What the REST door runs with. */
 export interface ApiDeps extends VerifyDeps, BuyerDeps {
@@ -22,6 +26,10 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps {
   };
   /** By network: rejects when none of its nodes answers. Readiness tells it where there are several; one that answers is enough. */
   readonly networkChecks?: Readonly<Record<string, () => Promise<void>>>;
+  /** How often each caller may call; none: nothing is counted. */
+  readonly rates?: Rates;
+  /** Where requests come from; without one no proxy in front is believed. */
+  readonly addressOf?: AddressReader;
 }
 
 /** What handlers run with: the deps, and what the door opened for itself. */
@@ -29,6 +37,9 @@ export interface HandlerDeps extends ApiDeps {
   readonly observer: Observer;
   /** Room for exports in this process. */
   readonly exports: ExportSlots;
+  /** Turns of sites that read reports. */
+  readonly reportTurns: Turns;
+  readonly addressOf: AddressReader;
 }
 
 /** One request after authentication and body reading. */
@@ -84,6 +95,8 @@ interface RouteBase {
   readonly bodyLimitBytes?: number;
   /** How the body is written: JSON unless said, JSON that may be left out, or a form (RFC 6749 §4.4.2). */
   readonly bodyType?: 'json' | 'optional' | 'form';
+  /** What a call counts for its caller's rate: `light` unless told. */
+  readonly cost?: Cost;
   /** True for what buyers call: web pages of any origin may call it and read its answers. */
   readonly isForPages?: true;
   /** Its part of the API description; absent: not described. */
@@ -95,6 +108,8 @@ export interface KeyRoute extends RouteBase {
   /** `orLost`: a key that lost the scope when its host was verified is let in too; the handler looks at what it has left. */
   readonly access: { readonly scope: Scope; readonly freshness: Freshness; readonly orLost?: true };
   readonly handle: (call: KeyCall) => Promise<Answer>;
+  /** True for what reads a window of a site: sites take turns. */
+  readonly isReport?: true;
   /**
    * Answers, from memory and at once, what `handle` would answer; null leaves the call to it. Only for routes of snapshot
    * freshness without a body; asked when memory alone lets the caller in.

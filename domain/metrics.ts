@@ -39,6 +39,11 @@ export const METRICS = {
   },
   'svc.recon.oldest_age': { kind: 'gauge', unit: 's', about: 'Age of the oldest recorded money that no safe block proves.' },
   'svc.recon.read_age': { kind: 'gauge', unit: 's', about: 'Time since the chain was last read for reconciliation, by network.' },
+  'svc.rate_limited': {
+    kind: 'counter',
+    unit: '1',
+    about: 'Calls refused because their caller calls too often, by what was counted.',
+  },
   'svc.plan_gate.denied': { kind: 'counter', unit: '1', about: 'Calls refused because the plan does not include them.' },
   'svc.relayer.balance': { kind: 'gauge', unit: 'wei', about: 'Gas money of a relayer key, by network and address.' },
   'svc.relayer.gas': {

@@ -125,7 +125,7 @@ function refuseMethod(response: ServerResponse, hasPage: boolean): void {
 }
 
 /** Answers what stopped a request before its operation ran. */
-function sendError(deps: GraphqlDeps, response: ServerResponse, error: unknown): void {
+export function sendError(deps: Pick<GraphqlDeps, 'log'>, response: ServerResponse, error: unknown): void {
   const known = isServiceError(error) ? error : new ServiceError('internal', 'something went wrong on our side');
   noteRefusal(String(response.getHeader('x-request-id') ?? ''), known.code);
   if (known.kind === 'defect') {

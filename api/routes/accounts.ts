@@ -41,6 +41,7 @@ export const signInRoute: PublicRoute = {
   method: 'post',
   path: '/_svc/accounts/token',
   access: 'public',
+  cost: 'heavy',
   isForPages: true,
   bodyLimitBytes: 16_384,
   operation: {

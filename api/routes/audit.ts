@@ -13,6 +13,8 @@ export const auditRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/audit',
   access: { scope: 'audit.read', freshness: 'now' },
+  cost: 'heavy',
+  isReport: true,
   operation: {
     operationId: 'getAudit',
     tags: ['Audit'],

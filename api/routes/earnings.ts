@@ -13,6 +13,8 @@ export const earningsRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings',
   access: { scope: 'earnings.read.all', freshness: 'now' },
+  cost: 'heavy',
+  isReport: true,
   operation: {
     operationId: 'getEarnings',
     tags: ['Earnings'],

@@ -11,6 +11,7 @@ export const exportCsvRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings/export.csv',
   access: { scope: 'earnings.read.all', freshness: 'now' },
+  cost: 'file',
   operation: {
     operationId: 'exportEarningsCsv',
     tags: ['Earnings'],
@@ -18,7 +19,8 @@ export const exportCsvRoute: KeyRoute = {
     description:
       'Only the window has an effect; the other parameters are checked and left aside. The file is sent at the pace it is read: a ' +
       'download may take 10 minutes in all, and pause for 60 seconds. Past either its connection is cut before the end of the body, ' +
-      'and nothing of it may be used; ask again. One export of a key goes at a time; the next meanwhile answers 503.',
+      'and nothing of it may be used; ask again. One export of a key goes at a time, and two of a site; the next meanwhile ' +
+      'answers 429, and 503 where there is no room for anybody.',
     security: [{ publisherKey: [] }],
     requestParams: { query: WindowParams },
     responses: {

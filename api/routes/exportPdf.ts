@@ -12,6 +12,7 @@ export const exportPdfRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings/export.pdf',
   access: { scope: 'earnings.read.all', freshness: 'now' },
+  cost: 'file',
   operation: {
     operationId: 'exportEarningsPdf',
     tags: ['Earnings'],

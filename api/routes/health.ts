@@ -1,13 +1,17 @@
-import type { PublicRoute } from '../route.ts';
+import { remembered } from '../../services/remembered.ts';
+import type { ApiDeps, PublicRoute } from '../route.ts';
 
 /** How long one part may take to answer before it counts as failed. */
 const CHECK_TIMEOUT_MS = 2_000;
+/** How long it is remembered what became of asking a part. */
+const ANSWER_LIFE_MS = 1_000;
 
 /** GET /healthz: this process is alive. */
 export const healthRoute: PublicRoute = {
   method: 'get',
   path: '/healthz',
   access: 'public',
+  cost: 'free',
   handle: async () => ({ status: 200, headers: { 'cache-control': 'no-store' }, body: { ok: true } }),
 };
 
@@ -19,6 +23,7 @@ export const readyRoute: PublicRoute = {
   method: 'get',
   path: '/readyz',
   access: 'public',
+  cost: 'free',
   handle: async ({ deps }) => {
     const [checks, networks] = await Promise.all([resultsOf(deps.readiness), resultsOf(deps.networkChecks ?? {})]);
     const ok = Object.values(checks).every((state) => state === 'ok');
@@ -31,6 +36,29 @@ export const readyRoute: PublicRoute = {
 async function resultsOf(checks: Readonly<Record<string, () => Promise<void>>>): Promise<Record<string, 'ok' | 'failed'>> {
   const entries = Object.entries(checks).map(async ([name, check]) => [name, (await answers(check)) ? 'ok' : 'failed'] as const);
   return Object.fromEntries(await Promise.all(entries));
+}
+
+/**
+ * The checks of a process, those of other parts asked once a second, however often /readyz is: anybody may ask it. What the process knows
+ * of itself it says at once.
+ */
+export function rememberReadiness(readiness: ApiDeps['readiness']): ApiDeps['readiness'] {
+  const { database, temporal, chain, ...own } = readiness;
+  return { ...own, ...rememberChecks({ database, temporal, chain }) };
+}
+
+/** Checks that are asked once a second at most; whoever asks meanwhile hears what became of it. */
+export function rememberChecks<Name extends string>(
+  checks: Readonly<Record<Name, () => Promise<void>>>,
+): Readonly<Record<Name, () => Promise<void>>> {
+  const asked = (check: () => Promise<void>): (() => Promise<void>) => {
+    const ask = remembered(() => answers(check), ANSWER_LIFE_MS);
+    return async () => {
+      if (!(await ask())) throw new Error('the part does not answer');
+    };
+  };
+  const entries = Object.entries<() => Promise<void>>(checks).map(([name, check]) => [name, asked(check)]);
+  return Object.fromEntries(entries) as Readonly<Record<Name, () => Promise<void>>>;
 }
 
 async function answers(check: () => Promise<void>): Promise<boolean> {

@@ -12,6 +12,7 @@ export const licencesAccessRoute: AccountRoute = {
   method: 'post',
   path: '/_svc/licenses/:jti/access',
   access: 'account',
+  cost: 'heavy',
   isForPages: true,
   bodyLimitBytes: 65_536,
   bodyType: 'optional',

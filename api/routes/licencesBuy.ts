@@ -17,6 +17,7 @@ export const licencesBuyRoute: AccountRoute = {
   method: 'post',
   path: '/_svc/licenses',
   access: 'account',
+  cost: 'heavy',
   isForPages: true,
   bodyLimitBytes: 65_536,
   operation: {

@@ -10,6 +10,7 @@ export const licencesLegsRoute: PublicRoute = {
   method: 'get',
   path: '/_svc/licenses/offers/:offerId/legs',
   access: 'public',
+  cost: 'medium',
   isForPages: true,
   operation: {
     operationId: 'getOfferLegs',

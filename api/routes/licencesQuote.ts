@@ -12,6 +12,7 @@ export const licencesQuoteRoute: PublicRoute = {
   method: 'post',
   path: '/_svc/licenses/quote',
   access: 'public',
+  cost: 'heavy',
   isForPages: true,
   bodyLimitBytes: 65_536,
   operation: {

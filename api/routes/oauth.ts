@@ -16,6 +16,7 @@ export const oauthTokenRoute: PublicRoute = {
   method: 'post',
   path: '/_svc/oauth/token',
   access: 'public',
+  cost: 'heavy',
   bodyLimitBytes: 16_384,
   bodyType: 'form',
   operation: {

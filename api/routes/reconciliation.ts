@@ -14,6 +14,8 @@ export const reconciliationRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings/reconciliation',
   access: { scope: 'earnings.read.all', freshness: 'now' },
+  cost: 'heavy',
+  isReport: true,
   operation: {
     operationId: 'getReconciliation',
     tags: ['Earnings'],

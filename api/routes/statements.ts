@@ -13,6 +13,8 @@ export const statementsRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings/statements',
   access: { scope: 'earnings.read.all', freshness: 'now' },
+  cost: 'heavy',
+  isReport: true,
   operation: {
     operationId: 'getStatements',
     tags: ['Earnings'],

@@ -15,6 +15,7 @@ export const verifyRoute: KeyRoute = {
   method: 'post',
   path: '/_svc/verify',
   access: { scope: 'tenant.read', freshness: 'now' },
+  cost: 'medium',
   errorShape: 'ok',
   bodyLimitBytes: 65_536,
   operation: {

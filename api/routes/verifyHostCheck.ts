@@ -13,6 +13,7 @@ export const checkHostRoute: KeyRoute = {
   method: 'post',
   path: '/_svc/verify-host/check',
   access: { scope: 'domain.manage', freshness: 'now', orLost: true },
+  cost: 'heavy',
   bodyLimitBytes: 65_536,
   operation: {
     operationId: 'checkHost',

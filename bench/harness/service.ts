@@ -10,7 +10,7 @@ import { SCOPES } from '../../domain/access.ts';
 import type { ChainOptions } from '../../sandbox/parts/chain.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
-import { serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
+import { LIFTED_RATES, serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
 import { mintKey } from '../../services/keys.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { TenantInput } from '../../services/tenants.ts';
@@ -78,6 +78,7 @@ export async function startBenchService(
   const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
   const environment = {
     ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
+    ...LIFTED_RATES,
     LOG_LEVEL: 'warn',
     PUBLIC_BASE_URL: 'https://svc.example',
     ...options.environment,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { SCOPES } from '../../domain/access.ts';
 import type { ApiProcess } from '../../sandbox/processes-of-service.ts';
-import { serviceEnvironment, startApiProcess } from '../../sandbox/processes-of-service.ts';
+import { LIFTED_RATES, serviceEnvironment, startApiProcess } from '../../sandbox/processes-of-service.ts';
 import { mintKey } from '../../services/keys.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import { benchFolder } from '../harness/parts.ts';
@@ -27,6 +27,7 @@ export async function startRecordsApi({
   const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
   const environment = {
     ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
+    ...LIFTED_RATES,
     ...{ LOG_LEVEL: 'warn', PUBLIC_BASE_URL: 'https://svc.example' },
   };
   return { api: await startApiProcess({ environment, logFile: join(benchFolder(), `api-${randomUUID()}.log`) }), key };

@@ -3,15 +3,22 @@ import { Worker } from 'node:worker_threads';
 import { createOidcVerifier } from '../../adapters/oidc.ts';
 import type { Outbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
+import type { AddressReader } from '../../api/address.ts';
 import { API_VERSION, pathOf, requestIdOf } from '../../api/door.ts';
+import { rateDoor } from '../../api/rated.ts';
 import type { GraphqlDeps } from '../../graphql/context.ts';
-import { createGraphqlDoor } from '../../graphql/door.ts';
+import { createGraphqlDoor, sendError } from '../../graphql/door.ts';
 import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
+import type { Rates } from '../../services/rates.ts';
 import type { ApiConfig } from '../config.ts';
 import type { ThreadSettings } from './graphqlThread.ts';
 
-type Shared = Omit<GraphqlDeps, 'oidc' | 'secretBox' | 'outbound'> & { readonly outbound: Outbound };
+type Shared = Omit<GraphqlDeps, 'oidc' | 'secretBox' | 'outbound'> & {
+  readonly outbound: Outbound;
+  readonly rates: Rates;
+  readonly addressOf: AddressReader;
+};
 
 const YOUNG_GENERATION_MB = 32;
 
@@ -52,7 +59,8 @@ export async function openGraphql(
   const change = openEngine({ ...door, reading: deps.database, temporalUi, networkIds }, door);
   const isPageOn = config.graphiql ?? config.environment !== 'production';
   const page = isPageOn ? { key: config.graphiqlToken ?? null } : null;
-  const handle = createGraphqlDoor(door, { ask: thread.ask, change, connections: pool.poolSize }, page);
+  const counted = createGraphqlDoor(door, { ask: thread.ask, change, connections: pool.poolSize }, page);
+  const handle = rateDoor(counted, { ...deps, refuse: (response, error) => sendError(deps, response, error) });
   return {
     before: (rest) => (request, response) => {
       if (pathOf(request) !== GRAPHQL_PATH) return rest(request, response);

@@ -31,6 +31,7 @@ import { compareNetworks } from '../networks.ts';
 import { createSettlementDeps } from '../settlement.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { openTelemetry, withTelemetry } from '../telemetry.ts';
+import { openCallers } from './callers.ts';
 import { openGraphql } from './graphql.ts';
 import { openSettlement } from './settlement.ts';
 
@@ -145,10 +146,11 @@ async function open(
   const scopes = openScopes({ atOnce: config.scopesAtOnce, pagesInMemory: config.cataloguePagesInMemory });
   const rpc = rpcOf(networks.first.id);
   const buyers = { rpc, codeWallets: openCodeWallets({ rpc, clock }), licenceLifeSeconds: config.licenceLifeSeconds, scopes };
-  const graphql = await openGraphql(config, { ...deps, log, hosts, outbound, sitePages: config.sitePages });
+  const callers = openCallers(config, telemetry.metrics);
+  const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, sitePages: config.sitePages });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
-  const rest = createApi({ ...deps, ...buyers, reports, log, hosts, settle: settlement.settle, readiness, networkChecks });
+  const rest = createApi({ ...deps, ...buyers, ...callers, reports, log, hosts, settle: settlement.settle, readiness, networkChecks });
   server.on('request', telemetry.watchRequests(graphql.before(rest), createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS])));
 
   let closing: Promise<void> | null = null;

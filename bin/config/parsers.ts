@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 /** Readers of one variable's text. Every message is a constant of ours: none repeats the text, which may be a secret. */
@@ -62,6 +63,19 @@ export const nameServers = text
   .refine(
     (parts) => parts.every((part) => /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\])(:\d{1,5})?$/.test(part)),
     'must be addresses, those of IPv6 in brackets, with a port or without',
+  );
+
+/** Comma-separated ranges of addresses: `10.0.0.0/8`, `fd00::/8`. */
+export const cidrList = text
+  .transform((value) => value.split(',').map((part) => part.trim()))
+  .refine(
+    (parts) =>
+      parts.every((part) => {
+        const [, address = '', bits = ''] = /^([0-9a-fA-F.:]+)\/(\d{1,3})$/.exec(part) ?? [];
+        const version = isIP(address);
+        return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128);
+      }),
+    'must be ranges of addresses such as 10.0.0.0/8, separated by commas',
   );
 
 /** Exactly 32 bytes in base64url. */

@@ -98,8 +98,9 @@ async function pass(incoming: IncomingMessage, outgoing: ServerResponse, upstrea
 function passTo({ url }: Upstream, incoming: IncomingMessage, outgoing: ServerResponse): Promise<'passed' | 'refused' | 'lost'> {
   return new Promise((resolve) => {
     let isConnected = false;
-    const headers = Object.fromEntries(Object.entries(incoming.headers).filter(([name]) => !HOP_HEADERS.includes(name)));
-    const { method, url: path } = incoming;
+    const { method, url: path, socket } = incoming;
+    const passed = Object.entries(incoming.headers).filter(([name]) => !HOP_HEADERS.includes(name));
+    const headers = { ...Object.fromEntries(passed), 'x-forwarded-for': socket.remoteAddress };
     // A connection for each call: one that was kept may have been closed by the other side meanwhile, with bytes on their way.
     const call = ask({ host: url.hostname, port: url.port, method, path, headers, agent: false }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);

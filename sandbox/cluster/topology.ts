@@ -77,7 +77,7 @@ async function startService({ options, environment: given, lifetime, stage, prog
   const logs = join(options.folder, 'logs');
   const telemetry = { METRICS_PORT: '0', METRICS_INTERVAL_MS: '5000', OTEL_EXPORTER_OTLP_ENDPOINT: watch.url };
   // One issuer of licences, whichever process signs.
-  const environment = { ...given, ...telemetry, PUBLIC_BASE_URL: proxy.url };
+  const environment = { ...given, ...telemetry, PUBLIC_BASE_URL: proxy.url, TRUSTED_PROXIES: '127.0.0.1/32' };
   keepAdminEnvironment({ folder: options.folder, stage, lifetime }, environment);
   const replicas: ReplicaOptions = { environment, logs };
   const pids = new Map<string, number>();

@@ -42,15 +42,15 @@ export interface CsvExport extends ReportFrame {
 }
 
 /**
- * The legs of a window as CSV, one row a leg, newest first; rows and their count come from one snapshot. Throws overloaded and
- * database_unavailable before anything is read.
+ * The legs of a window as CSV, one row a leg, newest first; rows and their count come from one snapshot. Throws throttled,
+ * overloaded and database_unavailable before anything is read.
  */
 export async function exportCsv(
   deps: ReportDeps & { readonly exports: ExportSlots },
   site: ReportSite & { readonly keyId: string },
   asked: AskedWindow,
 ): Promise<CsvExport> {
-  const giveBack = deps.exports.take(site.keyId);
+  const giveBack = deps.exports.take(site);
   try {
     const frame = frameOf(deps, site, asked);
     const { window } = frame;

@@ -44,14 +44,14 @@ const OTHER_LETTERS =
 
 /**
  * A window's statement as a PDF: totals, the table of authors, their lines, the window, and the digest of the CSV
- * of the same window, all from one snapshot. What MAX_PDF_LINES leave no room for is left out, which the cover says. Throws overloaded and database_unavailable.
+ * of the same window, all from one snapshot. What MAX_PDF_LINES leave no room for is left out, which the cover says. Throws throttled, overloaded and database_unavailable.
  */
 export async function exportPdf(
   deps: ReportDeps & { readonly exports: ExportSlots },
   site: ReportSite & { readonly keyId: string },
   asked: AskedWindow,
 ): Promise<ReportFrame & { readonly bytes: Uint8Array }> {
-  const giveBack = deps.exports.take(site.keyId);
+  const giveBack = deps.exports.take(site);
   try {
     const report = await readOnce(deps, site, asked);
     return { generatedAtMs: report.generatedAtMs, window: report.window, bytes: await renderStatement(documentOf(site, report)) };

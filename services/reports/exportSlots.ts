@@ -2,20 +2,35 @@ import { ServiceError } from '../../domain/errors.ts';
 
 /** Room for exports: each holds a database connection for as long as its client reads. */
 export interface ExportSlots {
-  /** Takes a place for the key; returns what gives it back (again: nothing). Throws overloaded (503 with Retry-After). */
-  take(keyId: string): () => void;
+  /**
+   * Takes a place for the key of a site; returns what gives it back (again: nothing). Throws throttled (429) while an export of the
+   * key is on its way or its site has the places it may have, and overloaded (503) when this process has no room for anybody.
+   */
+  take(asker: { readonly keyId: string; readonly tenantId: string }): () => void;
 }
 
-/** Places of one process: `most` at once, one a key (reference: performance §2.6). */
+/** Places of one process: `most` at once, one a key, half of them a site, so that no site holds all. */
 export function createExportSlots(most = 4): ExportSlots {
-  const taken = new Set<string>();
+  const mostOfSite = Math.max(1, Math.floor(most / 2));
+  /** Sites by the keys that export. */
+  const taken = new Map<string, string>();
   return {
-    take: (keyId) => {
-      if (taken.has(keyId) || taken.size >= most) {
-        throw new ServiceError('overloaded', 'another export is on its way; ask again when it is done', { retryAfterSeconds: 2 });
+    take: ({ keyId, tenantId }) => {
+      const ofSite = [...taken.values()].filter((one) => one === tenantId).length;
+      if (taken.has(keyId) || ofSite >= mostOfSite) {
+        throw new ServiceError('throttled', 'another export is on its way; ask again when it is done', { retryAfterSeconds: 2 });
       }
-      taken.add(keyId);
-      return () => taken.delete(keyId);
+      if (taken.size >= most) {
+        throw new ServiceError('overloaded', 'too many exports are on their way; ask again in a moment', {
+          retryAfterSeconds: 2,
+        });
+      }
+      taken.set(keyId, tenantId);
+      let isBack = false;
+      return () => {
+        if (!isBack) taken.delete(keyId);
+        isBack = true;
+      };
     },
   };
 }

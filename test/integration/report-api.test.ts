@@ -351,9 +351,9 @@ test('a CSV of more than 50,000 rows is cut, says so before its body, and the ne
   expect([slow.headers.get('x-svc-truncated'), slow.headers.get('x-svc-row-count')]).toEqual(['true', String(MAX_EXPORT_ROWS)]);
   const second = await fetch(url, { headers });
   expect([second.status, second.headers.get('retry-after'), second.headers.get('x-svc-error-code')]).toEqual([
-    503,
+    429,
     '2',
-    'overloaded',
+    'throttled',
   ]);
   await second.text();
   const lines = (await slow.text()).split('\r\n');

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { PrivateJwk } from '../../adapters/jws.ts';
 import type { Outbound } from '../../adapters/outbound.ts';
 import { createOutbound } from '../../adapters/outbound.ts';
+import { createAddressReader } from '../../api/address.ts';
 import { createApi } from '../../api/app.ts';
 import type { ApiDeps } from '../../api/route.ts';
 import type { Network } from '../../chain/network.ts';
@@ -29,6 +30,8 @@ import { openKeyring } from '../../services/licences/keyring.ts';
 import type { ScopeLimits } from '../../services/licences/scopes.ts';
 import { openScopes } from '../../services/licences/scopes.ts';
 import { pepperOf } from '../../services/pepper.ts';
+import type { RateLimits } from '../../services/rates.ts';
+import { openRates } from '../../services/rates.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
 import type { TenantInput } from '../../services/tenants.ts';
 import { createTenant } from '../../services/tenants.ts';
@@ -102,6 +105,9 @@ export async function startTestApi(
     readonly codeWallets?: CodeWalletLimits;
     /** Configured after Base Sepolia. */
     readonly moreNetworks?: readonly Network[];
+    /** None: callers may call as often as they like. */
+    readonly rates?: RateLimits;
+    readonly trustedProxies?: readonly string[];
   } = {},
 ) {
   const urls = await createDatabase();
@@ -143,6 +149,8 @@ export async function startTestApi(
     scopes: openScopes(options.scopes ?? { atOnce: 4, pagesInMemory: 400_000 }),
     testKeysEnabled: options.testKeysEnabled ?? false,
     ...(options.metrics ? { metrics: options.metrics } : {}),
+    ...(options.rates ? { rates: openRates({ limits: options.rates, clock, metrics: options.metrics }) } : {}),
+    addressOf: createAddressReader(options.trustedProxies ?? []),
     liveness,
     settle: options.settle ?? (() => Promise.reject(new Error('nothing is settled in this test'))),
     readiness: { database: check('database'), temporal: check('temporal'), chain: check('chain') },

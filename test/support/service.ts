@@ -13,7 +13,7 @@ import { SCOPES } from '../../domain/access.ts';
 import type { Address } from '../../domain/legs.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
-import { serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
+import { LIFTED_RATES, serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
 import { mintKey } from '../../services/keys.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { TenantInput } from '../../services/tenants.ts';
@@ -95,6 +95,7 @@ export async function startTestService(
   const environment = {
     ...withNetworks(alone, more),
     PUBLIC_BASE_URL: TEST_ISSUER,
+    ...LIFTED_RATES,
     SETTLE_WAIT_MS: '60000', // a busy machine settles late, and a test that means `settlement_pending` says so
     ...options.environment,
   };

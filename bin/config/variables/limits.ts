@@ -1,6 +1,9 @@
 import { flag, priceFloor, wei, wholeNumber } from '../parsers.ts';
 import { withDefault } from '../variable.ts';
 
+/** Points a second; the largest lifts the limit. */
+const points = wholeNumber(1, 1_000_000);
+
 /** Money, time and load. */
 export const limits = {
   licenceLifeSeconds: withDefault({
@@ -97,5 +100,49 @@ export const limits = {
     example: '4',
     fallback: '4',
     schema: wholeNumber(1, 64),
+  }),
+  ratePerAddress: withDefault({
+    name: 'RATE_PER_ADDRESS',
+    about:
+      'Points a second, in each API process, of one address that shows no credential. Light calls cost 1 point, medium ones 4 (legs of an offer), heavy ones 10 (licence quotes, sign-in).',
+    example: '50',
+    fallback: '50',
+    schema: points,
+  }),
+  rateOfRefused: withDefault({
+    name: 'RATE_OF_REFUSED',
+    about: 'Wrong credentials a second that one address may show to an API process.',
+    example: '10',
+    fallback: '10',
+    schema: points,
+  }),
+  ratePerKey: withDefault({
+    name: 'RATE_PER_KEY',
+    about:
+      'Points a second, in each API process, of one publisher key or owner: quotes, observations and licence checks cost 1, payments 4, reports and GraphQL 10, exports 20. 200 are 17 million quotes a day, or 50 payments a second.',
+    example: '200',
+    fallback: '200',
+    schema: points,
+  }),
+  ratePerTenant: withDefault({
+    name: 'RATE_PER_TENANT',
+    about: 'Points a second, in each API process, of all keys of one site together, and of all accounts of one address.',
+    example: '500',
+    fallback: '500',
+    schema: points,
+  }),
+  ratePerAccount: withDefault({
+    name: 'RATE_PER_ACCOUNT',
+    about: 'Points a second, in each API process, of one buyer account: its lists cost 1, buying and opening access 10.',
+    example: '50',
+    fallback: '50',
+    schema: points,
+  }),
+  rateBurstSeconds: withDefault({
+    name: 'RATE_BURST_SECONDS',
+    about: 'How many seconds of a rate a caller who was quiet may use at once.',
+    example: '10',
+    fallback: '10',
+    schema: wholeNumber(1, 3600),
   }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { publicUrl, text, wholeNumber } from '../parsers.ts';
+import { cidrList, publicUrl, text, wholeNumber } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 
 /** What this process is and where it listens. */
@@ -31,6 +31,13 @@ export const process = {
     example: '8402',
     fallback: '8402',
     schema: wholeNumber(0, 65_535),
+  }),
+  trustedProxies: optional({
+    name: 'TRUSTED_PROXIES',
+    about:
+      'CIDR ranges, comma-separated, of the proxies in front: only from them X-Forwarded-For is read, and says whose rate a call counts for. Not set: the address of the connection, so that behind a proxy all anonymous callers are one.',
+    example: '172.16.0.0/12',
+    schema: cidrList,
   }),
   drainNoticeMs: withDefault({
     name: 'DRAIN_NOTICE_MS',

@@ -1,0 +1,46 @@
+import type { ServerResponse } from 'node:http';
+import { ServiceError } from '../domain/errors.ts';
+import { COSTS } from '../domain/rate.ts';
+import { publisherHash } from '../services/keys.ts';
+import type { PublisherDeps } from '../services/publisher.ts';
+import type { Holder, Rates } from '../services/rates.ts';
+import { holderOfKey } from '../services/rates.ts';
+import type { AddressReader } from './address.ts';
+import { bearerOf } from './credential.ts';
+import { asServiceError } from './errors.ts';
+import type { Handler } from './front.ts';
+
+/** What another door is counted with. */
+export interface RatedDoor extends Pick<PublisherDeps, 'pepper' | 'testKeysEnabled' | 'snapshots'> {
+  readonly rates: Rates;
+  readonly addressOf: AddressReader;
+  /** Answers a call that does not reach the door. */
+  readonly refuse: (response: ServerResponse, error: ServiceError) => void;
+}
+
+/**
+ * Another door behind the same rates, which lets callers in by itself: each call is heavy, and counts for the key it bears and its site, or
+ * for the owner's credential. Without a bearer there is nothing to look up, and nothing to count.
+ */
+export function rateDoor(door: Handler, deps: RatedDoor): Handler {
+  return async (request, response) => {
+    const token = bearerOf(request);
+    if (token === null) return door(request, response);
+    const letIn = async (): Promise<void> => {
+      await door(request, response);
+      if (response.statusCode === 401) throw new ServiceError('unknown_credential', 'the door let nobody in');
+    };
+    try {
+      const call = { token, address: deps.addressOf(request), cost: COSTS.heavy };
+      await deps.rates.present(call, letIn, (_, name) => holderOf(deps, token, name));
+    } catch (error) {
+      if (!response.headersSent) deps.refuse(response, asServiceError(error));
+    }
+  };
+}
+
+async function holderOf(deps: RatedDoor, token: string, name: string): Promise<Holder> {
+  const keyHash = publisherHash(deps.pepper, token, deps.testKeysEnabled);
+  const key = keyHash && (await deps.snapshots.key(keyHash));
+  return key ? holderOfKey(key) : [['key', name]];
+}

@@ -1,0 +1,53 @@
+/**
+ * Token buckets. A bucket holds so many points and fills at so many a second; a call takes what its kind costs. One number says all of a
+ * bucket: the moment from which it is full.
+ */
+
+/** How fast a bucket fills and how much it holds, in points. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** What calls cost, in points. */
+export const COSTS = {
+  /** What answers from memory whoever asks: how the process is. */
+  free: 0,
+  /** Quotes, observations, licence checks, settings. */
+  light: 1,
+  /** A signature to check, or rows to write or read for somebody who showed no credential. */
+  medium: 4,
+  /** What takes work in proportion to a site, or of another party: reports, scopes, sign-in, GraphQL. */
+  heavy: 10,
+  /** A file of a window. */
+  file: 20,
+} as const;
+
+/** What a call costs, by its name. */
+export type Cost = keyof typeof COSTS;
+
+/** What became of a call: when the bucket is full now, and how long the caller must wait when it was refused; 0: it may go on. */
+export interface Spent {
+  readonly fullAtMs: number;
+  readonly waitMs: number;
+}
+
+/**
+ * Takes points out of a bucket that is full at `fullAtMs`. A call that costs more than a bucket holds empties a full one. Refused, it
+ * takes nothing; after `waitMs` the same call is let through, if no other came before it. Times in milliseconds of one clock.
+ */
+export function spend(fullAtMs: number, cost: number, { perSecond, burst }: Rate, nowMs: number): Spent {
+  const takenMs = (Math.min(cost, burst) / perSecond) * 1_000;
+  const holdsMs = (burst / perSecond) * 1_000;
+  const laterMs = Math.max(fullAtMs, nowMs) + takenMs;
+  const waitMs = laterMs - nowMs - holdsMs;
+  return waitMs > TOLERANCE_MS ? { fullAtMs, waitMs } : { fullAtMs: laterMs, waitMs: 0 };
+}
+
+/** When a bucket is full that gets points back. */
+export function giveBack(fullAtMs: number, cost: number, { perSecond, burst }: Rate): number {
+  return fullAtMs - (Math.min(cost, burst) / perSecond) * 1_000;
+}
+
+/** Sums of fractions of a millisecond miss by less than this; no call is refused for it. */
+const TOLERANCE_MS = 1e-3;

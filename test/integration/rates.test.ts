@@ -1,0 +1,169 @@
+/** What a caller who asks too often gets, and what others get meanwhile. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApi } from '../../api/app.ts';
+import { mintKey } from '../../services/keys.ts';
+import type { RateLimits } from '../../services/rates.ts';
+import { startTestApi } from '../support/api.ts';
+
+const LIMITS: RateLimits = {
+  perSecond: { address: 2, refused: 1, key: 4, tenant: 6, account: 2, account_address: 4 },
+  burstSeconds: 10,
+};
+
+let api: Awaited<ReturnType<typeof startTestApi>>;
+/** The same service without rates. */
+let open: { readonly url: string; readonly asked: () => number; readonly stop: () => void };
+const counted: string[] = [];
+
+beforeAll(async () => {
+  const metrics = {
+    count: (name: string, _by?: number, labels?: Readonly<Record<string, string>>) =>
+      void (labels && counted.push(`${name} ${labels['by']}`)),
+    record: () => undefined,
+  };
+  api = await startTestApi({ rates: LIMITS, trustedProxies: ['127.0.0.1/32'], metrics });
+  let asked = 0;
+  const { rates: _rates, ...deps } = api.deps;
+  const database = async (): Promise<void> => {
+    asked++;
+    await api.deps.database.query('select pg_sleep(0.05)');
+  };
+  const server = createServer(createApi({ ...deps, readiness: { ...deps.readiness, database } }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: () => asked,
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+});
+
+afterAll(async () => {
+  open.stop();
+  await api.stop();
+});
+
+let addresses = 0;
+/** Headers of a caller whom nobody has seen before. */
+function somewhere(): { readonly 'x-forwarded-for': string } {
+  return { 'x-forwarded-for': `198.51.100.${++addresses}` };
+}
+
+/** Connections of the database that are taken while `work` runs. */
+async function taken(work: () => Promise<void>): Promise<number> {
+  const { pool } = api.deps.database;
+  let count = 0;
+  const note = (): void => {
+    count += 1;
+  };
+  pool.on('acquire', note);
+  try {
+    await work();
+  } finally {
+    pool.off('acquire', note);
+  }
+  return count;
+}
+
+test('a key that calls too often is 429 with whole seconds to wait, in the shape of each endpoint, before the database is asked', async () => {
+  const site = await api.site();
+  const wanted = { key: site.key, headers: somewhere() };
+  for (let call = 0; call < 40; call++) expect((await api.request('/_svc/tenants/self', wanted)).status).toBe(200);
+  api.time.stoppedAtMs = Date.now();
+  for (let call = 0; call < 40; call++) await api.request('/_svc/tenants/self', wanted);
+  const asked = await taken(async () => {
+    for (let call = 0; call < 30; call++) {
+      const plain = await api.request('/_svc/earnings', wanted);
+      expect([plain.status, plain.headers.get('x-svc-error-code'), Object.keys(plain.body)]).toEqual([
+        429,
+        'throttled',
+        ['error'],
+      ]);
+      expect(plain.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      const verify = await api.post('/_svc/verify', site.key, 'no JSON', somewhere());
+      expect([verify.status, verify.body.ok, verify.body.error]).toEqual([429, false, expect.stringMatching(/^throttled: /)]);
+    }
+  });
+  // Copies in memory are compared meanwhile, once a second.
+  expect(asked).toBeLessThan(10);
+  const wait = Number((await api.request('/_svc/earnings', wanted)).headers.get('retry-after'));
+  api.time.stoppedAtMs += wait * 1_000;
+  expect((await api.request('/_svc/earnings', wanted)).status).toBe(200);
+  api.time.stoppedAtMs = null;
+  expect(counted).toContain('svc.rate_limited key');
+});
+
+test('a quote from memory counts like any other, and the other site is answered', async () => {
+  const [busy, quiet] = [await api.site(), await api.site()];
+  const ask = ({ key, host }: { key: string; host: string }) =>
+    api.request(`/_svc/quote?resource=https://${host}/articles/solo`, { key, headers: somewhere() });
+  const statuses = await Promise.all(Array.from({ length: 120 }, () => ask(busy)));
+  expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  expect((await ask(quiet)).status).toBe(200);
+});
+
+test('all keys of a site share what the site may do', async () => {
+  const site = await api.site();
+  const keys = [site.key];
+  for (const name of ['b', 'c']) keys.push((await mintKey(api.deps, { ...site, name, scopes: ['tenant.read'] })).token);
+  let served = 0;
+  for (const key of keys) {
+    for (let call = 0; call < 40; call++) if ((await api.request('/_svc/tenants/self', { key })).status === 200) served += 1;
+  }
+  expect(served).toBeGreaterThanOrEqual(60);
+  expect(served).toBeLessThan(100);
+  expect(counted).toContain('svc.rate_limited tenant');
+});
+
+test('an address without a credential is 429 alone: another one is answered, and so is a key from the same', async () => {
+  const [flooding, other] = [somewhere(), somewhere()];
+  const site = await api.site();
+  const quote = (headers: Record<string, string>) => api.post('/_svc/licenses/quote', null, { host: site.host }, headers);
+  const statuses: number[] = [];
+  for (let call = 0; call < 12; call++) statuses.push((await quote(flooding)).status);
+  expect([statuses[0], statuses.at(-1)]).toEqual([400, 429]);
+  const challenge = '/_svc/accounts/challenge?address=0x1111111111111111111111111111111111111111';
+  let last = 200;
+  for (let call = 0; call < 30 && last === 200; call++) last = (await api.request(challenge, { headers: flooding })).status;
+  expect(last).toBe(429);
+  expect((await quote(other)).status).toBe(400);
+  expect((await api.request('/_svc/tenants/self', { key: site.key, headers: flooding })).status).toBe(200);
+  expect((await api.request('/healthz', { headers: flooding })).status).toBe(200);
+});
+
+test('who invents keys is 429 after some, and the key of a neighbour that was let in before goes on', async () => {
+  const headers = somewhere();
+  const site = await api.site();
+  expect((await api.request('/_svc/tenants/self', { key: site.key, headers })).status).toBe(200);
+  const statuses: number[] = [];
+  for (let call = 0; call < 15; call++)
+    statuses.push((await api.request('/_svc/tenants/self', { key: `svc_live_${call}`, headers })).status);
+  expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
+  expect((await api.request('/_svc/tenants/self', { key: site.key, headers })).status).toBe(200);
+});
+
+test('two hundred reports of one site at once do not stand before one of another', async () => {
+  const [busy, quiet] = [await api.site(), await api.site()];
+  const ask = ({ key }: { key: string }) => fetch(`${open.url}/_svc/audit`, { headers: { authorization: `Bearer ${key}` } });
+  await Promise.all([ask(busy), ask(quiet)]);
+  let served = 0;
+  const flood = Array.from({ length: 200 }, async () => {
+    const { status } = await ask(busy);
+    if (status === 200) served += 1;
+    return status;
+  });
+  const { status } = await ask(quiet);
+  expect([status, served < 20]).toEqual([200, true]);
+  expect(new Set(await Promise.all(flood))).toEqual(new Set([200, 429]));
+});
+
+test('two hundred at once that ask whether the process is ready cost one question', async () => {
+  const before = open.asked();
+  const answers = await Promise.all(Array.from({ length: 200 }, () => fetch(`${open.url}/readyz`)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(open.asked() - before).toBeLessThanOrEqual(2);
+});

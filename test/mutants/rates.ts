@@ -1,0 +1,101 @@
+import type { Mutant } from './mutant.ts';
+
+const rates = 'test/unit/rates.test.ts';
+const integration = 'test/integration/rates.test.ts';
+
+/** Bugs around how often one caller may call. */
+export const RATE_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'any-peer-is-believed',
+    rule: 10,
+    bug: 'X-Forwarded-For is read from whoever sends it, so that each call comes from another address',
+    edits: [
+      {
+        file: 'api/address.ts',
+        search: 'ranges.length > 0 && isOurs(peer) ?',
+        replace: 'ranges.length >= 0 ?',
+      },
+    ],
+    test: { file: 'test/unit/caller-address.test.ts', name: 'a header of a peer that is no proxy of ours means nothing' },
+  },
+  {
+    id: 'first-of-the-chain-is-believed',
+    rule: 10,
+    bug: 'the caller is who stands first in the chain, which he wrote himself',
+    edits: [{ file: 'api/address.ts', search: 'if (!isOurs(caller)) return origin;', replace: '' }],
+    test: { file: 'test/unit/caller-address.test.ts', name: 'behind our proxies the caller is the last address of the chain' },
+  },
+  {
+    id: 'refused-calls-cost',
+    rule: 10,
+    bug: 'what a key was refused is taken from what its site may do, so that one key locks out all of a site',
+    edits: [
+      {
+        file: 'services/rates.ts',
+        search: 'if (refused.waitMs > 0) {',
+        replace: 'for (const { bucket, fullAtMs } of spent) bucket.fullAtMs = fullAtMs;\n    if (refused.waitMs > 0) {',
+      },
+    ],
+    test: { file: rates, name: 'what a key was refused is not counted for its site' },
+  },
+  {
+    id: 'neighbours-lock-out',
+    rule: 10,
+    bug: 'a key that was let in before pays for what its address gets wrong',
+    edits: [
+      {
+        file: 'services/rates.ts',
+        search: 'if (known) {\n      this.count(known',
+        replace: 'if (known && false) {\n      this.count(known',
+      },
+    ],
+    test: { file: rates, name: 'a key that was let in goes on, whatever a neighbour of its address gets wrong' },
+  },
+  {
+    id: 'wrong-credentials-are-free',
+    rule: 10,
+    bug: 'an address may show any number of wrong credentials, each a question to the database',
+    edits: [{ file: 'services/rates.ts', search: 'isRight = !isRefusal(error);', replace: '' }],
+    test: { file: rates, name: 'wrong credentials count for the address that shows them' },
+  },
+  {
+    id: 'reports-without-turns',
+    rule: 10,
+    bug: 'reports stand in one line, so that whoever asks two hundred stands before everybody else',
+    edits: [
+      {
+        file: 'api/door.ts',
+        search: 'route.isReport ? await deps.reportTurns.enter(caller.key.tenantId) : undefined',
+        replace: 'undefined as (() => void) | undefined',
+      },
+    ],
+    test: { file: integration, name: 'two hundred reports of one site at once do not stand before one of another' },
+  },
+  {
+    id: 'readiness-asked-each-time',
+    rule: 10,
+    bug: 'each call of /readyz asks database, Temporal and chain',
+    edits: [
+      {
+        file: 'services/remembered.ts',
+        search: 'if (last && clock() - last.endedAtMs < lifeMs) return last.answer;',
+        replace: '',
+      },
+    ],
+    test: { file: integration, name: 'two hundred at once that ask whether the process is ready cost one question' },
+  },
+  {
+    id: 'quotes-from-memory-are-free',
+    rule: 10,
+    bug: 'what is answered from memory is not counted',
+    edits: [{ file: 'api/door.ts', search: '      deps.rates?.count(holderOfKey(caller.key), costOf(route));\n', replace: '' }],
+    test: { file: integration, name: 'a quote from memory counts like any other' },
+  },
+  {
+    id: 'one-site-takes-all-exports',
+    rule: 10,
+    bug: 'one site may hold all places of exports with several keys',
+    edits: [{ file: 'services/reports/exportSlots.ts', search: '|| ofSite >= mostOfSite', replace: '' }],
+    test: { file: 'test/unit/export-slots.test.ts', name: 'one site holds half of the places at most' },
+  },
+];

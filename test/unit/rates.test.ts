@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Holder, RateLimits } from '../../services/rates.ts';
+import { holderOfKey, openRates } from '../../services/rates.ts';
+
+const LIMITS: RateLimits = {
+  perSecond: { address: 10, refused: 2, key: 10, tenant: 15, account: 5, account_address: 8 },
+  burstSeconds: 1,
+};
+
+/** Rates whose clock stands still unless it is moved, and what they refused. */
+function stage() {
+  const time = { nowMs: 1_000 };
+  const refused: string[] = [];
+  const metrics = {
+    count: (_name: string, _by?: number, labels?: Readonly<Record<string, string>>) => void refused.push(labels?.['by'] ?? ''),
+  };
+  const rates = openRates({ limits: LIMITS, clock: () => time.nowMs, metrics });
+  const count = (holder: Holder, cost = 1): number => {
+    try {
+      rates.count(holder, cost);
+      return 0;
+    } catch (error) {
+      expect((error as ServiceError).code).toBe('throttled');
+      return (error as ServiceError).details.retryAfterSeconds ?? -1;
+    }
+  };
+  const present = async (token: string, outcome: Holder | ServiceError, address = 'here'): Promise<string> => {
+    const letIn = () => (outcome instanceof ServiceError ? Promise.reject(outcome) : Promise.resolve(outcome));
+    return await rates
+      .present({ token, address, cost: 1 }, letIn, (holder) => holder)
+      .then(
+        () => 'in',
+        (error: ServiceError) => error.code,
+      );
+  };
+  return { time, refused, rates, count, present };
+}
+
+const UNKNOWN = new ServiceError('unknown_credential', 'no');
+const key = (keyId: string, tenantId = 'site') => holderOfKey({ keyId, tenantId });
+
+test('a key has its own points, and with the other keys of its site those of the site', () => {
+  const { count, refused } = stage();
+  for (let call = 0; call < 10; call++) expect(count(key('a'))).toBe(0);
+  expect(count(key('a'))).toBe(1);
+  for (let call = 0; call < 5; call++) expect(count(key('b'))).toBe(0);
+  expect(count(key('b'))).toBe(1);
+  expect(count(key('c', 'other'))).toBe(0);
+  expect(refused).toEqual(['key', 'tenant']);
+});
+
+test('what a key was refused is not counted for its site', () => {
+  const { count } = stage();
+  for (let call = 0; call < 100; call++) count(key('a'));
+  for (let call = 0; call < 5; call++) expect(count(key('b'))).toBe(0);
+});
+
+test('the time to wait is told in whole seconds, and is enough', () => {
+  const { count, time } = stage();
+  count([['address', 'x']], 10);
+  expect(count([['address', 'x']], 10)).toBe(1);
+  time.nowMs += 1_000;
+  expect(count([['address', 'x']], 10)).toBe(0);
+});
+
+test('wrong credentials count for the address that shows them, and right ones do not', async () => {
+  const { present, refused } = stage();
+  for (let call = 0; call < 8; call++) expect(await present(`right ${call}`, key(`k${call}`))).toBe('in');
+  expect(await present('wrong 1', UNKNOWN)).toBe('unknown_credential');
+  expect(await present('wrong 2', UNKNOWN)).toBe('unknown_credential');
+  expect(await present('wrong 3', UNKNOWN)).toBe('throttled');
+  expect(refused).toEqual(['refused']);
+  expect(await present('wrong 4', UNKNOWN, 'elsewhere')).toBe('unknown_credential');
+});
+
+test('a key that was let in goes on, whatever a neighbour of its address gets wrong', async () => {
+  const { present } = stage();
+  await present('right', key('k'));
+  for (let call = 0; call < 5; call++) await present(`wrong ${call}`, UNKNOWN);
+  expect(await present('new', key('n'))).toBe('throttled');
+  expect(await present('right', key('k'))).toBe('in');
+});
+
+test('a key over its rate is refused before it is looked up; a dead one counts for its address from then on', async () => {
+  const { present, rates } = stage();
+  await present('right', key('k'));
+  for (let call = 0; call < 9; call++) await present('right', key('k'));
+  let isAsked = false;
+  const ask = () => {
+    isAsked = true;
+    return Promise.resolve(key('k'));
+  };
+  await expect(rates.present({ token: 'right', address: 'here', cost: 1 }, ask, (holder) => holder)).rejects.toThrow(
+    'too many calls',
+  );
+  expect(isAsked).toBe(false);
+  const [dead, again] = [stage(), [] as string[]];
+  await dead.present('once', key('k'));
+  for (let call = 0; call < 4; call++) again.push(await dead.present('once', UNKNOWN));
+  expect(again).toEqual(['unknown_credential', 'unknown_credential', 'unknown_credential', 'throttled']);
+});
+
+test('many first calls of one key at once are one question; an outage is nobody’s fault', async () => {
+  const { present } = stage();
+  const together = Array.from({ length: 8 }, () => present('right', key('k')));
+  expect(await Promise.all(together)).toEqual(together.map(() => 'in'));
+  const outage = new ServiceError('database_unavailable', 'away');
+  for (let call = 0; call < 6; call++) expect(await present(`token ${call}`, outage)).toBe('database_unavailable');
+  expect(await present('wrong', UNKNOWN)).toBe('unknown_credential');
+});
+
+test('a credential that exists and may not do this counts by itself, not for its neighbours', async () => {
+  const { present } = stage();
+  const gated = new ServiceError('plan_gate', 'not in the plan');
+  const answers: string[] = [];
+  for (let call = 0; call < 12; call++) answers.push(await present('gated', gated));
+  expect(answers).toEqual([...Array.from({ length: 11 }, () => 'plan_gate'), 'throttled']);
+  expect(await present('wrong', UNKNOWN)).toBe('unknown_credential');
+});
+
+test('a flood of addresses gives no key its points back, and the memory has an end', () => {
+  const { count } = stage();
+  for (let call = 0; call < 10; call++) count(key('a'));
+  for (let flood = 0; flood < 60_000; flood++) count([['address', `flood ${flood}`]]);
+  expect(count(key('a'))).toBe(1);
+  // The bucket of an address is gone after 50,000 others: who has so many may make 50,000 times what one may.
+  expect(count([['address', 'flood 59999']], 10)).toBe(1);
+});
