@@ -3,6 +3,7 @@ import { fairnessBench } from './fairness.ts';
 import { gasBench } from './gas.ts';
 import { graphqlBench } from './graphql.ts';
 import type { Bench } from './harness/bench.ts';
+import { hostileBench } from './hostile.ts';
 import { hostileQueriesBench } from './hostileQueries.ts';
 import { licenceQuoteBench } from './licenceQuote.ts';
 import { licenseCheckBench } from './licenseCheck.ts';
@@ -23,6 +24,7 @@ export const BENCHES: readonly Bench[] = [
   settleBench,
   paymentsBench,
   fairnessBench,
+  hostileBench,
   signatureBench,
   gasBench,
   quoteBench,

@@ -1,6 +1,8 @@
 /** What a caller who asks too often gets, and what others get meanwhile. */
+import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from '../../api/app.ts';
 import { mintKey } from '../../services/keys.ts';
@@ -14,7 +16,7 @@ const LIMITS: RateLimits = {
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
 /** The same service without rates. */
-let open: { readonly url: string; readonly asked: () => number; readonly stop: () => void };
+let open: { readonly url: string; readonly server: Server; readonly asked: () => number; readonly stop: () => void };
 const counted: string[] = [];
 
 beforeAll(async () => {
@@ -34,6 +36,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   open = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    server,
     asked: () => asked,
     stop: () => {
       server.closeAllConnections();
@@ -101,6 +104,7 @@ test('a quote from memory counts like any other, and the other site is answered'
   const [busy, quiet] = [await api.site(), await api.site()];
   const ask = ({ key, host }: { key: string; host: string }) =>
     api.request(`/_svc/quote?resource=https://${host}/articles/solo`, { key, headers: somewhere() });
+  expect((await ask(busy)).status).toBe(200);
   const statuses = await Promise.all(Array.from({ length: 120 }, () => ask(busy)));
   expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([200, 429]));
   expect((await ask(quiet)).status).toBe(200);
@@ -150,14 +154,26 @@ test('two hundred reports of one site at once do not stand before one of another
   const [busy, quiet] = [await api.site(), await api.site()];
   const ask = ({ key }: { key: string }) => fetch(`${open.url}/_svc/audit`, { headers: { authorization: `Bearer ${key}` } });
   await Promise.all([ask(busy), ask(quiet)]);
+  // Nobody's report ends before the other site asks for its own.
+  const blocker = new pg.Client({ connectionString: api.urls.ownerUrl });
+  await blocker.connect();
+  await blocker.query('begin; lock table observation_hour in access exclusive mode');
+  let arrived = 0;
+  open.server.on('request', () => {
+    arrived += 1;
+  });
   let served = 0;
   const flood = Array.from({ length: 200 }, async () => {
     const { status } = await ask(busy);
     if (status === 200) served += 1;
     return status;
   });
-  const { status } = await ask(quiet);
-  expect([status, served < 20]).toEqual([200, true]);
+  await expect.poll(() => arrived, { timeout: 20_000 }).toBe(200);
+  const other = ask(quiet);
+  await expect.poll(() => arrived).toBe(201);
+  await blocker.query('rollback');
+  await blocker.end();
+  expect([(await other).status, served < 20]).toEqual([200, true]);
   expect(new Set(await Promise.all(flood))).toEqual(new Set([200, 429]));
 });
 

@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { VARIABLES } from '../bin/config/variables.ts';
+import { callChain } from '../sandbox/parts/chain.ts';
+import { LIFTED_RATES } from '../sandbox/processes-of-service.ts';
+import { alternate } from './harness/alternate.ts';
+import type { Attack } from './harness/attacker.ts';
+import type { Bench } from './harness/bench.ts';
+import { makeFigure, percentile } from './harness/figure.ts';
+import type { HttpRequest } from './harness/http.ts';
+import { requestTimes } from './harness/http.ts';
+import type { BenchService } from './harness/service.ts';
+import { startBenchService } from './harness/service.ts';
+import { fundBuyers } from './settling/buyers.ts';
+import type { Shop } from './settling/shop.ts';
+import { buyAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/shop.ts';
+
+const BLOCK_SECONDS = 1;
+const ATTACKER = fileURLToPath(new URL('harness/attacker.ts', import.meta.url));
+/** Kept connections of each hostile caller. */
+const CONNECTIONS = 32;
+/** The rates that callers have when nobody sets them; other benches lift them. */
+const PRODUCT_RATES = Object.fromEntries(
+  Object.values(VARIABLES).flatMap((variable) =>
+    variable.name in LIFTED_RATES && 'fallback' in variable ? [[variable.name, String(variable.fallback)]] : [],
+  ),
+);
+
+/**
+ * Quotes and sales of one site while two callers are as hostile as they can be: one without a credential, one with the key of another
+ * site. Each has 32 connections and calls again as soon as it is answered; both are one process of the lowest priority, so that what is
+ * measured is what the service gives them, and not that they take the CPU. No proxy stands in front.
+ */
+export const hostileBench: Bench = {
+  id: 'hostile',
+  title: 'A site beside two hostile callers',
+  run: async ({ quick, log }) => {
+    const [quotes, sales, rounds] = quick ? [50, 3, 1] : [1_000, 15, 3];
+    const service = await startBenchService({ workers: 1, environment: { ...PRODUCT_INTERVALS, ...PRODUCT_RATES } });
+    try {
+      const [shop, foe] = [await openShop(service, 1), await openShop(service, 200)];
+      const quote: HttpRequest = { method: 'GET', path: '/_svc/quote?slug=page-0', headers: keyOf(shop) };
+      const buyers = await fundBuyers(service.chain.rpcUrl, sales);
+      const sell = async (): Promise<number> => {
+        const own = await openShop(service, 1);
+        return percentile(await buyAll(own, await prepareCalls(own, buyers), 1), 0.95);
+      };
+      const ask = async (): Promise<number> => percentile(await requestTimes(service.baseUrl, quote, quotes), 0.99);
+      await ask();
+      const attack = attackOn(service, foe);
+      const beside = (work: () => Promise<number>) => (): Promise<number> => besideHostile(attack, work, log);
+      const asked = await alternate({ rounds, sides: { ours: beside(ask), reference: ask } });
+      await sell();
+      await callChain(service.chain.rpcUrl, 'evm_setAutomine', [false]);
+      await callChain(service.chain.rpcUrl, 'evm_setIntervalMining', [BLOCK_SECONDS]);
+      const sold = await alternate({ rounds, sides: { ours: beside(sell), reference: sell } });
+      const notes = `two callers of ${CONNECTIONS} connections each, the rates of the product, no proxy in front`;
+      const common = { unit: 'ms', target: { atMost: 2 }, referenceName: 'the same without hostile callers' } as const;
+      return [
+        makeFigure({
+          ...common,
+          ...{ id: 'hostile.quotes', what: 'GET /_svc/quote of one site, one at a time, p99', rounds: asked, notes },
+        }),
+        makeFigure({
+          ...common,
+          ...{ id: 'hostile.sales', what: 'POST /_svc/verify of one site, one at a time, p95', rounds: sold },
+          notes: `the same callers; a block every ${BLOCK_SECONDS} s`,
+        }),
+      ];
+    } finally {
+      await service.stop();
+    }
+  },
+};
+
+function keyOf({ key }: Shop): { readonly authorization: string } {
+  return { authorization: `Bearer ${key}` };
+}
+
+/** Everything that costs most, for who has no credential and for who has a key. */
+function attackOn(service: BenchService, foe: Shop): Attack {
+  const json = { 'content-type': 'application/json' };
+  const get = (path: string, headers = {}): HttpRequest => ({ method: 'GET', path, headers });
+  const post = (path: string, body: unknown, headers = {}): HttpRequest => ({
+    ...{ method: 'POST', path, body: JSON.stringify(body) },
+    headers: { ...json, ...headers },
+  });
+  const scope = Array.from({ length: 50 }, (_, at) => `/articles/*p*a*g*e*-*${at}*`);
+  const observations = Array.from({ length: 50 }, (_, at) => ({
+    ...{ resource: `https://${foe.host}/articles/page-${at}`, slug: `page-${at}` },
+    ...{ verdict: 'denied', classifiedAs: 'agent', kind: 'read', priceMicro: 1_000 },
+  }));
+  const query = '{ tenant { id hosts { edges { node { host } } } keys { edges { node { name } } } } }';
+  const key = keyOf(foe);
+  return {
+    url: service.baseUrl,
+    callers: [
+      {
+        connections: CONNECTIONS,
+        requests: [
+          post('/_svc/licenses/quote', { host: foe.host, scope, terms: ['ai-input'], periodDays: 30, kind: 'read' }),
+          get('/_svc/accounts/challenge?address=0x1111111111111111111111111111111111111111'),
+          post('/_svc/accounts/token', { message: 'x'.repeat(2_000), signature: `0x${'11'.repeat(65)}` }),
+          get('/readyz'),
+        ],
+      },
+      {
+        connections: CONNECTIONS,
+        requests: [
+          post('/_svc/observe', observations, key),
+          get('/_svc/audit?groupBy=slug&compare=1&limit=500', key),
+          get('/_svc/earnings?groupBy=author&compare=1', key),
+          get('/_svc/earnings/export.csv', key),
+          get('/_svc/earnings/export.pdf', key),
+          post('/_svc/graphql', { query }, key),
+        ],
+      },
+    ],
+  };
+}
+
+async function besideHostile(attack: Attack, work: () => Promise<number>, log: (line: string) => void): Promise<number> {
+  const child = spawn('nice', ['-n', '19', process.execPath, ATTACKER, JSON.stringify(attack)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = once(child, 'exit');
+  try {
+    await lines.next();
+    return await work();
+  } finally {
+    child.stdin.end();
+    log(`the hostile callers were answered ${(await lines.next()).value}`);
+    await ended;
+  }
+}
