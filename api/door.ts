@@ -13,6 +13,7 @@ import { readBody } from './body.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
 import { asServiceError, errorAnswer } from './errors.ts';
 import type { Handler } from './front.ts';
+import { tellInTime } from './held.ts';
 import { knownParameters, readQuery, searchOf } from './query.ts';
 import type { AccountRoute, Answer, AnswerStream, Call, ErrorShape, HandlerDeps, KeyRoute, Route } from './route.ts';
 
@@ -34,7 +35,7 @@ export function openDoor(route: Route, deps: HandlerDeps): Handler {
       if (answered.stream) await sendStream(request, response, answered, answered.stream);
       else send(request, response, answered);
     } catch (error) {
-      sendError(deps, request, response, error, route.errorShape ?? 'plain');
+      tellInTime(error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
     }
   };
   return isKeyRoute(route) && route.recall ? recallFirst(route, route.recall, deps, answerAll) : answerAll;
@@ -52,7 +53,7 @@ function recallFirst(route: KeyRoute, recall: NonNullable<KeyRoute['recall']>, d
       deps.rates?.count(holderOfKey(caller.key), costOf(route));
       send(request, response, answered);
     } catch (error) {
-      sendError(deps, request, response, error, route.errorShape ?? 'plain');
+      tellInTime(error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
     }
   };
 }

@@ -9,6 +9,7 @@ import type { AddressReader } from './address.ts';
 import { bearerOf } from './credential.ts';
 import { asServiceError } from './errors.ts';
 import type { Handler } from './front.ts';
+import { tellInTime } from './held.ts';
 
 /** What another door is counted with. */
 export interface RatedDoor extends Pick<PublisherDeps, 'pepper' | 'testKeysEnabled' | 'snapshots'> {
@@ -34,7 +35,9 @@ export function rateDoor(door: Handler, deps: RatedDoor): Handler {
       const call = { token, address: deps.addressOf(request), cost: COSTS.heavy };
       await deps.rates.present(call, letIn, (_, name) => holderOf(deps, token, name));
     } catch (error) {
-      if (!response.headersSent) deps.refuse(response, asServiceError(error));
+      tellInTime(error, () => {
+        if (!response.headersSent) deps.refuse(response, asServiceError(error));
+      });
     }
   };
 }

@@ -49,5 +49,5 @@ export function giveBack(fullAtMs: number, cost: number, { perSecond, burst }: R
   return fullAtMs - (Math.min(cost, burst) / perSecond) * 1_000;
 }
 
-/** Sums of fractions of a millisecond miss by less than this; no call is refused for it. */
-const TOLERANCE_MS = 1e-3;
+/** Sums of fractions of a millisecond since 1970 miss by less than this; no call is refused for it. */
+const TOLERANCE_MS = 0.1;

@@ -51,6 +51,14 @@ export type HolderOf<T> = (caller: T, name: string) => Holder | Promise<Holder>;
 const MOST_BUCKETS = 50_000;
 const MOST_HOLDERS = 50_000;
 
+/** A call above its caller's rate (429). */
+export class RateExceeded extends ServiceError {
+  constructor(waitMs: number) {
+    const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
+    super('throttled', 'too many calls; ask again after the time that Retry-After says', { retryAfterSeconds });
+  }
+}
+
 /** Opens them, every bucket full. */
 export function openRates(options: {
   readonly limits: RateLimits;
@@ -103,7 +111,7 @@ class BucketRates implements Rates {
     });
     if (refused.waitMs > 0) {
       this.#metrics?.count('svc.rate_limited', 1, { by: refused.kind });
-      throw throttled(refused.waitMs);
+      throw new RateExceeded(refused.waitMs);
     }
     for (const { bucket, fullAtMs } of spent) bucket.fullAtMs = fullAtMs;
   }
@@ -160,9 +168,4 @@ function byKind<T>(make: (kind: RateKind) => T): Readonly<Record<RateKind, T>> {
 
 function isRefusal(error: unknown): boolean {
   return isServiceError(error) && error.kind === 'unauthenticated';
-}
-
-function throttled(waitMs: number): ServiceError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
-  return new ServiceError('throttled', 'too many calls; ask again after the time that Retry-After says', { retryAfterSeconds });
 }

@@ -1,10 +1,14 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { noteCall } from '../../services/enforcementLiveness.ts';
 import type { ObservationReport as Report } from '../../services/observe.ts';
+import { holderOfKey } from '../../services/rates.ts';
 import type { KeyRoute } from '../route.ts';
 import { ObservationReport, ObservationReports, ObserveAccepted, ObserveError } from '../schemas/observe.ts';
 import { parseWith } from '../schemas/parse.ts';
 import { jsonResponse, keyErrors } from './responses.ts';
+
+/** Reports of a list that count as much as another call. */
+const REPORTS_A_POINT = 10;
 
 /** POST /_svc/observe: 1 to 50 reports of a gate, durable before the 202; all of them or none. */
 export const observeRoute: KeyRoute = {
@@ -24,6 +28,8 @@ export const observeRoute: KeyRoute = {
   handle: async ({ deps, caller, body }) => {
     const isList = Array.isArray(body);
     const reports = isList ? parseWith(ObservationReports, body) : [parseWith(ObservationReport, body)];
+    // A list counts by its length, too: fifty rows are not what one is.
+    deps.rates?.count(holderOfKey(caller.key), Math.floor(reports.length / REPORTS_A_POINT));
     const checked = reports.map((report, index) => requireGateVerdict(report, isList ? `${index}.verdict` : 'verdict'));
     for (const resource of new Set(checked.map((report) => report.resource)))
       noteCall(deps.liveness, caller.tenant, resource, 'observed');
