@@ -13,6 +13,7 @@ export const acceptInvitationRoute: PublicRoute = {
   method: 'post',
   path: PATH,
   access: 'public',
+  cost: 'heavy',
   bodyLimitBytes: 1_024,
   operation: {
     operationId: 'acceptInvitation',

@@ -3,9 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import type { Keyring } from '../../adapters/jws.ts';
 import type { Log } from '../../adapters/log.ts';
 import { createApi, ROUTE_PATHS } from '../../api/app.ts';
 import { createRouteNames } from '../../api/routeName.ts';
+import type { Rpc } from '../../chain/rpc.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase, requireWritable } from '../../db/database.ts';
 import { openReportDatabase } from '../../db/reports/reading.ts';
@@ -90,12 +92,7 @@ async function open(
 
   const keyring = await openKeyring(database, { privateKeys: config.licenceKeys ?? [], clock });
   keyring.onSign = () => telemetry.metrics.count('svc.licence.minted');
-  const refresh = setInterval(() => {
-    refreshKeyring(database, keyring).catch((error: unknown) =>
-      log.warn({ error: String(error) }, 'signing keys were not read again'),
-    );
-  }, KEYRING_REFRESH_MS);
-  closers.push(() => clearInterval(refresh));
+  closers.push(keepFresh(keyring, database, log));
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
   const { priceFloorMicro, quoteTokenSecrets, testKeysEnabled } = config;
   const rehash = openRehash({ database, log });
@@ -120,9 +117,8 @@ async function open(
     ...{ liveness, keyUse, rehash },
     metrics: telemetry.metrics,
   };
-  const issuer = async (tenantId: string): Promise<string> => {
-    return issuerOf(deps, (await snapshots.tenant(tenantId)) ?? { licenseIssuer: null });
-  };
+  const issuer = async (tenantId: string): Promise<string> =>
+    issuerOf(deps, (await snapshots.tenant(tenantId)) ?? { licenseIssuer: null });
   const client = new Client({ connection, namespace: config.temporalNamespace, plugins: telemetry.plugins });
   const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, directUrl });
   closers.push(settlement.close, () => drain(server, calls));
@@ -143,18 +139,36 @@ async function open(
     chain: async () => void (await Promise.any(Object.values(networkChecks).map((check) => check()))),
   };
   const hosts = createHostDoor(config, client);
-  const scopes = openScopes({ atOnce: config.scopesAtOnce, pagesInMemory: config.cataloguePagesInMemory });
-  const rpc = rpcOf(networks.first.id);
-  const buyers = { rpc, codeWallets: openCodeWallets({ rpc, clock }), licenceLifeSeconds: config.licenceLifeSeconds, scopes };
+  const buyers = openBuyers(config, rpcOf(networks.first.id), clock);
   const callers = openCallers(config, telemetry.metrics);
   const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, sitePages: config.sitePages });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
-  const rest = createApi({ ...deps, ...buyers, ...callers, reports, log, hosts, settle: settlement.settle, readiness, networkChecks });
+  const { settle } = settlement;
+  const rest = createApi({ ...deps, ...buyers, ...callers, reports, log, hosts, settle, readiness, networkChecks });
   server.on('request', telemetry.watchRequests(graphql.before(rest), createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS])));
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };
+}
+
+/** What only the buyers' side needs. */
+function openBuyers(
+  { scopesAtOnce: atOnce, cataloguePagesInMemory: pagesInMemory, licenceLifeSeconds }: ApiConfig,
+  rpc: Rpc,
+  clock: () => number,
+) {
+  return { rpc, codeWallets: openCodeWallets({ rpc, clock }), licenceLifeSeconds, scopes: openScopes({ atOnce, pagesInMemory }) };
+}
+
+/** Reads the signing keys again and again; returns the end of it. */
+function keepFresh(keyring: Keyring, database: Database, log: Log): () => void {
+  const refresh = setInterval(() => {
+    refreshKeyring(database, keyring).catch((error: unknown) =>
+      log.warn({ error: String(error) }, 'signing keys were not read again'),
+    );
+  }, KEYRING_REFRESH_MS);
+  return () => clearInterval(refresh);
 }
 
 /** Settlement whose networks were compared with their chains; connections end with the process. */

@@ -44,10 +44,11 @@ async function upstream(health: (response: ServerResponse) => void = (response) 
 
 /** The committed configuration, in front of one server instead of those that Docker names. */
 async function startProxy(server: number, environment: Readonly<Record<string, string>> = {}) {
-  const port = await choosePort(0);
+  const [port, figures] = [await choosePort(0), await choosePort(0)];
   const folder = mkdtempSync(join(tmpdir(), 'haproxy-'));
   const changed = CONFIG.replace('bind :8080', `bind 127.0.0.1:${port}`)
     .replaceAll(/server-template api \d+ api:8402/g, `server api1 127.0.0.1:${server}`)
+    .replace('bind :8405', `bind 127.0.0.1:${figures}`)
     .replace('maxconn 10000', 'maxconn 400');
   expect(changed.match(/server api1 127/g)).toHaveLength(2);
   writeFileSync(join(folder, 'haproxy.cfg'), changed);
@@ -58,7 +59,7 @@ async function startProxy(server: number, environment: Readonly<Record<string, s
   closers.push(async () => {
     child.kill('SIGKILL');
     await ended;
-    releasePort(port);
+    for (const one of [port, figures]) releasePort(one);
     rmSync(folder, { recursive: true, force: true });
   });
   const ask = (path: string, from = '127.0.0.1', headers: Readonly<Record<string, string>> = {}): Promise<Heard> =>
