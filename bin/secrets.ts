@@ -50,7 +50,14 @@ secret('secrets_key', () => made.secretsKey);
 secret('licence_keys', () => JSON.stringify({ keys: [made.licenceKey] }));
 secret('relayer_private_keys', () => JSON.stringify(Object.fromEntries(networks.map((id) => [id, [made.relayerPrivateKey]]))));
 secret('networks', () => JSON.stringify(networks.map((id) => ({ id, rpcUrls: [PUBLIC_NODES[id]], router: routerAddress }))));
-for (const name of ['database_direct_url', 'database_read_url', 'api_key_pepper_previous', 'facilitator_token', 'smtp_url'])
+for (const name of [
+  'database_direct_url',
+  'database_read_url',
+  'api_key_pepper_previous',
+  'secrets_key_previous',
+  'facilitator_token',
+  'smtp_url',
+])
   secret(name, () => '');
 process.stdout.write(
   `The secrets are in ${folder}; keep a copy apart from the database's backups.\n` +
