@@ -1,24 +1,34 @@
 /**
- * `npm run cluster [-- --exit] [-- --fresh]`: the topology of docker-compose.yml without containers, on embedded Postgres and a
- * Temporal server built by `go install`, with one purchase played on screen (docs/operations.md).
+ * `npm run cluster [-- --exit] [-- --fresh] [-- --play[=act,act]]`: the topology of docker-compose.yml without containers, on embedded
+ * Postgres and a Temporal server built by `go install`, with one purchase played on screen (docs/operations.md). `--play` breaks everything,
+ * or these acts, while buyers buy, and ends with status 1 unless buyers, ledger and chain agree.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClusterTopology } from '../sandbox/cluster/topology.ts';
 import type { SandboxOptions } from '../sandbox/options.ts';
 import { readOptions } from '../sandbox/options.ts';
+import type { Act } from '../sandbox/play/acts.ts';
+import { chooseActs } from '../sandbox/play/acts.ts';
+import { preparePlay } from '../sandbox/play/play.ts';
 import { createPrinter } from '../sandbox/print.ts';
 import { runSandbox } from '../sandbox/program.ts';
 
 let options: SandboxOptions;
+let acts: readonly Act[] | null = null;
 try {
-  options = readOptions(process.argv.slice(2), process.env, fileURLToPath(new URL('..', import.meta.url)), '.cluster');
+  const [asked] = process.argv.filter((one) => one === '--play' || one.startsWith('--play='));
+  if (asked !== undefined) acts = chooseActs(asked.slice('--play='.length));
+  const args = process.argv.slice(2).filter((one) => one !== asked);
+  options = readOptions(args, process.env, fileURLToPath(new URL('..', import.meta.url)), '.cluster');
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(2);
 }
 const printer = createPrinter((text) => process.stdout.write(text));
-runSandbox(options, printer, createClusterTopology(join(options.folder, 'logs'))).then(
+const topology = createClusterTopology(join(options.folder, 'logs'));
+const play = acts === null ? null : preparePlay(topology, options, acts, printer);
+runSandbox(options, printer, play?.topology ?? topology, play?.run).then(
   (status) => process.exit(status),
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -40,9 +40,15 @@ const HOLD_FILE = 'hold';
 
 /**
  * Runs the sandbox: parts, service, one purchase on screen, `sandbox.json`, then serves until a signal. With
- * `exit` it ends after the purchase. Resolves with the status to end with; on a signal the process ends from within.
+ * `exit` it ends after the purchase, with `then` after that and with its status. Resolves with the status to end with; on a signal the
+ * process ends from within.
  */
-export async function runSandbox(options: SandboxOptions, printer: Printer, topology: Topology = SANDBOX): Promise<number> {
+export async function runSandbox(
+  options: SandboxOptions,
+  printer: Printer,
+  topology: Topology = SANDBOX,
+  then?: (shown: Shown) => Promise<number>,
+): Promise<number> {
   const contractFile = join(options.folder, topology.contractName);
   const release = await lockState(options.folder);
   rmSync(contractFile, { force: true });
@@ -72,10 +78,11 @@ export async function runSandbox(options: SandboxOptions, printer: Printer, topo
     printer.say('stopped');
   });
   try {
-    await Promise.race([boot, gaveUp]);
-    if (!options.exit) await gaveUp;
+    const shown = await Promise.race([boot, gaveUp]);
+    const status = shown && then ? await Promise.race([then(shown), gaveUp]) : null;
+    if (status === null && !options.exit) await gaveUp;
     await stop();
-    return 0;
+    return status ?? 0;
   } catch (error) {
     // A signal in the middle of the boot makes it fail; the end is under way then, and its status is that of the signal.
     if (lifetime.isEnding) await new Promise(() => undefined);
@@ -85,7 +92,19 @@ export async function runSandbox(options: SandboxOptions, printer: Printer, topo
   }
 }
 
-async function bootSandbox(options: SandboxOptions, topology: Topology, lifetime: Lifetime, printer: Printer): Promise<void> {
+/** Where a running sandbox is found. */
+interface Shown {
+  readonly contractFile: string;
+  readonly publisherUrl: string;
+}
+
+/** Null when it was ended in the middle. */
+async function bootSandbox(
+  options: SandboxOptions,
+  topology: Topology,
+  lifetime: Lifetime,
+  printer: Printer,
+): Promise<Shown | null> {
   const begun = performance.now();
   const contractFile = join(options.folder, topology.contractName);
   const secretsFile = join(options.folder, 'secrets.json');
@@ -93,7 +112,7 @@ async function bootSandbox(options: SandboxOptions, topology: Topology, lifetime
   const secrets = openSecrets(secretsFile);
   const relayer = relayerAddress(secrets.relayerPrivateKey);
   const unit = await startUnit({ options, topology, relayer, progress: printer.say, lifetime });
-  if (lifetime.isEnding) return;
+  if (lifetime.isEnding) return null;
   const sink = await startSink(options.ports.sink);
   lifetime.onEnd(EDGE_STAGE, () => sink.close());
   const web = await startSandboxWeb(options.ports.site);
@@ -109,9 +128,9 @@ async function bootSandbox(options: SandboxOptions, topology: Topology, lifetime
   printer.say(`everything runs, after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
   const { webhookSecret } = seeded;
   await playPurchase({ ...{ site, publisherUrl, database, sink, webhookSecret, printer }, ...unit, baseUrl: api.url });
-  if (lifetime.isEnding) return;
+  if (lifetime.isEnding) return null;
   await playHostProof({ ...{ database, web, printer }, temporal: unit.temporal, baseUrl: api.url, pepper: pepperOf(secrets) });
-  if (lifetime.isEnding) return;
+  if (lifetime.isEnding) return null;
   const tell = (): ReturnType<typeof contractOf> => {
     const contract = contractOf({ api, unit, seeded, sink, web, relayer: checksumAddress(relayer) });
     writePrivateJson(contractFile, contract);
@@ -120,6 +139,7 @@ async function bootSandbox(options: SandboxOptions, topology: Topology, lifetime
   lifetime.onRestart(() => void tell());
   const contract = tell();
   await printPlaces(contract, publisherUrl, contractFile, printer);
+  return { contractFile, publisherUrl };
 }
 
 /** Data without the secrets that belong to it cannot be used: what is left of it goes. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { migrate } from '../db/migrate.ts';
 import { keepAdminEnvironment } from './admin-environment.ts';
+import type { Balancer } from './cluster/balancer.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';
 import type { Postgres } from './parts/postgres.ts';
@@ -8,6 +9,7 @@ import type { Progress } from './parts/progress.ts';
 import type { Temporal } from './parts/temporal.ts';
 import { startTemporal } from './parts/temporal.ts';
 import { temporalSources } from './parts/temporal-binary.ts';
+import type { ApiProcess } from './processes-of-service.ts';
 import { startApiProcess, startWorkerProcess } from './processes-of-service.ts';
 import { sayIfSlow } from './slow.ts';
 
@@ -52,6 +54,11 @@ export interface Service {
   readonly url: string;
   /** What the contract file says of it besides, read anew at each call. */
   processes?(): ServiceProcesses;
+  /** Of a cluster: what stands in front of its API processes, and one more of them, with changes of its environment. */
+  readonly cluster?: {
+    readonly proxy: Balancer;
+    startApi(environment: Readonly<Record<string, string>>): Promise<ApiProcess>;
+  };
 }
 
 /** What a cluster's contract file says of its processes. */

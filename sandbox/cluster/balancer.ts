@@ -10,6 +10,8 @@ export interface Balancer {
   add(url: string): void;
   /** The processes that get calls now. */
   ready(): readonly string[];
+  /** How many answers of a status the processes gave so far. */
+  answered(status: number): number;
   /** Ends it; calls on their way are cut. */
   close(): Promise<void>;
 }
@@ -34,13 +36,15 @@ const CONNECT_LIMIT_MS = 1_000;
 export async function startBalancer(preferredPort = 0): Promise<Balancer> {
   const upstreams: Upstream[] = [];
   const stopProbes: (() => void)[] = [];
+  const answers = new Map<number, number>();
+  const count = (status: number): void => void answers.set(status, (answers.get(status) ?? 0) + 1);
   let turn = 0;
   const order = (): Upstream[] => {
     turn = (turn + 1) % Math.max(upstreams.length, 1);
     const rotated = [...upstreams.slice(turn), ...upstreams.slice(0, turn)];
     return [...rotated.filter(({ isReady }) => isReady), ...rotated.filter(({ isReady }) => !isReady)];
   };
-  const server = createServer((incoming, outgoing) => void pass(incoming, outgoing, order()));
+  const server = createServer((incoming, outgoing) => void pass(incoming, outgoing, { upstreams: order(), count }));
   const port = await choosePort(preferredPort);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -54,6 +58,7 @@ export async function startBalancer(preferredPort = 0): Promise<Balancer> {
       stopProbes.push(probe(upstream));
     },
     ready: () => upstreams.filter(({ isReady }) => isReady).map(({ url }) => url.origin),
+    answered: (status) => answers.get(status) ?? 0,
     close: () =>
       new Promise((resolve) => {
         for (const stop of stopProbes) stop();
@@ -84,9 +89,14 @@ function probe(upstream: Upstream): () => void {
   };
 }
 
-async function pass(incoming: IncomingMessage, outgoing: ServerResponse, upstreams: readonly Upstream[]): Promise<void> {
+interface Turn {
+  readonly upstreams: readonly Upstream[];
+  readonly count: (status: number) => void;
+}
+
+async function pass(incoming: IncomingMessage, outgoing: ServerResponse, { upstreams, count }: Turn): Promise<void> {
   for (const upstream of upstreams) {
-    const outcome = await passTo(upstream, incoming, outgoing);
+    const outcome = await passTo(upstream, incoming, outgoing, count);
     if (outcome === 'passed') return;
     upstream.isReady = false;
     if (outcome === 'lost') return fail(outgoing, 502, 'the process ended in the middle of the call; ask again');
@@ -95,7 +105,12 @@ async function pass(incoming: IncomingMessage, outgoing: ServerResponse, upstrea
 }
 
 /** `refused`: nothing was sent. `lost`: the call may have been carried out, and no answer has begun. */
-function passTo({ url }: Upstream, incoming: IncomingMessage, outgoing: ServerResponse): Promise<'passed' | 'refused' | 'lost'> {
+function passTo(
+  { url }: Upstream,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  count: (status: number) => void,
+): Promise<'passed' | 'refused' | 'lost'> {
   return new Promise((resolve) => {
     let isConnected = false;
     const { method, url: path, socket } = incoming;
@@ -104,6 +119,7 @@ function passTo({ url }: Upstream, incoming: IncomingMessage, outgoing: ServerRe
     // A connection for each call: one that was kept may have been closed by the other side meanwhile, with bytes on their way.
     const call = ask({ host: url.hostname, port: url.port, method, path, headers, agent: false }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+      count(answer.statusCode ?? 502);
       answer.pipe(outgoing);
       answer.once('error', () => outgoing.destroy());
       answer.once('close', () => (answer.complete ? undefined : outgoing.destroy()));

@@ -5,7 +5,7 @@ import { startProcess } from '../parts/processes.ts';
 import { temporalSources } from '../parts/temporal-binary.ts';
 import type { TemporalServerPorts } from '../parts/temporal-server.ts';
 import { startTemporalServer } from '../parts/temporal-server.ts';
-import type { ServiceProcess } from '../processes-of-service.ts';
+import type { ApiProcess, ServiceProcess } from '../processes-of-service.ts';
 import { sayIfSlow } from '../slow.ts';
 import type { Service, ServiceProcesses, ServiceStart, TemporalStart, Topology } from '../topology.ts';
 import { readAlertRules } from './alerts.ts';
@@ -110,7 +110,14 @@ async function startService({ options, environment: given, lifetime, stage, prog
     const ids = { ...Object.fromEntries([...pids].sort()), ...parts };
     return { apis: apiUrls, logs, pids: ids, metrics: Object.fromEntries([...urls].sort()), places };
   };
-  return { url: proxy.url, processes };
+  let others: number = REPLICAS.api;
+  const startApi = async (changes: Readonly<Record<string, string>>): Promise<ApiProcess> => {
+    others += 1;
+    const api = await startApiReplica({ environment: { ...environment, ...changes }, logs }, others);
+    lifetime.onEnd(stage, () => api.stop());
+    return api;
+  };
+  return { url: proxy.url, processes, cluster: { proxy, startApi } };
 }
 
 function jobOf(name: string): WatchTarget['job'] {

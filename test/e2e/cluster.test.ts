@@ -55,10 +55,12 @@ async function expectOneSale(payer: `0x${string}`, quote: QuoteBody, before: rea
 }
 
 describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : ` (skipped: ${whyNoCluster})`}`, () => {
-  test('plays the whole purchase from quote to webhook by one command, and ends by itself', { timeout: 600_000 }, async () => {
+  test('plays the whole purchase from quote to webhook by one command, breaks Postgres while buyers buy, judges it, and ends by itself', {
+    timeout: 600_000,
+  }, async () => {
     const folder = join(inject('parts').folder, 'cluster-program');
     const env = { ...process.env, TEMPORAL_ADDRESS: '', ...Object.fromEntries(PORTS.map((name) => [name, '0'])) };
-    const child = spawn(process.execPath, [PROGRAM, '--exit', '--fresh', '--folder', folder], {
+    const child = spawn(process.execPath, [PROGRAM, '--fresh', '--play=postgres', '--folder', folder], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env,
     });
@@ -70,6 +72,7 @@ describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : 
     }
     const status = await new Promise((resolve) => child.once('close', resolve));
     expect([status, said]).toEqual([0, expect.stringContaining('settlement.completed')]);
+    expect(said).toMatch(/kill -9 of Postgres .* bought .*\n\d+ purchases of \d+ buyers: ledger, chain and buyers agree/);
     expect(said).toMatch(/payer .*-1000 micro\n(.*author .*\+\d+ micro\n){3}/);
   });
 
