@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { createClusterTopology } from '../sandbox/cluster/topology.ts';
 import type { SandboxOptions } from '../sandbox/options.ts';
 import { readOptions } from '../sandbox/options.ts';
-import type { Act } from '../sandbox/play/acts.ts';
-import { chooseActs } from '../sandbox/play/acts.ts';
-import { preparePlay } from '../sandbox/play/play.ts';
 import { createPrinter } from '../sandbox/print.ts';
 import { runSandbox } from '../sandbox/program.ts';
+import type { Act } from '../test/play/acts.ts';
+import { chooseActs } from '../test/play/acts.ts';
+import { preparePlay } from '../test/play/play.ts';
 
 let options: SandboxOptions;
 let acts: readonly Act[] | null = null;

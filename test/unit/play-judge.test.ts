@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { PlayFigures } from '../../sandbox/play/judge.ts';
-import { judgePlay, quantile } from '../../sandbox/play/judge.ts';
+import type { PlayFigures } from '../play/judge.ts';
+import { judgePlay, quantile } from '../play/judge.ts';
 
 const buyer = { address: '0xb', startMicro: 100_000n, balanceMicro: 98_000n, chargedMicro: [1_000n, 0n, 1_000n] };
 const author = { address: '0xa', gotMicro: 2_000n, legsMicro: 2_000n };

@@ -1,20 +1,17 @@
 /** A trickle of purchases by buyers with keys of their own and the stock x402 client, who ask again with the same payment when told to wait. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { privateKeyToAddress } from 'viem/accounts';
+import { newPrivateKey } from '../../bin/serviceSecrets.ts';
 import type { Address } from '../../domain/legs.ts';
 import { buyPage } from '../../examples/buyer/buyer.ts';
-import type { PreparedChain } from '../parts/chain-setup.ts';
-import { mintUsdc } from '../parts/chain-setup.ts';
-import { newPrivateKey } from '../secrets.ts';
+import type { PreparedChain } from '../../sandbox/parts/chain-setup.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 
 /** One purchase, from its first request to the page. */
 export interface TrickledPurchase {
-  readonly endedAt: number;
   readonly tookMs: number;
   /** Null for a page that came; else what came in its place. */
   readonly unserved: string | null;
-  /** Answers on the way that were neither the page nor an offer: status, or `lost` for a connection. */
-  readonly errors: readonly string[];
 }
 
 /** A buyer with the money he began with and what he was told. */
@@ -25,7 +22,10 @@ export interface TrickleBuyer {
 
 /** A running trickle. */
 export interface Trickle {
+  /** Those that have ended. */
   readonly purchases: readonly TrickledPurchase[];
+  /** Answers so far that were neither a page nor an offer: status, or `lost` for a connection. */
+  readonly errors: readonly string[];
   readonly buyers: readonly TrickleBuyer[];
   /** No new purchases; resolves when those on their way have ended. */
   stop(): Promise<void>;
@@ -50,6 +50,7 @@ export function startTrickle(options: {
 }): Trickle {
   const { publisherUrl, chain, atOnce, pauseMs } = options;
   const purchases: TrickledPurchase[] = [];
+  const errors: string[] = [];
   const buyers: TrickleBuyer[] = [];
   let isOver = false;
   let minted = Promise.resolve();
@@ -64,14 +65,14 @@ export function startTrickle(options: {
       buyers.push(buyer);
       for (const page of PAGES) {
         if (isOver) break;
-        purchases.push(await buyOnce(`${publisherUrl}/articles/${page}`, privateKey, buyer));
+        purchases.push(await buyOnce(`${publisherUrl}/articles/${page}`, privateKey, buyer, errors));
         await sleep(pauseMs * (0.5 + Math.random()));
       }
     }
   };
   const players = Array.from({ length: atOnce }, (_, place) => play(place));
   return {
-    ...{ purchases, buyers },
+    ...{ purchases, errors, buyers },
     stop: async () => {
       isOver = true;
       await Promise.all(players);
@@ -79,9 +80,8 @@ export function startTrickle(options: {
   };
 }
 
-async function buyOnce(url: string, privateKey: `0x${string}`, buyer: TrickleBuyer): Promise<TrickledPurchase> {
+async function buyOnce(url: string, privateKey: `0x${string}`, buyer: TrickleBuyer, errors: string[]): Promise<TrickledPurchase> {
   const began = performance.now();
-  const errors: string[] = [];
   const deadline = began + PATIENCE_MS;
   const patient: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
@@ -104,5 +104,5 @@ async function buyOnce(url: string, privateKey: `0x${string}`, buyer: TrickleBuy
   } catch (error) {
     unserved = error instanceof Error ? error.message : String(error);
   }
-  return { endedAt: performance.now(), tookMs: performance.now() - began, unserved, errors };
+  return { tookMs: performance.now() - began, unserved };
 }

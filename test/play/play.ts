@@ -3,16 +3,16 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { wrongClock } from '../../test/support/clusterFaults.ts';
-import type { RpcProxy } from '../../test/support/rpc-proxy.ts';
-import { startRpcProxy } from '../../test/support/rpc-proxy.ts';
-import { balanceOf } from '../balances.ts';
-import type { SandboxOptions } from '../options.ts';
-import { callChain } from '../parts/chain.ts';
-import type { PreparedChain } from '../parts/chain-setup.ts';
-import type { Printer } from '../print.ts';
-import { AUTHORS } from '../publishers.ts';
-import type { Service, ServiceProcesses, Topology } from '../topology.ts';
+import { balanceOf } from '../../sandbox/balances.ts';
+import type { SandboxOptions } from '../../sandbox/options.ts';
+import { callChain } from '../../sandbox/parts/chain.ts';
+import type { PreparedChain } from '../../sandbox/parts/chain-setup.ts';
+import type { Printer } from '../../sandbox/print.ts';
+import { AUTHORS } from '../../sandbox/publishers.ts';
+import type { Service, ServiceProcesses, Topology } from '../../sandbox/topology.ts';
+import { wrongClock } from '../support/clusterFaults.ts';
+import type { RpcProxy } from '../support/rpc-proxy.ts';
+import { startRpcProxy } from '../support/rpc-proxy.ts';
 import type { Act, Stage } from './acts.ts';
 import { judgePlay, quantile } from './judge.ts';
 import type { Trickle } from './trickle.ts';
@@ -134,13 +134,15 @@ async function playActs({ acts, stage, read, publisherUrl, service, say }: Runni
   await sleep(CALM_MS);
   for (const act of acts) {
     const began = performance.now();
-    const first = trickle.purchases.length;
+    const [first, firstError] = [trickle.purchases.length, trickle.errors.length];
     const seen = new Set<string>();
     const stopLooking = lookForAlerts(read().cluster.places['alerts'] ?? '', seen);
     await act.play(stage);
     await sleep(CALM_MS);
     await stopLooking();
-    say(lineOf(act, (performance.now() - began) / 1_000, trickle.purchases.slice(first), seen));
+    const times = trickle.purchases.slice(first).map(({ tookMs }) => tookMs);
+    const shown = { seconds: (performance.now() - began) / 1_000, times, errors: trickle.errors.slice(firstError), alerts: seen };
+    say(lineOf(act, shown));
   }
   await trickle.stop();
   const wrong = judgePlay({
@@ -155,15 +157,22 @@ async function playActs({ acts, stage, read, publisherUrl, service, say }: Runni
   return wrong.length === 0 ? 0 : 1;
 }
 
-/** One line: what, how long, what buyers saw, which alerts were pending or fired. */
-function lineOf({ what }: Act, seconds: number, purchases: Trickle['purchases'], alerts: ReadonlySet<string>): string {
-  const times = purchases.map(({ tookMs }) => tookMs);
-  const counts = new Map<string, number>();
-  for (const error of purchases.flatMap(({ errors }) => errors)) counts.set(error, (counts.get(error) ?? 0) + 1);
-  const errors = [...counts].map(([error, count]) => `${error}×${count}`).join(' ') || 'none';
+interface ActFigures {
+  readonly seconds: number;
+  /** Of purchases that ended meanwhile, ms. */
+  readonly times: readonly number[];
+  readonly errors: readonly string[];
+  readonly alerts: ReadonlySet<string>;
+}
+
+/** One line: what, how long, what buyers saw, which alerts fired, and in brackets those that would have, in time. */
+function lineOf({ what }: Act, { seconds, times, errors, alerts }: ActFigures): string {
+  const counted = Map.groupBy(errors, (error) => error);
+  const shown = [...counted].map(([error, list]) => `${error}×${list.length}`).join(' ') || 'none';
   const [middle, slow] = [quantile(times, 0.5), quantile(times, 0.95)].map((ms) => (ms / 1_000).toFixed(1));
   const told = [...alerts].sort().join(', ') || 'none';
-  return `${what.padEnd(56)} ${seconds.toFixed(0).padStart(3)} s  ${String(purchases.length).padStart(3)} bought  p50 ${middle} s  p95 ${slow} s  errors ${errors}  alerts ${told}`;
+  const bought = `${String(times.length).padStart(3)} bought  p50 ${middle} s  p95 ${slow} s`;
+  return `${what.padEnd(56)} ${seconds.toFixed(0).padStart(3)} s  ${bought}  errors ${shown}  alerts ${told}`;
 }
 
 /** Collects the alerts of a watch, with their state while they do not fire yet; the returned function ends it. */

@@ -1,6 +1,6 @@
 /** What a play breaks, one act after another. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RpcProxy } from '../../test/support/rpc-proxy.ts';
+import type { RpcProxy } from '../support/rpc-proxy.ts';
 
 /** What acts can reach. */
 export interface Stage {
