@@ -39,12 +39,17 @@ export interface PreparedChain {
  */
 export async function prepareChain(setup: ChainSetup): Promise<PreparedChain> {
   const { rpcUrl, usdc = USDC_ADDRESS } = setup;
-  await placeCode(rpcUrl, usdc, 'TestUSDC');
-  await placeCode(rpcUrl, MULTICALL_ADDRESS, 'TestMulticall3');
+  await placeContracts(rpcUrl, usdc);
   if ((await codeAt(rpcUrl, routerAddress)) === '0x') await sendFromFaucet(rpcUrl, deployRouterTransaction());
   for (const relayer of setup.relayers ?? []) await fundGas(rpcUrl, relayer, setup.gasWei);
   for (const { to, amountMicro } of setup.mint ?? []) await mintUsdc(rpcUrl, to, amountMicro, usdc);
   return { usdc, router: routerAddress, multicall: MULTICALL_ADDRESS };
+}
+
+/** What real chains have before we come: USDC and Multicall3. A second call changes nothing. */
+export async function placeContracts(rpcUrl: string, usdc = USDC_ADDRESS): Promise<void> {
+  await placeCode(rpcUrl, usdc, 'TestUSDC');
+  await placeCode(rpcUrl, MULTICALL_ADDRESS, 'TestMulticall3');
 }
 
 /** Sets an account's ether; 100 ether unless told. */

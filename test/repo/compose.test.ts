@@ -326,7 +326,9 @@ describe('the Dockerfile', () => {
     const refused = lines.slice(1).filter((line) => !line.startsWith('!'));
     const within = (path: string, folders: string[]): boolean =>
       folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
-    const commands = ['api', 'worker', 'migrate', 'namespace', 'admin', 'rollups', 'secrets'].map((name) => `bin/${name}.ts`);
+    const commands = ['api', 'worker', 'migrate', 'namespace', 'admin', 'rollups', 'secrets', 'roles'].map(
+      (name) => `bin/${name}.ts`,
+    );
     const { files, packages } = importsOf([...commands, 'workflows/index.ts']);
     expect(files.length).toBeGreaterThan(200);
     expect(files.filter((path) => !within(path, allowed) || within(path, refused))).toEqual([]);
@@ -343,9 +345,10 @@ function importsOf(entryPoints: readonly string[]): { readonly files: readonly s
   const packages = new Set<string>();
   for (const file of files) {
     const source = read(file).replace(/^(?:import|export) type [^;]*;$/gm, '');
-    const loaded = [...source.matchAll(/(?:\bfrom |\bimport\(|^import |new URL\(|require\w*(?:<[^>]*>)?\()'([^']+)'/gm)];
-    for (const [, specifier = ''] of loaded) {
-      if (/^\.{1,2}\/.*\.(ts|mjs)$/.test(specifier)) files.add(join(file, '..', specifier));
+    const loaded = [...source.matchAll(/(?:\bfrom |\bimport\(|^import |(new URL)\(|require\w*(?:<[^>]*>)?\()'([^']+)'/gm)];
+    for (const [, isUrl, specifier = ''] of loaded) {
+      if (/\.(ts|mjs)$/.test(specifier) && (isUrl !== undefined || /^\.{1,2}\//.test(specifier)))
+        files.add(join(file, '..', specifier));
       else if (/^(@[\w-]+\/)?\w[\w.-]*(\/|$)/.test(specifier) && !specifier.startsWith('node:') && !specifier.includes('://'))
         packages.add(
           specifier

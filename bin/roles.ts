@@ -1,0 +1,42 @@
+/**
+ * `node bin/roles.ts <folder> < <file with the superuser's address>`: makes the database `svc` and its two roles on a Postgres of
+ * yours, with the passwords that `bin/secrets.ts` put into the folder, and writes their addresses into `database_url` and
+ * `database_owner_url`. A second call gives the roles these passwords again and leaves the database as it is. In containers
+ * deploy/postgres/init.sh does it.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+
+const DATABASE = 'svc';
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) {
+  process.stderr.write("usage: node bin/roles.ts <folder> < <file with the superuser's address>\n");
+  process.exit(2);
+}
+const superuser = new URL(readFileSync(0, 'utf8').trim());
+const client = new pg.Client({ connectionString: superuser.href });
+await client.connect();
+try {
+  await makeRole('svc_owner', 'database_owner_password', 'database_owner_url');
+  await makeRole('svc_app', 'database_app_password', 'database_url');
+  const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
+  if (rowCount === 0) await client.query(`create database ${DATABASE} owner svc_owner`);
+  await client.query(`revoke all on database ${DATABASE} from public`);
+  await client.query(`grant connect on database ${DATABASE} to svc_app`);
+} finally {
+  await client.end();
+}
+process.stdout.write(`${superuser.host} has the database ${DATABASE} and the roles svc_owner and svc_app\n`);
+
+/** A role that may sign in, and its address for this server, parameters (such as sslmode) included. */
+async function makeRole(role: string, passwordFile: string, addressFile: string): Promise<void> {
+  const password = readFileSync(join(folder as string, passwordFile), 'utf8').trim();
+  const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role]);
+  const verb = rowCount === 0 ? 'create' : 'alter';
+  await client.query(`${verb} role ${role} login password ${client.escapeLiteral(password)}`);
+  const address = new URL(superuser.href);
+  Object.assign(address, { username: role, password, pathname: `/${DATABASE}` });
+  writeFileSync(join(folder as string, addressFile), address.href);
+}

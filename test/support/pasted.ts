@@ -1,0 +1,84 @@
+/** Steps of a document, pasted into one shell after the other, as a reader would. */
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The blocks of a document that are marked ```sh, in their order. */
+export function shellBlocks(document: string): readonly string[] {
+  return [...readFileSync(document, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+}
+
+/** A block in which `export` gives these values; every name that was given is taken off the map. */
+export function filledIn(block: string, values: Map<string, string>): string {
+  return block.replace(/^export .*$/gm, (line) =>
+    line.replace(/\b([A-Z_]+)=('[^']*'|"[^"]*"|\S+)/g, (whole, name: string) => {
+      const value = values.get(name);
+      if (value === undefined) return whole;
+      values.delete(name);
+      return `${name}='${value}'`;
+    }),
+  );
+}
+
+/** A shell that is given one block after the other. */
+export interface Shell {
+  /** What the block printed; rejects with it when one of its commands failed, or after `limitMs`. */
+  paste(block: string, limitMs: number): Promise<string>;
+  /** Ends it and everything it started. */
+  end(): Promise<void>;
+}
+
+/** Starts `bash` in a folder; a block ends at the first command that fails, and the shell with it. Blocks are kept in `scratch`. */
+export function openShell(options: {
+  readonly folder: string;
+  readonly scratch: string;
+  readonly environment: Readonly<Record<string, string>>;
+}): Shell {
+  // Names of files come over a pipe of their own, so that no command of a block reads the next one.
+  const child: ChildProcess = spawn('bash', ['-c', 'set -eo pipefail; while read -r block <&3; do . "$block"; done'], {
+    ...{ cwd: options.folder, env: { ...process.env, ...options.environment }, detached: true },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'exit');
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (text) => {
+      said += text;
+    });
+  }
+  const blocks = child.stdio[3] as Duplex;
+  blocks.on('error', () => undefined); // it ended: the exit code says why
+  let count = 0;
+  const paste = async (block: string, limitMs: number): Promise<string> => {
+    const from = said.length;
+    count += 1;
+    const mark = `::block ${count} is done::`;
+    const file = join(options.scratch, `block-${count}.sh`);
+    writeFileSync(file, `${block}\necho '${mark}'\n`, { mode: 0o600 });
+    blocks.write(`${file}\n`);
+    const deadline = performance.now() + limitMs;
+    while (!said.includes(mark)) {
+      const isLate = performance.now() > deadline;
+      const why = child.exitCode !== null ? `ended with ${child.exitCode}` : isLate ? 'took too long' : null;
+      if (why !== null) throw new Error(`the shell ${why} in\n${block}\nand said\n${said.slice(from)}`);
+      await sleep(50);
+    }
+    return said.slice(from, said.indexOf(mark));
+  };
+  const end = async (): Promise<void> => {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      try {
+        process.kill(-(child.pid as number), signal);
+      } catch {
+        break; // all of it has ended
+      }
+      if (signal === 'SIGTERM') await sleep(4_000);
+    }
+    await exited;
+  };
+  return { paste, end };
+}
