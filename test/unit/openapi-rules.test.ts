@@ -1,3 +1,4 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { describeService } from '../../api/app.ts';
@@ -85,4 +86,10 @@ test('every answer that must wait says Retry-After, every error its code, and ev
   expect(without('Retry-After', (status) => status === '429' || status === '503')).toEqual([]);
   expect(without('X-SVC-Error-Code', (status) => status >= '400')).toEqual([]);
   expect(without('ETag', (status) => status === '304')).toEqual([]);
+});
+
+test('a linter of OpenAPI documents finds no error in it', async () => {
+  const config = await createConfig({ extends: ['recommended'] });
+  const found = await lintFromString({ source: JSON.stringify(describeService('https://svc.example')), config });
+  expect(found.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([]);
 });
