@@ -35,6 +35,12 @@ export interface Visitor {
   readonly owner: Owner | null;
 }
 
+/** The name of the one site a caller is of; of an owner of several, the owner's. */
+export function siteOf({ key, owner }: Pick<Visitor, 'key' | 'owner'>): string {
+  const [only, ...others] = key ? [key.tenantId] : (owner?.tenantIds ?? []);
+  return only !== undefined && others.length === 0 ? `site ${only}` : `owner ${owner?.userId ?? ''}`;
+}
+
 /** What every resolver sees: who asks, what questions are answered with, and what this execution may still take. */
 export interface GraphqlContext extends Visitor {
   readonly deps: ReaderDeps;

@@ -9,6 +9,7 @@ import type { Answer } from './answer.ts';
 import { answerOf, refusalAnswer } from './answer.ts';
 import { isChange, readBody } from './body.ts';
 import type { GraphqlDeps, Visitor } from './context.ts';
+import { siteOf } from './context.ts';
 import type { Engine } from './engine.ts';
 import { renderPage } from './graphiql.ts';
 import { QUERIES_PER_CONNECTION, WAIT_LIMIT_MS, WAITING_LIMIT, WAITING_LIMIT_IN_ALL } from './limits/limits.ts';
@@ -68,17 +69,12 @@ async function answer(
   const requestId = String(response.getHeader('x-request-id') ?? '');
   const call = { ...caller, requestId, accept: acceptOf(request), body };
   if (caller.owner !== null && isChange(body)) return await change(call);
-  const leave = await turns.enter(...namesOf(caller));
+  const leave = await turns.enter(caller.key?.keyId ?? caller.owner?.userId ?? '', siteOf(caller));
   try {
     return await ask(call);
   } finally {
     leave();
   }
-}
-
-/** Whose turn a question takes: the caller's and its site's, which has many keys. */
-function namesOf({ key, owner }: Pick<Visitor, 'key' | 'owner'>): [string, ...string[]] {
-  return key ? [key.keyId, `site ${key.tenantId}`] : [`owner ${owner?.userId ?? ''}`];
 }
 
 /** Who asks. Throws missing_credential and unknown_credential (401), database_unavailable, and what `authenticateOwner` throws. */

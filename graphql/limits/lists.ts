@@ -43,6 +43,8 @@ export const MOST_OF = {
   'SetCrawlerPolicyPayload.charge': MAX_LIST,
   'SetSeoAllowlistPayload.fragments': MAX_LIST,
   'LicenceOffering.periodFactors': 50,
+  'NetworkChoice.configured': 50,
+  'NetworkChoice.taken': 50,
 } as const satisfies Readonly<Record<string, number>>;
 
 /** A list of the table, by type and field. */

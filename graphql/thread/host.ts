@@ -4,6 +4,7 @@ import type { Metrics } from '../../domain/metrics.ts';
 import type { Log } from '../../services/settlement/deps.ts';
 import type { Answer } from '../answer.ts';
 import { failedAnswer } from '../answer.ts';
+import { siteOf } from '../context.ts';
 import type { Call, Engine } from '../engine.ts';
 import { GRACE_MS, PENALTY_MS, QUERY_LIMIT_MS } from '../limits/limits.ts';
 import { limitRefusal } from '../limits/refusal.ts';
@@ -180,10 +181,6 @@ class Host implements QueryThread {
     }
     for (const done of [...thread.waiting.values()]) done(fate);
   }
-}
-
-function siteOf({ key, owner }: Call): string {
-  return key?.tenantId ?? `owner ${owner?.userId ?? ''}`;
 }
 
 function unavailable(): ServiceError {

@@ -119,7 +119,7 @@ builder.objectFields(Tenant, (t) => ({
     nullable: true,
     description: 'On which chains it takes payments. Scope tenant.read.',
     authScopes: { reads: 'tenant.read' },
-    complexity: 1,
+    complexity: ROW_COST,
     resolve: async (site, _args, { deps }) => choiceOf(deps.networkIds, await readNetworks(deps, site.tenantId)),
   }),
   alertEmail: t.string({
