@@ -90,6 +90,7 @@ export default {
     packageHome('storage', '@mikro-orm|pg|pg-query-stream|pg-cursor|pg-copy-streams', 'db'),
     packageHome('chain-client', 'viem|secp256k1', 'chain'),
     packageHome('outgoing-http', 'undici', 'adapters|chain'),
+    packageHome('key-services', '@aws-sdk|google-auth-library', 'adapters'),
     packageHome('rest', 'express|zod-openapi', 'api'),
     packageHome('graphql', 'graphql|graphql-yoga|@pothos', 'graphql'),
     packageHome('temporal-worker', '@temporalio/worker', 'activities'),

@@ -6,8 +6,9 @@ import { baseSepoliaNetwork } from '../chain/presets.ts';
 import { waitForReceipt } from '../chain/receipts.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import { createRpc } from '../chain/rpc.ts';
+import { localSigner } from '../chain/signer.ts';
 import { payToOf } from '../chain/split.ts';
-import { relayerAddress, sendRaw, signTransaction, transactionCount } from '../chain/transaction.ts';
+import { sendRaw, signTransaction, transactionCount } from '../chain/transaction.ts';
 import type { Address } from '../domain/legs.ts';
 import { canonicalPayees } from '../domain/legs.ts';
 import { alternate } from './harness/alternate.ts';
@@ -29,7 +30,7 @@ export const gasBench: Bench = {
   title: 'Gas a payment',
   run: async ({ quick }) => {
     const key = generatePrivateKey();
-    const chain = await benchChain({ relayers: [relayerAddress(key)] }, { blockTimeSeconds: null });
+    const chain = await benchChain({ relayers: [localSigner(key).address] }, { blockTimeSeconds: null });
     const network = baseSepoliaNetwork({ rpcUrls: [chain.rpcUrl], router: chain.router });
     const rpc = createRpc(network);
     try {
@@ -80,10 +81,10 @@ function payer(rpc: Rpc, network: Network, key: `0x${string}`): Pay {
     });
     const plan = planBatch(items, network);
     if (plan.leftOut.length > 0) throw new Error('the batch does not take all payments');
-    const nonce = await transactionCount(rpc, relayerAddress(key), 'latest');
+    const nonce = await transactionCount(rpc, localSigner(key).address, 'latest');
     const fees = { maxFeePerGasWei: 5_000_000_000n, maxPriorityFeePerGasWei: 1_000_000n };
     const { to, data, gasLimit } = plan;
-    const { raw, hash } = await signTransaction(key, { chainId: network.chainId, nonce, to, data, gasLimit, fees });
+    const { raw, hash } = await signTransaction(localSigner(key), { chainId: network.chainId, nonce, to, data, gasLimit, fees });
     await sendRaw(rpc, raw);
     const receipt = await waitForReceipt(rpc, [hash], { timeoutMs: 10_000, pollMs: 5 });
     if (receipt?.status !== 'success') throw new Error('the transaction failed');

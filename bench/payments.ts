@@ -1,5 +1,5 @@
 import { generatePrivateKey } from 'viem/accounts';
-import { relayerAddress } from '../chain/transaction.ts';
+import { localSigner } from '../chain/signer.ts';
 import { fundGas } from '../sandbox/parts/chain-setup.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
@@ -81,7 +81,7 @@ function transfersOf(shop: Pick<Shop, 'network' | 'authors'>, buyers: readonly B
 
 async function newRelayer(service: BenchService): Promise<`0x${string}`> {
   const key = generatePrivateKey();
-  await fundGas(service.chain.rpcUrl, relayerAddress(key));
+  await fundGas(service.chain.rpcUrl, localSigner(key).address);
   return key;
 }
 

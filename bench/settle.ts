@@ -4,7 +4,8 @@ import { planBatch } from '../chain/calldata.ts';
 import { waitForReceipt } from '../chain/receipts.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import { createRpc } from '../chain/rpc.ts';
-import { relayerAddress, sendRaw, signTransaction, transactionCount } from '../chain/transaction.ts';
+import { localSigner } from '../chain/signer.ts';
+import { sendRaw, signTransaction, transactionCount } from '../chain/transaction.ts';
 import type { Address } from '../domain/legs.ts';
 import { callChain } from '../sandbox/parts/chain.ts';
 import { fundGas } from '../sandbox/parts/chain-setup.ts';
@@ -111,7 +112,7 @@ async function openSides(service: BenchService, line: Rpc, buyers: readonly Buye
   const shop = await openShop(service, 12);
   const calls = [...(await prepareCalls(shop, buyers))];
   const key = generatePrivateKey();
-  await fundGas(service.chain.rpcUrl, relayerAddress(key));
+  await fundGas(service.chain.rpcUrl, localSigner(key).address);
   const height = (): Promise<string> => callChain<string>(service.chain.rpcUrl, 'eth_blockNumber', []);
   for (const call of calls.splice(0, 5)) await buyAll(shop, [call], 1);
   return {
@@ -143,7 +144,7 @@ async function signed(service: BenchService, shop: Shop, line: Rpc, buyers: read
   const transfer = signTransfer(shop.network, buyers[0] as Buyer, author, 1_000n);
   const item = { paymentId: 'reference', ...transfer, payTo: author, words: null, lane: 'plain' } as const;
   const { to, data, gasLimit } = planBatch([item], shop.network);
-  const nonce = await transactionCount(line, relayerAddress(key), 'pending');
+  const nonce = await transactionCount(line, localSigner(key).address, 'pending');
   const fees = { maxFeePerGasWei: 5_000_000_000n, maxPriorityFeePerGasWei: 1_000_000n };
-  return signTransaction(key, { chainId: service.chain.chainId, nonce, to, data, gasLimit, fees });
+  return signTransaction(localSigner(key), { chainId: service.chain.chainId, nonce, to, data, gasLimit, fees });
 }

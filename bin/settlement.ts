@@ -5,7 +5,6 @@ import { createFacilitator } from '../chain/facilitator.ts';
 import { Networks } from '../chain/network.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import { createRpc } from '../chain/rpc.ts';
-import { relayerAddress } from '../chain/transaction.ts';
 import type { Database } from '../db/database.ts';
 import type { CrashPoint, RelayerKey, SettlementDeps } from '../services/settlement/deps.ts';
 import type { Config } from './config.ts';
@@ -16,7 +15,6 @@ export type SettlementConfig = Pick<
   'settleWaitMs' | 'licenceLifeSeconds' | 'relayerInFlight' | 'gasBudgetWeiPerDay' | 'priceFloorMicro' | 'crashAt'
 > & {
   readonly networks: NonNullable<Config['networks']>;
-  readonly relayerPrivateKeys?: Config['relayerPrivateKeys'];
   readonly facilitatorUrl?: Config['facilitatorUrl'];
   readonly facilitatorToken?: Config['facilitatorToken'];
   readonly facilitatorStatusUrl?: Config['facilitatorStatusUrl'];
@@ -25,19 +23,24 @@ export type SettlementConfig = Pick<
 /** How long bytes stay unmined before their fees are raised. */
 const STUCK_AFTER_MS = 10_000;
 
+/** What only a process has that sends. */
+interface SenderParts {
+  readonly outbound?: Outbound | null;
+  readonly relayers?: ReadonlyMap<string, readonly RelayerKey[]>;
+}
+
 /**
- * Composes what settlement needs from the configuration; connections to the chain are opened when first used. Only the worker, which
- * brings `outbound`, speaks to a facilitator.
+ * Composes what settlement needs from the configuration; connections to the chain are opened when first used. Only who sends brings
+ * `outbound`, which speaks to a facilitator, and relayer keys.
  */
 export function createSettlementDeps(
   config: SettlementConfig,
   database: Database,
   log: Log,
-  outbound: Outbound | null = null,
+  { outbound = null, relayers = new Map() }: SenderParts = {},
 ): SettlementDeps {
   const networks = new Networks(config.networks);
   const rpcs = new Map<string, Rpc>();
-  const relayers = relayersOf(config);
   return {
     database,
     networks,
@@ -60,15 +63,6 @@ export function createSettlementDeps(
     },
     crashAt: crashAt(config.crashAt),
   };
-}
-
-function relayersOf(config: SettlementConfig): ReadonlyMap<string, readonly RelayerKey[]> {
-  return new Map(
-    Object.entries(config.relayerPrivateKeys ?? {}).map(([network, keys]) => [
-      network,
-      keys.map((privateKey) => ({ address: relayerAddress(privateKey), privateKey })),
-    ]),
-  );
 }
 
 function facilitatorsOf(config: SettlementConfig, outbound: Outbound | null): (networkId: string) => Facilitator | null {

@@ -13,8 +13,10 @@ import { createWebhookActivities } from '../activities/webhooks.ts';
 import type { Log } from '../adapters/log.ts';
 import { createLog } from '../adapters/log.ts';
 import { withLogFields } from '../adapters/logFields.ts';
+import type { Outbound } from '../adapters/outbound.ts';
 import { createOutbound } from '../adapters/outbound.ts';
 import { createSecretBox } from '../adapters/secretBox.ts';
+import type { Database } from '../db/database.ts';
 import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listen.ts';
 import { ensureObservationPartitions } from '../db/observations.ts';
@@ -25,6 +27,7 @@ import { checkRails } from '../services/rails/rails.ts';
 import { startReconcilers } from '../services/reconcile/start.ts';
 import { scheduleRollupCheck } from '../services/reports/schedule.ts';
 import type { RetentionPeriods } from '../services/retention/forget.ts';
+import type { SettlementDeps } from '../services/settlement/deps.ts';
 import { prepareRelayers, startSweepers } from '../services/settlement/start.ts';
 import { WEBHOOK_LIMITS } from '../services/webhooks/deps.ts';
 import { createRetryStarter, ensureWebhookWorkflows } from '../services/webhooks/start.ts';
@@ -34,6 +37,7 @@ import type { WorkerConfig } from './config.ts';
 import { readWorkerConfig } from './config.ts';
 import { createHostDeps, openOutbound } from './hosts.ts';
 import { compareNetworks } from './networks.ts';
+import { openRelayerKeys } from './relayerKeys.ts';
 import { createSettlementDeps } from './settlement.ts';
 import { TASK_QUEUE } from './taskQueue.ts';
 import { openTelemetry, withTelemetry } from './telemetry.ts';
@@ -57,8 +61,7 @@ async function main(): Promise<void> {
   });
   telemetry.watchPool('payments', database);
   const outbound = openOutbound(config);
-  const opened = withTelemetry(createSettlementDeps(config, database, log, outbound), telemetry);
-  const settlement = { ...opened, rpcOf: (await compareNetworks(opened)).rpcOf };
+  const settlement = await openSettlement(config, telemetry, { database, log, outbound });
   await prepareRelayers(settlement);
   await checkRails(settlement);
   await ensureObservationPartitions(database);
@@ -118,6 +121,17 @@ async function main(): Promise<void> {
   await connection.close();
   await database.close();
   await telemetry.close();
+}
+
+/** What settlement needs, with its keys opened and its chains compared. Throws where a key cannot sign. */
+async function openSettlement(
+  config: WorkerConfig,
+  telemetry: Awaited<ReturnType<typeof openTelemetry>>,
+  { database, log, outbound }: { readonly database: Database; readonly log: Log; readonly outbound: Outbound },
+): Promise<SettlementDeps> {
+  const relayers = await openRelayerKeys(config, telemetry.metrics);
+  const opened = withTelemetry(createSettlementDeps(config, database, log, { outbound, relayers }), telemetry);
+  return { ...opened, rpcOf: (await compareNetworks(opened)).rpcOf };
 }
 
 /** On SIGTERM or SIGINT what is in flight ends, and nothing new is begun. */

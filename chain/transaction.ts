@@ -1,12 +1,12 @@
 /** The relayer's transactions: signed here, sent as stored bytes, and what a node's answer to them means. */
 import { serializeTransaction } from 'viem';
-import { privateKeyToAccount, sign } from 'viem/accounts';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
 import type { Fees } from './fees.ts';
 import { keccak256 } from './keccak.ts';
 import type { Rpc } from './rpc.ts';
 import { askNode, RpcError } from './rpc.ts';
+import type { Signer } from './signer.ts';
 
 /** Signed bytes and their hash: both are stored before anything is sent. */
 export interface SignedTransaction {
@@ -24,20 +24,18 @@ export interface TransactionRequest {
   readonly fees: Fees;
 }
 
-/** Lower-case address of a private key. */
-export function relayerAddress(privateKey: Hex): Address {
-  return privateKeyToAccount(privateKey).address.toLowerCase() as Address;
-}
-
-/** Signs an EIP-1559 transaction. Deterministic (RFC 6979): the same request gives the same bytes. */
-export async function signTransaction(privateKey: Hex, request: TransactionRequest): Promise<SignedTransaction> {
+/**
+ * Signs an EIP-1559 transaction. A key of this process is deterministic (RFC 6979): the same request gives the same bytes; a remote one
+ * may give others each time. Throws SignerError.
+ */
+export async function signTransaction(signer: Signer, request: TransactionRequest): Promise<SignedTransaction> {
   const { chainId, nonce, to, data, gasLimit: gas, fees } = request;
   const transaction = {
     ...({ type: 'eip1559', chainId, nonce, to, data, gas, value: 0n } as const),
     maxFeePerGas: fees.maxFeePerGasWei,
     maxPriorityFeePerGas: fees.maxPriorityFeePerGasWei,
   };
-  const signature = await sign({ hash: hashOf(serializeTransaction(transaction)), privateKey });
+  const signature = await signer.sign(hashOf(serializeTransaction(transaction)));
   const raw = serializeTransaction(transaction, signature);
   return { raw, hash: hashOf(raw) };
 }
@@ -48,10 +46,10 @@ function hashOf(bytes: Hex): Hex {
 
 /** Signs a transfer of nothing to the relayer itself: fills a nonce whose transaction no node will take (safety 8). */
 export function signSelfTransfer(
-  privateKey: Hex,
+  signer: Signer,
   request: Pick<TransactionRequest, 'chainId' | 'nonce' | 'fees'>,
 ): Promise<SignedTransaction> {
-  return signTransaction(privateKey, { ...request, to: relayerAddress(privateKey), data: '0x', gasLimit: 21_000n });
+  return signTransaction(signer, { ...request, to: signer.address, data: '0x', gasLimit: 21_000n });
 }
 
 /**

@@ -16,6 +16,7 @@ export const ALERT_KINDS = [
   'relayer_balance',
   'relayer_nonce_adopted',
   'relayer_nonce_suspect',
+  'relayer_signer',
   'relayer_stuck',
   'rollup_mismatch',
   'webhook_endpoint_disabled',

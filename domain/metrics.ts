@@ -52,6 +52,11 @@ export const METRICS = {
     about: 'What mined transactions cost: settle, flush, and void (nobody is charged).',
   },
   'svc.relayer.in_flight': { kind: 'gauge', unit: '1', about: 'Batches of a relayer key on their way.' },
+  'svc.relayer.sign_duration': {
+    kind: 'histogram',
+    unit: 'ms',
+    about: 'Time of a signature by a key management service, by service and outcome.',
+  },
   'svc.relayer.paused': { kind: 'gauge', unit: '1', about: '1 while a relayer key takes no batches.' },
   'svc.gas.budget_spent': { kind: 'gauge', unit: '1', about: 'Sites that have spent the gas budget of today, twenty at most.' },
   'svc.rollup.mismatches': { kind: 'gauge', unit: '1', about: 'Sites whose rollups did not equal their rows, of the last day.' },

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksumAddress } from '../chain/offer.ts';
-import { relayerAddress } from '../chain/transaction.ts';
+import { localSigner } from '../chain/signer.ts';
 import { openDatabase } from '../db/database.ts';
 import { createPublisher } from '../examples/publisher/publisher.ts';
 import { pepperOf } from '../services/pepper.ts';
@@ -110,7 +110,7 @@ async function bootSandbox(
   const secretsFile = join(options.folder, 'secrets.json');
   prepareFolders(options, secretsFile, printer);
   const secrets = openSecrets(secretsFile);
-  const relayer = relayerAddress(secrets.relayerPrivateKey);
+  const relayer = localSigner(secrets.relayerPrivateKey).address;
   const unit = await startUnit({ options, topology, relayer, progress: printer.say, lifetime });
   if (lifetime.isEnding) return null;
   const sink = await startSink(options.ports.sink);

@@ -1,9 +1,10 @@
 /** The whole service as it runs, for benches: processes of `bin/api.ts` and `bin/worker.ts` on parts of the run. */
+
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { ServiceSecrets } from '../../bin/serviceSecrets.ts';
 import { createServiceSecrets } from '../../bin/serviceSecrets.ts';
-import { relayerAddress } from '../../chain/transaction.ts';
+import { localSigner } from '../../chain/signer.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { SCOPES } from '../../domain/access.ts';
@@ -68,7 +69,7 @@ export async function startBenchService(
   } = {},
 ): Promise<BenchService> {
   const secrets = createServiceSecrets();
-  const relayers = [relayerAddress(secrets.relayerPrivateKey)];
+  const relayers = [localSigner(secrets.relayerPrivateKey).address];
   const [urls, temporal, chain] = await Promise.all([
     options.on?.urls ?? benchDatabase(),
     options.on?.temporal ?? benchTemporal(),

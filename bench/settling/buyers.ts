@@ -1,9 +1,10 @@
 /** Buyers with money on a test chain, and the payments they sign. */
+
 import { randomBytes } from 'node:crypto';
 import secp256k1 from 'secp256k1';
 import type { Network } from '../../chain/network.ts';
 import { authorizationDigest } from '../../chain/signature.ts';
-import { relayerAddress } from '../../chain/transaction.ts';
+import { localSigner } from '../../chain/signer.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Authorization, Hex } from '../../domain/payload.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
@@ -36,7 +37,7 @@ export async function fundBuyers(rpcUrl: string, count: number): Promise<readonl
 /** A new key, without money. */
 export function newBuyer(): Buyer {
   const key = randomBytes(32);
-  return secp256k1.privateKeyVerify(key) ? { key, address: relayerAddress(`0x${key.toString('hex')}`) } : newBuyer();
+  return secp256k1.privateKeyVerify(key) ? { key, address: localSigner(`0x${key.toString('hex')}`).address } : newBuyer();
 }
 
 /** Signs a transfer of `value` micro to `to` (EIP-3009), good for nearly five minutes; every call draws a new nonce. */

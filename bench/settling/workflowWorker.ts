@@ -3,6 +3,7 @@
  * in as few steps as that takes (a row, signed bytes, sent; receipt, row), without any check. Arguments: one JSON of `WorkerInput`.
  * Says `ready` when it runs; ends with its parent.
  */
+
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -13,6 +14,7 @@ import type { Network } from '../../chain/network.ts';
 import { baseSepoliaNetwork } from '../../chain/presets.ts';
 import { waitForReceipt } from '../../chain/receipts.ts';
 import { createRpc } from '../../chain/rpc.ts';
+import { localSigner } from '../../chain/signer.ts';
 import { sendRaw, signTransaction, transactionCount } from '../../chain/transaction.ts';
 import type { Hex } from '../../domain/payload.ts';
 import type { SignedTransfer } from './buyers.ts';
@@ -59,7 +61,7 @@ async function createActivities(input: WorkerInput, network: Network): Promise<E
       const item = { paymentId, authorization, signature, payTo: authorization.to, words: null, lane: 'plain' } as const;
       const { to, data, gasLimit } = planBatch([item], network);
       const request = { chainId: network.chainId, nonce: nonce++, to, data, gasLimit, fees };
-      const { raw, hash } = await signTransaction(input.relayerKey, request);
+      const { raw, hash } = await signTransaction(localSigner(input.relayerKey), request);
       await pool.query('insert into each_payment (payment_id, raw, hash) values ($1, $2, $3)', [paymentId, raw, hash]);
       const sent = await sendRaw(rpc, raw);
       if (sent.kind !== 'accepted') throw new Error(`${sent.kind}: ${sent.detail}`);

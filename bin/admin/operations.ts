@@ -18,6 +18,7 @@ import { pepperOf } from '../../services/pepper.ts';
 import { flushSplits } from '../../services/relayer/flush.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import type { readAdminConfig } from '../config.ts';
+import { openRelayerKeys } from '../relayerKeys.ts';
 import { createSettlementDeps } from '../settlement.ts';
 import { TASK_QUEUE } from '../taskQueue.ts';
 import { parseId, parseWallet } from './options.ts';
@@ -161,7 +162,9 @@ function alertCommands({ open, operator, print: show }: Surroundings): Command {
 async function withSettlement<T>({ database, config }: Opened, work: (settlement: SettlementDeps) => Promise<T>): Promise<T> {
   const { networks } = config;
   if (networks === undefined) throw new ServiceError('invalid_parameter', 'NETWORKS must be set for this command');
-  const settlement = createSettlementDeps({ ...config, networks }, database, createLog({ level: 'silent', name: 'admin' }));
+  const relayers = await openRelayerKeys(config);
+  const log = createLog({ level: 'silent', name: 'admin' });
+  const settlement = createSettlementDeps({ ...config, networks }, database, log, { relayers });
   try {
     return await work(settlement);
   } finally {

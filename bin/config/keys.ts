@@ -1,10 +1,22 @@
 import { z } from 'zod';
 import { json } from './parsers.ts';
 
-/** Private keys of the relayer, by CAIP-2 network; each key is a lane of its own. */
-export type RelayerKeys = Readonly<Record<string, readonly `0x${string}`[]>>;
+/** A key itself, or where it is kept: `aws-kms:<ARN>`, `gcp-kms:<resource name of a key version>`. */
+export type RelayerKeyName = `0x${string}` | `aws-kms:${string}` | `gcp-kms:${string}`;
+/** Keys of the relayer, by CAIP-2 network; each key is a lane of its own. */
+export type RelayerKeys = Readonly<Record<string, readonly RelayerKeyName[]>>;
 
-const relayerKey = z.templateLiteral(['0x', z.string().regex(/^[0-9a-fA-F]{64}$/)], 'must be a 0x-prefixed 32-byte key');
+const AWS = /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/;
+const GCP = /^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+\/cryptoKeyVersions\/\d+$/;
+const WANTED = 'must be a 0x-prefixed 32-byte key, aws-kms:<ARN of a key>, or gcp-kms:<name of a key version>';
+const relayerKey = z.union(
+  [
+    z.templateLiteral(['0x', z.string().regex(/^[0-9a-fA-F]{64}$/)]),
+    z.templateLiteral(['aws-kms:', z.string().regex(AWS)]),
+    z.templateLiteral(['gcp-kms:', z.string().regex(GCP)]),
+  ],
+  WANTED,
+);
 
 /** `{"eip155:84532": ["0x…"]}`; a key may stand once only, since two lanes with one key would share a nonce. */
 export const relayerKeys: z.ZodType<RelayerKeys, string> = json(

@@ -17,7 +17,7 @@ export type ClaimResult =
 
 /**
  * Claims what is still `accepted` of the proposals, takes the relayer's nonce and stores the signed bytes, all in one
- * database transaction (safety 7). `sign` is local and gets exactly the locked rows; null means nothing of them can be
+ * database transaction (safety 7). `sign` asks nobody (a remote key signs outside) and gets exactly the locked rows; null means nothing of them can be
  * sent. `isNewcomer`: nothing of the sites of these payments is on its way (`hasPlace`). What went out in vain since it was chosen
  * stays, since the choice did not know (safety 8), and so do a payer's payments beyond what it may have on its way. Called again, or
  * by two processes at once, each payment ends in one batch.

@@ -108,7 +108,7 @@ export async function voidNonce(deps: SettlementDeps, order: RelayerOrder, nonce
     throw new ServiceError('conflict', 'no batch has taken this nonce: it blocks nothing, and the next batch needs it');
   }
   const fees = chooseFees(chain, await baseFeeOf(rpc));
-  const signed = await signSelfTransfer(key.privateKey, { chainId: chain.chainId, nonce: Number(nonce), fees });
+  const signed = await signSelfTransfer(key, { chainId: chain.chainId, nonce: Number(nonce), fees });
   const asked = { nonce: `${nonce}`, transaction: signed.hash };
   await noteIntent(deps, actor, { action: 'relayer.void_nonce', target, asked });
   const outcome = await sendRaw(rpc, signed.raw);

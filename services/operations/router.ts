@@ -78,7 +78,7 @@ export async function deployRouter(
   }
   const { chainId } = chain.network;
   const request = { ...deployRouterTransaction(), chainId, nonce: plan.nonce, gasLimit: plan.gasLimit, fees };
-  const { raw, hash } = await signTransaction(key.privateKey, request);
+  const { raw, hash } = await signTransaction(key, request);
   const sent = await sendRaw(chain.rpc, raw);
   if (sent.kind !== 'accepted' && sent.kind !== 'known' && sent.kind !== 'unavailable') {
     throw new ServiceError('conflict', `the node refuses the transaction: ${sent.detail}`);

@@ -5,15 +5,17 @@ import { readCall } from '../../chain/multicall.ts';
 import type { Network } from '../../chain/network.ts';
 import { DEFAULT_NATIVE_PRICE_MICRO } from '../../chain/network.ts';
 import { isEvmRefusal } from '../../chain/rpc.ts';
+import { signedOutside } from '../../chain/signer.ts';
 import { listBalances } from '../../chain/states.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
+import type { Sql } from '../../db/database.ts';
 import { listBlockedPayees } from '../../db/settlement/admission.ts';
 import { listGasToday } from '../../db/settlement/gasUsage.ts';
 import { countOpenFlushes, insertBatch, lockLane } from '../../db/settlement/relayer.ts';
 import type { KnownSplit } from '../../db/settlement/splits.ts';
 import { takeSplitsToCheck } from '../../db/settlement/splits.ts';
 import { flushPayers, isFlushWorth } from '../../domain/payment/flush.ts';
-import type { SettlementDeps } from '../settlement/deps.ts';
+import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
 import { markPayee } from '../settlement/simulate.ts';
 import { sendBatch } from './lane.ts';
@@ -105,27 +107,30 @@ async function flushSplit(
   for (const relayer of deps.relayersOf(network.id)) {
     if ((await gasBalance(rpc, relayer.address)) < needed) continue;
     const batchId = randomUUID();
-    const claimed = await deps.database.transaction(async (sql) => {
-      const lane = await lockLane(sql, { network: network.id, address: relayer.address });
-      if (lane.kind !== 'free') return false;
-      const request = { chainId: network.chainId, nonce: Number(lane.nonce), to, data, gasLimit, fees };
-      const signed = await signTransaction(relayer.privateKey, request);
-      await insertBatch(sql, {
-        batchId,
-        workflowId: null,
-        kind: 'flush',
-        network: network.id,
-        relayer: relayer.address,
-        nonce: lane.nonce,
-        txHash: signed.hash,
-        raw: signed.raw,
-        gasLimit,
-        maxFeeWei: fees.maxFeePerGasWei,
-        priorityFeeWei: fees.maxPriorityFeePerGasWei,
-        gasShares: new Map(payers.map((tenantId) => [tenantId, 1n])),
-      });
-      return true;
-    });
+    const claim =
+      (signer: RelayerKey) =>
+      async (sql: Sql): Promise<boolean> => {
+        const lane = await lockLane(sql, { network: network.id, address: relayer.address });
+        if (lane.kind !== 'free') return false;
+        const request = { chainId: network.chainId, nonce: Number(lane.nonce), to, data, gasLimit, fees };
+        const signed = await signTransaction(signer, request);
+        await insertBatch(sql, {
+          batchId,
+          workflowId: null,
+          kind: 'flush',
+          network: network.id,
+          relayer: relayer.address,
+          nonce: lane.nonce,
+          txHash: signed.hash,
+          raw: signed.raw,
+          gasLimit,
+          maxFeeWei: fees.maxFeePerGasWei,
+          priorityFeeWei: fees.maxPriorityFeePerGasWei,
+          gasShares: new Map(payers.map((tenantId) => [tenantId, 1n])),
+        });
+        return true;
+      };
+    const claimed = await signedOutside(relayer, (signer) => deps.database.transaction(claim(signer)));
     if (!claimed) continue;
     await sendBatch(deps, network, rpc, batchId);
     deps.log.info({ networkId: network.id, payTo: split.payTo, batchId }, 'a split that held money is being paid out');

@@ -82,7 +82,7 @@ async function voidBatch(
   const relayer = keyOf(deps, batch);
   if (!relayer) return;
   const fees = higher(chooseFees(network, await baseFeeOf(rpc)), replaceFees(network, feesOf(last)));
-  const signed = await signSelfTransfer(relayer.privateKey, { chainId: network.chainId, nonce: Number(batch.nonce), fees });
+  const signed = await signSelfTransfer(relayer, { chainId: network.chainId, nonce: Number(batch.nonce), fees });
   await storeAndSend(deps, network, rpc, batch, { ...last, kind: 'void', gasLimit: 21_000n }, signed, fees);
 }
 
@@ -99,7 +99,7 @@ export async function raiseFees(deps: SettlementDeps, network: Network, rpc: Rpc
     await raiseAlert(deps.database, 'relayer_stuck', `${network.id} ${batch.address} nonce ${batch.nonce}`);
     return;
   }
-  await storeAndSend(deps, network, rpc, batch, last, await signReplacement(relayer.privateKey, last.raw, fees), fees);
+  await storeAndSend(deps, network, rpc, batch, last, await signReplacement(relayer, last.raw, fees), fees);
 }
 
 /** Bytes are stored before they are sent; when another process stored this attempt first, its bytes are the ones. */

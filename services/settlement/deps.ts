@@ -1,14 +1,12 @@
 import type { Facilitator } from '../../chain/facilitator.ts';
 import type { Network, Networks } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
+import type { Signer } from '../../chain/signer.ts';
 import type { Database } from '../../db/database.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 
 /** A relayer key: it pays gas and broadcasts, nothing else. */
-export interface RelayerKey {
-  readonly address: `0x${string}`;
-  readonly privateKey: `0x${string}`;
-}
+export type RelayerKey = Signer;
 
 /** Structured log; never given a secret. */
 export interface Log {

@@ -1,6 +1,7 @@
 import { planBatch } from '../../chain/calldata.ts';
 import { chooseFees, dataFee, requiredBalance } from '../../chain/fees.ts';
 import type { Network } from '../../chain/network.ts';
+import { SignerError, signedOutside } from '../../chain/signer.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
 import { raiseAlert } from '../../db/alerts.ts';
 import { claimBatch } from '../../db/settlement/claim.ts';
@@ -78,22 +79,39 @@ async function claim(
       await raiseAlert(deps.database, 'relayer_balance', `${network.id} ${relayer.address}`);
       continue;
     }
-    const result = await claimBatch(
-      deps.database,
-      { network: network.id, address: relayer.address, isNewcomer },
-      payments,
-      (rows, nonce) =>
+    const lane = { network: network.id, address: relayer.address, isNewcomer };
+    const result = await unlessSignerIsAway(deps, network, relayer, (signer) =>
+      claimBatch(deps.database, lane, payments, (rows, nonce) =>
         signBatch(
           network,
-          relayer,
+          signer,
           rows.map((row) => ({ ...row, lane: laneOf(payments, row) })),
           { nonce, fees, ...under },
         ),
+      ),
     );
+    if (result === null) continue;
     if (result.kind === 'claimed') return result.payments;
     if (result.kind === 'nothing') return 'nothing';
   }
   return 'busy';
+}
+
+/** Null, and an alert, when the key cannot sign now: nothing was claimed, the payments wait for another key or another round. */
+async function unlessSignerIsAway<T>(
+  deps: SettlementDeps,
+  network: Network,
+  relayer: RelayerKey,
+  work: (signer: RelayerKey) => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await signedOutside(relayer, work);
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error;
+    await raiseAlert(deps.database, 'relayer_signer', `${network.id} ${relayer.address}`);
+    deps.log.warn({ networkId: network.id, relayer: relayer.address, error: error.message }, 'a relayer key does not sign');
+    return null;
+  }
 }
 
 /** The lane the examination found; the locked row may carry an older one. */
@@ -108,7 +126,7 @@ async function signBatch(
   under: { nonce: bigint; fees: ReturnType<typeof chooseFees>; batchId: string; workflowId: string | null },
 ): Promise<{ batch: SignedBatch; taken: ReadonlySet<string> }> {
   const plan = planBatch(payments.map(batchItem), network);
-  const { raw, hash } = await signTransaction(relayer.privateKey, {
+  const { raw, hash } = await signTransaction(relayer, {
     chainId: network.chainId,
     nonce: Number(under.nonce),
     to: plan.to,

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createOfficial } from '../../bench/settling/official.ts';
+import { localSigner } from '../../chain/signer.ts';
 import { listBalances } from '../../chain/states.ts';
-import { relayerAddress } from '../../chain/transaction.ts';
 import type { Hex, ParsedPayment } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
 import { fundGas } from '../../sandbox/parts/chain-setup.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const facilitator = clientOf({ url: server.url });
   world = await startSettlement({ automine: true, waitMs: 2_000, network: { settler: 'facilitator' }, facilitator });
   signer = generatePrivateKey();
-  await fundGas(world.chain.rpcUrl, relayerAddress(signer));
+  await fundGas(world.chain.rpcUrl, localSigner(signer).address);
   await mine(world, 5);
 });
 afterAll(async () => {

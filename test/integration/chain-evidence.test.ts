@@ -13,17 +13,10 @@ import { blockNumbers, blockTimeSeconds, listTransfers, receiptOf, waitForReceip
 import type { Rpc } from '../../chain/rpc.ts';
 import { createRpc } from '../../chain/rpc.ts';
 import { readSights } from '../../chain/sight.ts';
+import { localSigner } from '../../chain/signer.ts';
 import { payToOf } from '../../chain/split.ts';
 import type { SignedTransaction } from '../../chain/transaction.ts';
-import {
-  baseFeeOf,
-  gasBalance,
-  relayerAddress,
-  sendRaw,
-  signSelfTransfer,
-  signTransaction,
-  transactionCount,
-} from '../../chain/transaction.ts';
+import { baseFeeOf, gasBalance, sendRaw, signSelfTransfer, signTransaction, transactionCount } from '../../chain/transaction.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
@@ -35,7 +28,7 @@ let chain: TestChain;
 let network: Network;
 let rpc: Rpc;
 const relayerKey = generatePrivateKey();
-const relayer = relayerAddress(relayerKey);
+const relayer = localSigner(relayerKey).address;
 const payer = newAccount();
 const [author, coauthor]: readonly [Address, Address] = [newWallet(), newWallet()];
 const single = payToOf([{ wallet: author, weight: 1n }]);
@@ -66,9 +59,9 @@ async function sign(
   data: Hex,
   { nonce, gasLimit = 1_000_000n, key = relayerKey }: Signing = {},
 ): Promise<SignedTransaction> {
-  const at = nonce ?? (await transactionCount(rpc, relayerAddress(key), 'pending'));
+  const at = nonce ?? (await transactionCount(rpc, localSigner(key).address, 'pending'));
   const fees = chooseFees(network, await baseFeeOf(rpc));
-  return signTransaction(key, { chainId: network.chainId, nonce: at, to, data, gasLimit, fees });
+  return signTransaction(localSigner(key), { chainId: network.chainId, nonce: at, to, data, gasLimit, fees });
 }
 
 async function mined({ raw, hash }: SignedTransaction): Promise<Receipt> {
@@ -251,15 +244,17 @@ test('a stuck transaction is replaced at its nonce; either hash finds the one th
   const nonce = await transactionCount(rpc, relayer, 'latest');
   const fees = chooseFees(network, await baseFeeOf(rpc));
   const request = { chainId: network.chainId, nonce, to: single.payTo, data: '0x', gasLimit: 30_000n, fees } as const;
-  const stuck = await signTransaction(relayerKey, request);
-  expect(await signTransaction(relayerKey, request)).toEqual(stuck);
+  const stuck = await signTransaction(localSigner(relayerKey), request);
+  expect(await signTransaction(localSigner(relayerKey), request)).toEqual(stuck);
   expect(await sendRaw(rpc, stuck.raw)).toMatchObject({ kind: 'accepted' });
-  expect(await sendRaw(rpc, (await signSelfTransfer(relayerKey, { chainId: network.chainId, nonce, fees })).raw)).toMatchObject({
+  expect(
+    await sendRaw(rpc, (await signSelfTransfer(localSigner(relayerKey), { chainId: network.chainId, nonce, fees })).raw),
+  ).toMatchObject({
     kind: 'replacement_underpriced',
   });
   const dearer = replaceFees(network, fees);
   if (!dearer) throw new Error('at the cap');
-  const replacement = await signTransaction(relayerKey, { ...request, fees: dearer });
+  const replacement = await signTransaction(localSigner(relayerKey), { ...request, fees: dearer });
   expect(await sendRaw(rpc, replacement.raw)).toMatchObject({ kind: 'accepted' });
   expect(await transactionCount(rpc, relayer, 'pending')).toBe(nonce + 1);
   await callChain(chain.rpcUrl, 'evm_mine', []);

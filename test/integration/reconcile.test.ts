@@ -3,6 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { chooseFees } from '../../chain/fees.ts';
 import { receiptOf, waitForReceipt } from '../../chain/receipts.ts';
+import { localSigner } from '../../chain/signer.ts';
 import { listBalances } from '../../chain/states.ts';
 import { transferCall } from '../../chain/tokenCalls.ts';
 import { baseFeeOf, sendRaw, signTransaction, transactionCount } from '../../chain/transaction.ts';
@@ -66,7 +67,7 @@ async function frontRun({ payment }: { payment: ParsedPayment }): Promise<void> 
   const nonce = await transactionCount(rpc, stranger, 'latest');
   const fees = chooseFees(network, await baseFeeOf(rpc));
   const request = { chainId: network.chainId, nonce, to: network.asset, data: transferCall(payment), gasLimit: 200_000n, fees };
-  const signed = await signTransaction(strangerKey, request);
+  const signed = await signTransaction(localSigner(strangerKey), request);
   await sendRaw(rpc, signed.raw);
   expect((await waitForReceipt(rpc, [signed.hash], { timeoutMs: 30_000 }))?.status).toBe('success');
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAdminProgram } from '../../bin/admin/program.ts';
 import { readAdminConfig } from '../../bin/config.ts';
+import { localSigner } from '../../chain/signer.ts';
 import { routerAddress } from '../../chain/split.ts';
-import { relayerAddress } from '../../chain/transaction.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
@@ -14,7 +14,7 @@ import { createDatabase } from '../support/parts.ts';
 
 const NETWORK = 'eip155:84532';
 const KEY = `0x${'42'.repeat(32)}` as const;
-const FROM = relayerAddress(KEY);
+const FROM = localSigner(KEY).address;
 let chain: Anvil;
 let urls: TestDatabase;
 let database: Database;

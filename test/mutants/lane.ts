@@ -168,4 +168,31 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: limits, name: 'a site that has used its gas of the day is refused' },
   },
+  {
+    id: 'signature-of-another-digest',
+    rule: 7,
+    bug: 'a remote signature is used for whatever the transaction wants by then, another nonce included',
+    edits: [
+      {
+        file: 'chain/signer.ts',
+        search: 'const signature = made.get(digest);',
+        replace: 'const signature = made.get(digest) ?? [...made.values()].at(-1);',
+      },
+    ],
+    test: { file: 'test/fault/kms.test.ts', name: 'a signature made for a nonce that was taken meanwhile' },
+  },
+  {
+    id: 'signed-inside-the-transaction',
+    rule: 7,
+    bug: 'a key service is asked while the lane is locked',
+    edits: [{ file: 'chain/signer.ts', search: 'if (!signer.isRemote) return work(signer);', replace: 'return work(signer);' }],
+    test: { file: 'test/fault/kms.test.ts', name: 'a payment settles with bytes that a local key would have signed' },
+  },
+  {
+    id: 'remote-key-not-checked',
+    rule: 7,
+    bug: 'a signature by another key is taken for one of this key',
+    edits: [{ file: 'chain/signer.ts', search: ' !== address) continue;', replace: ' === null) continue;' }],
+    test: { file: 'test/fault/kms.test.ts', name: 'no process starts with a key of AWS KMS that cannot sign' },
+  },
 ];

@@ -1,4 +1,5 @@
 /** The whole service as it runs: API and worker processes on a database, a Temporal namespace and a chain of one test's own. */
+
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { PrivateKeyAccount } from 'viem/accounts';
@@ -6,7 +7,7 @@ import { inject } from 'vitest';
 import type { ServiceSecrets } from '../../bin/serviceSecrets.ts';
 import { createServiceSecrets } from '../../bin/serviceSecrets.ts';
 import { PRESETS } from '../../chain/presets.ts';
-import { relayerAddress } from '../../chain/transaction.ts';
+import { localSigner } from '../../chain/signer.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { SCOPES } from '../../domain/access.ts';
@@ -81,7 +82,7 @@ export async function startTestService(
   } = {},
 ): Promise<TestService> {
   const secrets = createServiceSecrets();
-  const relayer = relayerAddress(secrets.relayerPrivateKey);
+  const relayer = localSigner(secrets.relayerPrivateKey).address;
   const [urls, temporal, chain, ...more] = await Promise.all([
     options.on?.urls ?? createDatabase(),
     options.on?.temporal ?? createNamespace(),

@@ -1,12 +1,14 @@
 /** The settlement services on a real Postgres and a real chain, without Temporal: batches run in the test's own process. */
 import { randomUUID } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey } from 'viem/accounts';
 import type { Facilitator } from '../../chain/facilitator.ts';
 import type { Network } from '../../chain/network.ts';
 import { Networks } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { createRpc } from '../../chain/rpc.ts';
+import type { Signer } from '../../chain/signer.ts';
+import { localSigner } from '../../chain/signer.ts';
 import { payToOf } from '../../chain/split.ts';
 import { openDatabase } from '../../db/database.ts';
 import type { Address } from '../../domain/legs.ts';
@@ -47,15 +49,14 @@ export async function startSettlement(
     inFront?: (rpcUrl: string) => Promise<string>;
     /** How many relayer keys there are; one unless told. */
     relayers?: number;
+    /** The keys themselves, in place of new ones. */
+    signers?: readonly Signer[];
     settings?: Partial<SettlementSettings>;
     /** Moves the money instead of the relayer where `network.settler` says so. */
     facilitator?: Facilitator;
   } = {},
 ) {
-  const relayers = Array.from({ length: options.relayers ?? 1 }, () => {
-    const privateKey = generatePrivateKey();
-    return { address: addressOf(privateKeyToAccount(privateKey)), privateKey };
-  });
+  const relayers = options.signers ?? Array.from({ length: options.relayers ?? 1 }, () => localSigner(generatePrivateKey()));
   const chain = await startTestChain(
     { relayers: relayers.map((relayer) => relayer.address), mint: [] },
     { blockTimeSeconds: options.automine ? null : 1 },

@@ -15,7 +15,7 @@ export const keys = {
   }),
   relayerPrivateKeys: optional({
     name: 'RELAYER_PRIVATE_KEYS',
-    about: 'Keys that pay gas, by network, as JSON; only the worker takes it.',
+    about: 'Keys that pay gas, by network, as JSON: 0x…, or aws-kms:<ARN> or gcp-kms:<key version>; only the worker takes it.',
     example: '{"eip155:8453":["0x…"]}',
     fromFile: true,
     schema: relayerKeys,
