@@ -8,7 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { parse } from 'yaml';
 import { newPrivateKey } from '../../bin/serviceSecrets.ts';
-import { relayerAddress } from '../../chain/transaction.ts';
+import { localSigner } from '../../chain/signer.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Chain } from '../../sandbox/parts/chain.ts';
 import { callChain, startChain } from '../../sandbox/parts/chain.ts';
@@ -67,7 +67,7 @@ test('a stranger who pastes every step, in order, ends with a sale that the auth
   timeout: 600_000,
 }, async () => {
   const buyerKey = newPrivateKey();
-  const buyer = relayerAddress(buyerKey);
+  const buyer = localSigner(buyerKey).address;
   await mintUsdc(chain.rpcUrl, buyer, 1_000_000n);
   const ports = await Promise.all([1, 2, 3, 4].map(() => choosePort(0)));
   const values = new Map([
