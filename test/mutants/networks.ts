@@ -19,22 +19,6 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    id: 'asked-before-it-was-compared',
-    rule: 15,
-    bug: 'a network that was silent at the start is used before anybody looked which chain it is',
-    edits: [
-      {
-        file: 'bin/networks.ts',
-        search: 'isClosed() ? Promise.reject(chainUnavailable(rpc.networkId)) : rpc.request(',
-        replace: 'rpc.request(',
-      },
-    ],
-    test: {
-      file: 'test/integration/chain-nodes.test.ts',
-      name: 'a network without a node keeps no other from starting, moves nothing until it was compared, and opens when a node comes',
-    },
-  },
-  {
     id: 'network-not-offered-is-taken',
     rule: 17,
     bug: 'a payment on a network that its quote did not offer is taken',
@@ -124,28 +108,5 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     bug: 'a receipt names the network that was paid for nothing beside a transaction of another',
     edits: [{ file: 'services/answers/answer.ts', search: 'presentedBy(deps, paid)', replace: 'presentedBy(deps, holder)' }],
     test: { file: several, name: guarded },
-  },
-  {
-    id: 'signed-for-any-chain',
-    rule: 12,
-    bug: 'a signature is checked for one chain, whichever network is paid on',
-    edits: [{ file: 'chain/signature.ts', search: 'BigInt(domain.chainId)', replace: '84532n' }],
-    test: { file: several, name: 'an authorization signed for one network settles on no other, whatever its payment says' },
-  },
-  {
-    id: 'blocked-here-blocked-everywhere',
-    rule: 18,
-    bug: 'an author who cannot be paid on one network takes the page off all',
-    edits: [
-      {
-        file: 'services/snapshots.ts',
-        search: 'this.#blocked.size > 0 && this.#blocked.has(',
-        replace: 'this.#blocked.size > 0 || this.#blocked.has(',
-      },
-    ],
-    test: {
-      file: api,
-      name: 'an author who cannot be paid on one network takes that out of the offer; on all of them the page is not quoted',
-    },
   },
 ];
