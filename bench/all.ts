@@ -17,6 +17,7 @@ import { scaleBench } from './scale.ts';
 import { scopesBench } from './scopes.ts';
 import { settleBench } from './settle.ts';
 import { signatureBench } from './signature.ts';
+import { storageBench } from './storage.ts';
 import { webhooksBench } from './webhooks.ts';
 
 /** Every bench, in the order of the page. */
@@ -34,6 +35,7 @@ export const BENCHES: readonly Bench[] = [
   scopesBench,
   accessBench,
   reportsBench,
+  storageBench,
   webhooksBench,
   graphqlBench,
   hostileQueriesBench,
