@@ -109,6 +109,10 @@ export const reportExamples: Readonly<Record<string, OperationExamples>> = {
       chainsEnabled: ['eip155:8453'],
     },
   },
+  acceptInvitation: {
+    request: { inviteToken: 'q0mYb8h2cS5tK1vX7zR4nW6eJ3uP9aLdq0mYb8h2cS5' },
+    response: { accepted: true, tenantId: TENANT_ID, authorId: 'ann' },
+  },
   listMembers: {
     response: {
       org: 'user_1',

@@ -3,10 +3,11 @@ import { readSources } from '../../bin/check/sources.ts';
 
 /**
  * Where requests leave us: `adapters/outbound` (with its connector and its handler) for every address that comes from users, `chain/rpc` and
- * `chain/facilitator` for nodes and facilitators the operator configured, `adapters/kms` for the operator's keys. Programs that stand outside the service are free.
+ * `chain/facilitator` for nodes and facilitators the operator configured, `adapters/kms` for the operator's keys. Programs that stand outside the service are free, and so is
+ * `api/invitationPage`, whose script runs in a browser.
  */
 const MAY_SEND =
-  /^(adapters\/(kms|outbound|outboundStart|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(test|bench|examples|sandbox)\/|^bin\/bootstrap\.mjs$/;
+  /^(adapters\/(kms|outbound|outboundStart|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(test|bench|examples|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/invitationPage\.ts$/;
 
 const SENDS = [
   /(?<![.\w])fetch\(/,
