@@ -99,12 +99,27 @@ describe('docker-compose.yml', () => {
   test('hands every variable of .env.example to API, worker and admin, but those meant for tests and those another process needs', () => {
     const refused = ['OUTBOUND_ALLOW_LOOPBACK', 'OUTBOUND_SANDBOX_WEB', 'CRASH_AT', 'GRAPHIQL_TOKEN'];
     const listening = ['HOST', 'PORT'];
-    const api = ['DATABASE_READ_URL', 'QUOTE_TOKEN_SECRETS', 'API_KEY_PEPPER', 'API_KEY_PEPPER_PREVIOUS', 'LICENCE_KEYS'];
+    const api = [
+      'DATABASE_READ_URL',
+      'QUOTE_TOKEN_SECRETS',
+      'API_KEY_PEPPER',
+      'API_KEY_PEPPER_PREVIOUS',
+      'LICENCE_KEYS',
+      'TRUSTED_PROXIES',
+    ];
     const worker = ['RELAYER_PRIVATE_KEYS', 'SMTP_URL'];
     const missing = {
       api: [...refused, 'DATABASE_OWNER_URL', ...worker],
       worker: [...refused, 'DATABASE_OWNER_URL', ...api, ...listening],
-      admin: [...refused, 'DATABASE_OWNER_URL', 'DATABASE_READ_URL', 'QUOTE_TOKEN_SECRETS', 'SMTP_URL', ...listening],
+      admin: [
+        ...refused,
+        'DATABASE_OWNER_URL',
+        'DATABASE_READ_URL',
+        'QUOTE_TOKEN_SECRETS',
+        'SMTP_URL',
+        'TRUSTED_PROXIES',
+        ...listening,
+      ],
     };
     const names = listKnownNames().filter((name) => !name.endsWith('_FILE'));
     for (const [name, without] of Object.entries(missing)) {
