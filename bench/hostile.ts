@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { VARIABLES } from '../bin/config/variables.ts';
 import { callChain } from '../sandbox/parts/chain.ts';
 import { LIFTED_RATES } from '../sandbox/processes-of-service.ts';
+import { DEAREST } from './dearestQueries.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Attack } from './harness/attacker.ts';
 import type { Bench } from './harness/bench.ts';
@@ -103,7 +104,6 @@ function attackOn(service: BenchService, foe: Shop): Attack {
     ...{ resource: `https://${foe.host}/articles/page-${at}`, slug: `page-${at}` },
     ...{ verdict: 'denied', classifiedAs: 'agent', kind: 'read', priceMicro: 1_000 },
   }));
-  const query = '{ tenant { id hosts { edges { node { host } } } keys { edges { node { name } } } } }';
   const key = keyOf(foe);
   return {
     url: service.baseUrl,
@@ -125,7 +125,7 @@ function attackOn(service: BenchService, foe: Shop): Attack {
           get('/_svc/earnings?groupBy=author&compare=1', key),
           get('/_svc/earnings/export.csv', key),
           get('/_svc/earnings/export.pdf', key),
-          post('/_svc/graphql', { query }, key),
+          ...Object.values(DEAREST).map((query) => post('/_svc/graphql', { query }, key)),
         ],
       },
     ],
