@@ -78,14 +78,19 @@ test('with every connection of reports held, payments go on as ever', { timeout:
   await blocker.connect();
   try {
     await blocker.query('begin; lock table observation_default in access exclusive mode');
-    const headers = { authorization: `Bearer ${site.key}` };
+    // A site has a third of the connections at most.
+    const sites = [site, await service.site(), await service.site()];
     const audit = `${service.baseUrl}/_svc/audit?from=${Date.now() - 60 * 86_400_000}`;
-    const held = Array.from({ length: 12 }, () => fetch(audit, { headers }));
+    const held = sites.flatMap(({ key }) =>
+      Array.from({ length: 4 }, () => fetch(audit, { headers: { authorization: `Bearer ${key}` } })),
+    );
     const waiting = `select count(*)::int as n from pg_stat_activity where application_name = 'svc reports' and wait_event_type = 'Lock'`;
     await expect.poll(() => service.database.query(waiting)).toEqual([{ n: 6 }]);
     await expectSettledOnce(purchase);
     await blocker.query('rollback');
-    expect((await Promise.all(held)).map(({ status }) => status)).toEqual(held.map(() => 200));
+    const statuses = (await Promise.all(held)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(6);
+    expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
   } finally {
     await blocker.end();
   }
