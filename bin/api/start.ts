@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,6 +53,8 @@ const DRAIN_MS = 25_000;
 const DRAIN_LOOK_MS = 100;
 /** A payment of 16 KiB in a header fits, besides everything else. */
 const MAX_HEADER_BYTES = 32_768;
+/** Told to whoever comes before the door is open: the port is needed to build it. */
+const COME_AGAIN = { 'retry-after': '1', 'cache-control': 'no-store', connection: 'close' };
 
 /**
  * Starts the API: database, Temporal, networks (compared with their chain), signing keys, copies in memory, then the door.
@@ -107,6 +109,8 @@ async function open(
   const credits = openCreditsBook({ database, outbound, clock, log, forbidden: networks.contracts });
 
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 30_000 });
+  let answer: RequestListener = (_request, response) => void response.writeHead(503, COME_AGAIN).end();
+  server.on('request', (request, response) => answer(request, response));
   const calls = countCalls(server);
   const url = await listen(server, config.listenHost, config.port);
   const baseUrl = config.publicBaseUrl ?? url;
@@ -146,7 +150,7 @@ async function open(
   const reports = { database: reading, clock };
   const { settle } = settlement;
   const rest = createApi({ ...deps, ...buyers, ...callers, reports, log, hosts, settle, readiness, networkChecks });
-  server.on('request', telemetry.watchRequests(graphql.before(rest), createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS])));
+  answer = telemetry.watchRequests(graphql.before(rest), createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS]));
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };

@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
+import { choosePort } from '../../sandbox/parts/ports.ts';
 import { mintKey } from '../../services/keys.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import { createTenant } from '../../services/tenants.ts';
@@ -75,6 +76,29 @@ test('one network without a node is told by readiness and keeps neither the API 
     { ok: true, checks: { chain: 'ok' }, networks: { 'eip155:8453': 'failed', 'eip155:84532': 'ok' } },
   ]);
   expect(api.lines.find(({ networkId }) => networkId === 'eip155:8453')).toMatchObject({ level: 'warn' });
+  api.child.kill('SIGTERM');
+  expect(await api.ended).toBe(0);
+});
+
+test('a call that comes while the API still builds its door is told to come again; none is left without an answer', async () => {
+  const port = await choosePort(0);
+  const api = start({ PORT: String(port) });
+  const ended = api.listening.then(() => true);
+  const statuses: number[] = [];
+  for (let isOpen = false; !isOpen; ) {
+    isOpen = await Promise.race([ended, Promise.resolve(false)]);
+    // Refused until the port is bound; from then on each is answered, and an answer that never comes ends the test.
+    const call = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(30_000) }).catch(
+      (error: Error) => {
+        if (error.name === 'TimeoutError') throw error;
+        return null;
+      },
+    );
+    if (call !== null) statuses.push(call.status);
+    if (call?.status === 503) expect(call.headers.get('retry-after')).toBe('1');
+    if (call === null) await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  expect([...new Set(statuses)]).toEqual([503, 200]);
   api.child.kill('SIGTERM');
   expect(await api.ended).toBe(0);
 });
