@@ -53,3 +53,17 @@ test('every attack names tests and bugs that are there', () => {
     expect([row[1], missing, unknown]).toEqual([row[1], [], []]);
   }
 });
+
+test('every bound of what a caller can make us spend or do names tests that are there', () => {
+  const spent = rowsUnder('## What a caller can make us spend').map((row) => [row[1], row[3] ?? '']);
+  const done = rowsUnder('## What a caller can make us do').map((row) => [row[2], row[4] ?? '']);
+  expect(Math.min(spent.length, done.length)).toBeGreaterThanOrEqual(6);
+  for (const [what, cell = ''] of [...spent, ...done]) {
+    const tests = testsIn(cell);
+    expect({ what, tests: tests.length > 0, missing: tests.filter((name) => !isThere(name)) }).toEqual({
+      what,
+      tests: true,
+      missing: [],
+    });
+  }
+});
