@@ -12,7 +12,7 @@ import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 
-/** An analyst's session: the ten questions of docs/graphql.md, asked of a service that really sold pages (issue 9). */
+/** An analyst's session: the ten questions of docs/graphql.md, asked of a service that really sold pages. */
 
 const [A, B, C, D] = WALLETS as [string, string, string, string];
 const DECIDED_MS = 60_000;

@@ -14,7 +14,7 @@ import { startTestGraphql } from '../support/graphql.ts';
 import { sellLicence } from '../support/owner-world.ts';
 import { insertPurchases, insertSeen } from '../support/reports.ts';
 
-/** What each query costs in statements of SQL: the same for a page of one row as for a long one, however it fans out (issue 9). */
+/** What each query costs in statements of SQL: the same for a page of one row as for a long one, however it fans out. */
 
 const SOME = 6;
 let graph: Awaited<ReturnType<typeof startTestGraphql>>;
