@@ -9,3 +9,4 @@ await migrate(databaseOwnerUrl).catch((error: unknown) => {
   );
   process.exit(1);
 });
+process.stdout.write('the schema is up to date\n');

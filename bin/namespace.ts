@@ -4,3 +4,4 @@ import { readNamespaceConfig } from './config.ts';
 /** Makes the Temporal namespace with 30 days of retention, then ends; safe to run at every deployment. */
 const { temporalAddress, temporalNamespace } = readNamespaceConfig();
 await ensureNamespace(temporalAddress, temporalNamespace);
+process.stdout.write(`the namespace ${temporalNamespace} is there\n`);

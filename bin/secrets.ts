@@ -62,5 +62,5 @@ for (const name of [
 process.stdout.write(
   `The secrets are in ${folder}; keep a copy apart from the database's backups.\n` +
     `Now put RPC addresses of your own into ${join(folder, 'networks')}, two providers at least, and send gas money to the relayer\n` +
-    'whose key is in relayer_private_keys, on every network (`node bin/admin.ts doctor` shows its address and balance).\n',
+    'whose key is in relayer_private_keys, on every network (`admin router deploy` names its address).\n',
 );

@@ -24,6 +24,9 @@ export const licencesBuyRoute: AccountRoute = {
     operationId: 'buyLicence',
     tags: ['Licences'],
     summary: 'Buy a licence',
+    description:
+      'Without a payment: 402 with the offer. Sign the authorization it asks for (EIP-3009), and send the same call again with ' +
+      'PAYMENT-SIGNATURE. On 503, or when the connection breaks, send the same payment again: it is never charged twice.',
     security: [{ buyerAccount: [] }, { signInWithX: [] }],
     requestParams: { header: z.object({ ...PAYMENT, ...IDEMPOTENCY_KEY }) },
     requestBody: { required: true, content: { 'application/json': { schema: LicenceRequestBody } } },

@@ -22,7 +22,10 @@ const SentQuote = z
 export const VerifyRequest = z
   .object(
     {
-      payment: z.string('must be text').min(1, 'must not be empty').meta({ description: "The buyer's x402 payment payload." }),
+      payment: z
+        .string('must be text')
+        .min(1, 'must not be empty')
+        .meta({ description: "The buyer's payment: the value of PAYMENT-SIGNATURE or X-PAYMENT, as received." }),
       legs: z.array(SentLeg, 'must be a list').max(500, 'is too long'),
       quote: SentQuote,
       resource: z.exactOptional(resource),

@@ -112,6 +112,8 @@ export function parseStatus(text: string): TenantStatus {
 /** A transaction of a chain in lower case, or the id a facilitator gave as it is. */
 export function parseTransaction(text: string): string {
   if (text === '' || text.length > 200 || hasControlCharacter(text)) throw new InvalidArgumentError('A transaction, or an id.');
+  if (/^0x/i.test(text) && !/^0x[0-9a-f]{64}$/i.test(text))
+    throw new InvalidArgumentError('A transaction is 0x and 64 hex digits.');
   return /^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : text;
 }
 

@@ -108,7 +108,7 @@ function memberCommands({ open, print, operator }: Surroundings): Command {
 }
 
 function accountCommands({ open, print, operator }: Surroundings): Command {
-  const account = new Command('account').description('Buyer accounts, and what is kept of them.');
+  const account = new Command('account').description('Erasing a buyer account.');
   account
     .command('erase <walletOrId>')
     .description('Erases an account: name, wallet and credentials. Payments, licences and what is on the chain stay.')

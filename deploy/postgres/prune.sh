@@ -2,6 +2,7 @@
 # prune.sh <archive> <days>: deletes what no restore to a moment of the last <days> days needs: base backups older than the newest one
 # that is as old, and the WAL before it. The newest base backup always stays. Says what it deletes.
 set -eu
+if [ $# -ne 2 ]; then echo 'usage: prune.sh <archive> <days>' >&2; exit 2; fi
 archive=$1
 days=$2
 case $days in '' | *[!0-9]*) echo 'prune.sh: days as a whole number' >&2; exit 2 ;; esac

@@ -65,7 +65,11 @@ export async function examineSystem(parts: DoctorParts): Promise<Finding[]> {
     ...(previousId === null ? [] : [look('pepper', 'See the database.', () => examinePepper(settlement, previousId))]),
     ...(secretBox === null ? [] : [look('secrets key', 'See the database.', () => examineSecrets(settlement, secretBox.keyId))]),
     ...settlement.networks.ids.map((network) =>
-      look(`chain ${network}`, 'Ask another node: correct rpcUrls in NETWORKS.', () => examineChain(settlement, network)),
+      look(
+        `chain ${network}`,
+        'Install the router if it is absent (see its line); else ask another node: correct rpcUrls in NETWORKS.',
+        () => examineChain(settlement, network),
+      ),
     ),
   ];
   return (await Promise.all(looks)).flat();
