@@ -40,7 +40,10 @@ export interface LostSettlement extends AuthorizationKey {
   readonly legs: readonly { readonly toAddress: string; readonly amountMicro: string }[];
 }
 
-/** Stores what was found; what is stored already, or has a payment, stays as it is. */
+/**
+ * Stores what was found, with the sites whose payments to its recipient are older; what is stored already, or has a payment, stays as it is.
+ * The sites are fixed here: a payment made since, or with a test key, which costs nothing, adds none.
+ */
 export async function recordLost(sql: Sql, found: readonly LostSettlement[]): Promise<void> {
   const rows = found.map((one) => ({
     ...{ network: one.network, asset: one.asset, payer: one.payer, nonce: one.nonce, tx_hash: one.txHash },
@@ -48,8 +51,11 @@ export async function recordLost(sql: Sql, found: readonly LostSettlement[]): Pr
     ...{ block_time: one.blockTime, pay_to: one.payTo, amount_micro: one.amountMicro.toString(), legs: one.legs },
   }));
   await sql.query(
-    `insert into lost_settlement (network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro, legs)
-     select network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro, legs
+    `insert into lost_settlement (network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro,
+       legs, tenant_ids)
+     select network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro, legs,
+       array(select distinct p.tenant_id from payment as p where p.network = found.network and p.pay_to = found.pay_to
+         and p.mode = 'live' and p.accepted_at < found.block_time)
        from jsonb_populate_recordset(null::lost_settlement, $1::jsonb) as found
       where not exists (select 1 from authorization_claim as a where a.network = found.network and a.asset = found.asset
         and a.payer = found.payer and a.nonce = found.nonce)
@@ -71,32 +77,49 @@ type Row = Record<string, unknown> & {
   readonly pay_to: string;
   readonly amount_micro: string;
   readonly legs: LostSettlement['legs'];
+  readonly tenant_ids: string[];
 };
 
-/** What is lost on a network and was not shown again since, the oldest first; with the sites that sell under the recipient. */
+/** What is lost on a network and was not shown again since, the oldest first; with the sites that sold under the recipient before. */
 export async function listLost(
   sql: Sql,
   network: string,
   limit: number,
 ): Promise<(LostSettlement & { readonly tenantIds: readonly string[] })[]> {
-  const rows = await sql.query<Row & { tenants: string[] }>(
-    `select lost.*, array(select distinct p.tenant_id::text from payment as p
-         where p.network = lost.network and p.pay_to = lost.pay_to) as tenants
-       from lost_settlement as lost
+  const rows = await sql.query<Row>(
+    `select * from lost_settlement as lost
       where network = $1 and not exists (select 1 from authorization_claim as a where a.network = lost.network and a.asset = lost.asset
         and a.payer = lost.payer and a.nonce = lost.nonce)
       order by block_number, relayer_nonce, payer, nonce limit $2`,
     [network, limit],
   );
-  return rows.map((row) => ({ ...lostFromRow(row), tenantIds: row.tenants }));
+  return rows.map((row) => ({ ...lostFromRow(row), tenantIds: row.tenant_ids }));
 }
 
-/** The lost settlement of an authorization, if it was found within the last `hours`; null when there is none. */
-export async function findLost(sql: Sql, key: AuthorizationKey, hours: number): Promise<LostSettlement | null> {
+/** Who shows an authorization for a purchase. */
+export interface Claimant {
+  /** The site that sells. */
+  readonly tenantId: string;
+  /** The account that buys a licence; null for a page. */
+  readonly accountId: string | null;
+}
+
+/**
+ * The lost settlement of an authorization, if it was found within the last `hours`, its site sold under the recipient before (or no site
+ * did), and its account is that of the payer's wallet; null when there is none.
+ */
+export async function findLost(
+  sql: Sql,
+  key: AuthorizationKey,
+  { tenantId, accountId }: Claimant,
+  hours: number,
+): Promise<LostSettlement | null> {
   const [row] = await sql.query<Row>(
-    `select * from lost_settlement where network = $1 and asset = $2 and payer = $3 and nonce = $4
-        and found_at > now() - $5 * interval '1 hour'`,
-    [key.network, key.asset, key.payer, key.nonce, hours],
+    `select * from lost_settlement as lost where network = $1 and asset = $2 and payer = $3 and nonce = $4
+        and found_at > now() - $5 * interval '1 hour'
+        and (tenant_ids = '{}' or $6 = any (tenant_ids))
+        and ($7::uuid is null or exists (select 1 from buyer_account where account_id = $7 and wallet = lost.payer))`,
+    [key.network, key.asset, key.payer, key.nonce, hours, tenantId, accountId],
   );
   return row ? lostFromRow(row) : null;
 }

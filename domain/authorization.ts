@@ -29,11 +29,12 @@ export interface PaymentRefusal {
   readonly sentence: string;
 }
 
-const RAW_OVER = 'invalid_exact_evm_payload_authorization_valid_before';
+const RAW_VALID_BEFORE = 'invalid_exact_evm_payload_authorization_valid_before';
+const OVER = invalid(RAW_VALID_BEFORE, 'the authorization expires too soon to be settled');
 
 /** True for the refusal of an authorization whose time is over; it fits its terms in everything but `accepted`. */
-export function isOver({ raw }: PaymentRefusal): boolean {
-  return raw === RAW_OVER;
+export function isOver(refusal: PaymentRefusal): boolean {
+  return refusal === OVER;
 }
 
 /** Seconds the reference leaves between check and expiry; two block times come on top (safety 10). */
@@ -73,7 +74,7 @@ export function checkTerms(
     return invalid('invalid_exact_evm_payload_authorization_value_mismatch', 'the signed value is not the price');
   }
   if (authorization.validBefore > BigInt(Math.floor(nowSeconds) + LONGEST_VALID_SECONDS)) {
-    return invalid('invalid_exact_evm_payload_authorization_valid_before', 'the authorization is valid for more than a day');
+    return invalid(RAW_VALID_BEFORE, 'the authorization is valid for more than a day');
   }
   return checkTimes(authorization, nowSeconds, limits) ?? (accepted ? checkAccepted(accepted, terms) : null);
 }
@@ -88,9 +89,7 @@ export function checkTimes(
   limits: TimeLimits,
 ): PaymentRefusal | null {
   const needed = nowSeconds + SETTLE_MARGIN_SECONDS + (2 * limits.blockTimeMs) / 1_000;
-  if (authorization.validBefore < BigInt(Math.ceil(needed))) {
-    return invalid(RAW_OVER, 'the authorization expires too soon to be settled');
-  }
+  if (authorization.validBefore < BigInt(Math.ceil(needed))) return OVER;
   if (authorization.validAfter > BigInt(Math.floor(nowSeconds))) {
     return invalid('invalid_exact_evm_payload_authorization_valid_after', 'the authorization is not valid yet');
   }

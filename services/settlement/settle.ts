@@ -63,7 +63,7 @@ const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_al
  * terms → signature → replay → open purchase → row → chain. A second call with the same authorization and the same
  * purchase gets the first one's answer, byte for byte, until its licence ends; for another purchase it is refused.
  * The authorization is looked up once before the row, and once more when somebody else turns out to have been quicker. One that our own
- * transaction carried before a restore lost its row gets the row anew, once, for the purchase it is shown for (ADR 0018).
+ * transaction carried before a restore lost its row gets the row anew, once, where it may be shown (ADR 0018).
  * Throws PaymentError for a refused, failed or undecided payment, ServiceError `unavailable` kinds for outages before
  * the row exists (nothing is counted then).
  */
@@ -78,7 +78,9 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
     nonce: payment.authorization.nonce,
   };
   const find = (): Promise<Payment | null> => atLedger(() => findKnown(deps.database, key));
-  const findOwn = (): Promise<LostSettlement | null> => atLedger(() => findLost(deps.database, key, LOST_HONOURED_HOURS));
+  const claimant = { tenantId: request.tenantId, accountId: request.purchase?.accountId ?? null };
+  const findOwn = (): Promise<LostSettlement | null> =>
+    atLedger(() => findLost(deps.database, key, claimant, LOST_HONOURED_HOURS));
   const misfit = checkTerms(payment, expectedTerms(request.terms, network), Math.floor(deps.now() / 1000), network);
   // Whatever does not fit is refused before its signature costs anything, unless we hold it: its time may be over, its answer counts.
   const held = misfit && request.known === undefined ? await find() : request.known;

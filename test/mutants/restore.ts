@@ -1,6 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
 const drill = { file: 'test/fault/drill.test.ts', name: 'restored to a moment between broadcast and settlement' };
+const lost = 'test/integration/lost-settlements.test.ts';
+const ownSite = 'a lost payment is honoured at the site that sold under its recipient before';
 const scripts = 'test/integration/backup.test.ts';
 
 /** Bugs around backups, and a ledger that was restored behind its chain. */
@@ -38,5 +40,42 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     bug: 'the nonces of lost transactions are adopted without looking what stood at them: nobody knows what was settled',
     edits: [{ file: 'db/lostSettlements.ts', search: 'where "to" > "from" order by', replace: 'where "to" < "from" order by' }],
     test: drill,
+  },
+  {
+    id: 'lost-settlement-at-any-site',
+    rule: 2,
+    bug: 'whoever names the same wallet and price in his pricing takes the lost payments of another site',
+    edits: [
+      { file: 'db/lostSettlements.ts', search: "tenant_ids = '{}' or $6 = any (tenant_ids)", replace: '$6::uuid is not null' },
+    ],
+    test: { file: lost, name: ownSite },
+  },
+  {
+    id: 'lost-settlement-of-a-test-key',
+    rule: 2,
+    bug: 'a payment with a test key, which costs nothing, makes a site one of those that sold under a recipient',
+    edits: [{ file: 'db/lostSettlements.ts', search: "p.mode = 'live' and", replace: 'true and' }],
+    test: { file: lost, name: ownSite },
+  },
+  {
+    id: 'lost-settlement-of-a-late-site',
+    rule: 2,
+    bug: 'a payment made since the restore makes a site one of those that sold under a recipient',
+    edits: [{ file: 'db/lostSettlements.ts', search: 'and p.accepted_at < found.block_time', replace: '' }],
+    test: { file: lost, name: ownSite },
+  },
+  {
+    id: 'lost-settlement-for-any-account',
+    rule: 2,
+    bug: 'an account buys a licence with the lost payment of a stranger, whose call data is public',
+    edits: [{ file: 'db/lostSettlements.ts', search: 'and wallet = lost.payer', replace: '' }],
+    test: { file: lost, name: 'a lost payment buys a licence for the account of the wallet that paid' },
+  },
+  {
+    id: 'lost-settlement-for-ever',
+    rule: 2,
+    bug: 'the signature of a lost payment, which everybody can read, buys for ever',
+    edits: [{ file: 'db/lostSettlements.ts', search: "and found_at > now() - $5 * interval '1 hour'", replace: 'and $5 > 0' }],
+    test: { file: lost, name: 'a day after a lost payment was found it is refused' },
   },
 ];

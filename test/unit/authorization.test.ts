@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PaymentTerms } from '../../domain/authorization.ts';
-import { checkTerms, checkTimes } from '../../domain/authorization.ts';
+import { checkTerms, checkTimes, isOver } from '../../domain/authorization.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';
 import { parsePayment } from '../../domain/payload.ts';
@@ -91,6 +91,14 @@ test('the first refusal follows the order network, asset, recipient, value, time
     'invalid_exact_evm_payload_authorization_valid_before',
     'no_matching_payment_requirements',
   ]);
+});
+
+test('only an authorization whose time is over is said to be over, not one that is valid for too long', () => {
+  const overAt = (validBefore: number) => {
+    const refusal = check(payment({ authorization: { validBefore: String(validBefore) } }));
+    return refusal && isOver(refusal);
+  };
+  expect([overAt(NOW), overAt(NOW + 25 * 3_600), overAt(NOW + 300)]).toEqual([true, false, null]);
 });
 
 test('an authorization must last six seconds and two block times more', () => {
