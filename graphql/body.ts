@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { getOperationAST, parse } from 'graphql';
 import { ServiceError } from '../domain/errors.ts';
-import { BODY_LIMIT_BYTES, DOCUMENT_LIMIT_CHARS, TOKEN_LIMIT } from './limits/limits.ts';
+import { BODY_LIMIT_BYTES, DOCUMENT_LIMIT_CHARS, LINE_LIMIT, TOKEN_LIMIT } from './limits/limits.ts';
+import { requireBounded } from './limits/variables.ts';
 
 /**
  * The bytes of a request's body, sent as `application/json` (a form of another site cannot send that). Throws malformed_body, and
@@ -33,13 +34,13 @@ interface Operation {
   readonly operationName?: unknown;
 }
 
-/** The one operation of a body. Throws malformed_body, and body_too_large for a document over its limit. */
+/** The one operation of a body. Throws malformed_body, body_too_large for a document over its limit, query_limit for such variables. */
 export function operationOf(body: Uint8Array): Operation {
   const operation = jsonOf(body);
   if (operation === null || typeof operation !== 'object' || Array.isArray(operation)) {
     throw new ServiceError('malformed_body', 'the body must be one JSON object; batches are not taken');
   }
-  const { query } = operation as { query?: unknown };
+  const { query, variables } = operation as { query?: unknown; variables?: unknown };
   if (typeof query !== 'string') {
     throw new ServiceError('malformed_body', 'query: must be the text of a GraphQL document', { parameter: 'query' });
   }
@@ -47,6 +48,10 @@ export function operationOf(body: Uint8Array): Operation {
     const sentence = `query: is longer than ${DOCUMENT_LIMIT_CHARS} characters; lists belong into variables`;
     throw new ServiceError('body_too_large', sentence, { parameter: 'query' });
   }
+  if (query.split(/[\r\n]/, LINE_LIMIT + 1).length > LINE_LIMIT) {
+    throw new ServiceError('body_too_large', `query: has more than ${LINE_LIMIT} lines`, { parameter: 'query' });
+  }
+  requireBounded(variables);
   return operation as Operation;
 }
 

@@ -3,6 +3,7 @@ import type { ReadingDatabase } from '../services/graph/deps.ts';
 import type { HostDoor } from '../services/hosts/deps.ts';
 import type { Owner, OwnerDeps } from '../services/owners/authenticate.ts';
 import type { PublisherDeps } from '../services/publisher.ts';
+import type { Rates } from '../services/rates.ts';
 import type { Log } from '../services/settlement/deps.ts';
 import type { EndpointDeps } from '../services/webhooks/endpoints.ts';
 import type { Budget } from './limits/budget.ts';
@@ -21,6 +22,8 @@ export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock'> {
 /** What the door lets callers in and makes changes with. */
 export interface GraphqlDeps extends PublisherDeps, Omit<EndpointDeps, 'database'>, Pick<OwnerDeps, 'oidc'> {
   readonly log: Log;
+  /** Counts the calls of owners by their user, since each may have as many tokens as he likes; none: they are not counted. */
+  readonly rates?: Pick<Rates, 'count'>;
   /** Host verification. */
   readonly hosts: HostDoor;
   /** Most imported pages of a site (services/licences/offering.ts). */

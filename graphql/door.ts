@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
+import { COSTS } from '../domain/rate.ts';
 import { noteRefusal } from '../services/answers/note.ts';
 import { findKey } from '../services/keys.ts';
 import { authenticateOwner, isOwnerCredential } from '../services/owners/authenticate.ts';
@@ -12,7 +13,7 @@ import type { GraphqlDeps, Visitor } from './context.ts';
 import { siteOf } from './context.ts';
 import type { Engine } from './engine.ts';
 import { renderPage } from './graphiql.ts';
-import { QUERIES_PER_CONNECTION, WAIT_LIMIT_MS, WAITING_LIMIT, WAITING_LIMIT_IN_ALL } from './limits/limits.ts';
+import { CHANGES_OF_ONE, QUERIES_PER_CONNECTION, WAIT_LIMIT_MS, WAITING_LIMIT, WAITING_LIMIT_IN_ALL } from './limits/limits.ts';
 
 /** The page for people; `key` fills in its credential, for installations that hold nothing but sample data. */
 export interface PageOptions {
@@ -32,7 +33,7 @@ export interface Engines {
 /**
  * The GraphQL door as a request handler: POST with a bearer, one JSON operation a request. The caller is let in before anything of
  * the body is read; scopes and plan are asked for field by field. Questions wait for their turn, each site for its own and none with
- * more than half of all; changes do not wait, so that a key can be revoked whatever is asked. What this loop does for a question is to
+ * more than half of all; changes wait for changes of the same owner alone, so that a key can be revoked whatever is asked. What this loop does for a question is to
  * let its caller in, take its bytes and send those of the answer. GET gives the page for people where there is one, else 405.
  */
 export function createGraphqlDoor(
@@ -45,12 +46,16 @@ export function createGraphqlDoor(
     ...{ atOnce, mostOfOne: Math.ceil(atOnce / 2) },
     ...{ mostWaiting: WAITING_LIMIT, mostWaitingInAll: WAITING_LIMIT_IN_ALL, waitMs: WAIT_LIMIT_MS },
   });
+  const changing = openTurns({
+    ...{ atOnce: Number.POSITIVE_INFINITY, mostOfOne: CHANGES_OF_ONE },
+    ...{ mostWaiting: WAITING_LIMIT, waitMs: WAIT_LIMIT_MS },
+  });
   const html = page === null ? null : renderPage(page.key);
   return async (request, response) => {
     try {
       if (html !== null && wantsPage(request)) sendPage(response, html);
       else if (request.method !== 'POST') refuseMethod(response, html !== null);
-      else sendAnswer(response, await answer(deps, engines, turns, request, response));
+      else sendAnswer(response, await answer(deps, engines, { turns, changing }, request, response));
     } catch (error) {
       sendError(deps, response, error);
     }
@@ -60,18 +65,20 @@ export function createGraphqlDoor(
 async function answer(
   deps: GraphqlDeps,
   { ask, change }: Engines,
-  turns: Turns,
+  { turns, changing }: { readonly turns: Turns; readonly changing: Turns },
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Answer> {
   const caller = await letIn(deps, bearerOf(request));
+  if (caller.owner) deps.rates?.count([['key', `owner ${caller.owner.userId}`]], COSTS.heavy); // whatever token he shows
   const body = await readBody(request);
   const requestId = String(response.getHeader('x-request-id') ?? '');
   const call = { ...caller, requestId, accept: acceptOf(request), body };
-  if (caller.owner !== null && isChange(body)) return await change(call);
-  const leave = await turns.enter(caller.key?.keyId ?? caller.owner?.userId ?? '', siteOf(caller));
+  const isOwnersChange = caller.owner !== null && isChange(body);
+  const who = caller.key?.keyId ?? caller.owner?.userId ?? '';
+  const leave = isOwnersChange ? await changing.enter(who) : await turns.enter(who, siteOf(caller));
   try {
-    return await ask(call);
+    return await (isOwnersChange ? change(call) : ask(call));
   } finally {
     leave();
   }

@@ -44,7 +44,7 @@ export function openEngine(deps: ReaderDeps, changes: GraphqlDeps | null, newBud
       const answer = answerOf(result.status, await result.text(), {
         'content-type': result.headers.get('content-type') ?? 'application/json; charset=utf-8',
       });
-      if (!changes) budget.requireBytes(answer.body.byteLength);
+      budget.requireBytes(answer.body.byteLength);
       return answer;
     } catch (error) {
       if (error === budget.refusal) return failedAnswer([publicError(error)]);

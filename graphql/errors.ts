@@ -2,6 +2,7 @@ import { GraphQLError } from 'graphql';
 import type { ErrorKind } from '../domain/errors.ts';
 import { isServiceError } from '../domain/errors.ts';
 import { isTooSlow, outageOf } from '../services/outage.ts';
+import { MESSAGE_LIMIT_CHARS } from './limits/limits.ts';
 import { documentRefusal } from './limits/refusal.ts';
 
 /** The code of every kind of error at this door. */
@@ -57,7 +58,7 @@ export function publicError(error: unknown): GraphQLError {
   const place = error instanceof GraphQLError ? error : null;
   const cause = place === null ? error : (place.originalError ?? null);
   if (place !== null && (cause === null || cause instanceof GraphQLError))
-    return OWN_CODES.has(String(place.extensions['code'])) ? place : (documentRefusal(place) ?? written(place));
+    return OWN_CODES.has(String(place.extensions['code'])) ? short(place) : (documentRefusal(place) ?? written(place));
   const known = outageOf(cause) ?? cause;
   const extensions = extensionsOf(known);
   if (extensions && isServiceError(known)) return said(known.message, extensions, place);
@@ -81,8 +82,14 @@ function written(error: GraphQLError): GraphQLError {
   return said(error.message, { code: 'BAD_USER_INPUT', ...(http === undefined ? {} : { http }) }, error);
 }
 
+function short(error: GraphQLError): GraphQLError {
+  return error.message.length > MESSAGE_LIMIT_CHARS ? said(error.message, error.extensions, error) : error;
+}
+
+/** An error with a message that is cut where it is long: it may repeat what was sent. */
 function said(message: string, extensions: Record<string, unknown>, place: GraphQLError | null): GraphQLError {
-  return new GraphQLError(message, {
+  const isLong = message.length > MESSAGE_LIMIT_CHARS;
+  return new GraphQLError(isLong ? `${message.slice(0, MESSAGE_LIMIT_CHARS - 1).toWellFormed()}…` : message, {
     ...(place === null ? {} : { nodes: place.nodes ?? null, source: place.source ?? null, path: place.path ?? null }),
     ...(place?.positions && !place.nodes ? { positions: place.positions } : {}),
     extensions,

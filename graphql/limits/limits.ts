@@ -26,6 +26,8 @@ export const DIRECTIVE_LIMIT = 50;
 export const TOKEN_LIMIT = 1_000;
 /** Characters of a document: comments are no tokens, and documents are remembered. */
 export const DOCUMENT_LIMIT_CHARS = 32_768;
+/** Lines of a document: to say where an error stands takes its lines, for each place again. */
+export const LINE_LIMIT = 2_000;
 /** Documents that are remembered as parsed and judged, and as refused. */
 export const REMEMBERED_DOCUMENTS = 200;
 /** Most rows of a page, and those of a page that was not given a length. */
@@ -33,8 +35,17 @@ export const PAGE_LIMIT = 100;
 export const DEFAULT_PAGE = 20;
 /** Bytes of a request; variables may carry a list of pages to import. */
 export const BODY_LIMIT_BYTES = 1_048_576;
+/**
+ * What variables may hold, which is more than any input takes: values in all (5,000 pages with all who are paid for them), members of one
+ * object, levels, and characters of one text.
+ */
+export const VARIABLES = { values: 100_000, members: 200, levels: 16, chars: 16_384 } as const;
+/** Characters of a message: those of graphql-js repeat the value that is wrong. */
+export const MESSAGE_LIMIT_CHARS = 500;
 /** Queries that run at once, for each connection they read through; of one site how many more may wait, of all together, and how long. */
 export const QUERIES_PER_CONNECTION = 2;
 export const WAITING_LIMIT = 20;
 export const WAITING_LIMIT_IN_ALL = 100;
 export const WAIT_LIMIT_MS = 5_000;
+/** Changes that one owner makes at once; of all owners together there is no limit, so that nobody's change waits for another's. */
+export const CHANGES_OF_ONE = 2;

@@ -5,6 +5,7 @@ import type { ExecutionArgs, FragmentDefinitionNode, GraphQLError } from 'graphq
 import { getOperationAST, getVariableValues, Kind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { GraphqlContext } from '../context.ts';
+import { publicError } from '../errors.ts';
 import type { Budget } from './budget.ts';
 import { introspectionLimit } from './introspection.ts';
 import { ALIAS_LIMIT, COST_LIMIT, DEPTH_LIMIT, DIRECTIVE_LIMIT, TOKEN_LIMIT } from './limits.ts';
@@ -40,8 +41,11 @@ export function judge({
   if (!operation || !root) return { cost: 0, refusal: null }; // execution says what is missing
   const fragments: Record<string, FragmentDefinitionNode> = {};
   for (const part of document.definitions) if (part.kind === Kind.FRAGMENT_DEFINITION) fragments[part.name.value] = part;
-  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}).coerced ?? {};
-  const { cost, depth, wayBack } = measure({ schema, fragments, variables }, operation.selectionSet, root);
+  // Each error repeats the whole value it stands in: one is enough, and execution, which would look for 50, never sees such variables.
+  const most = { maxErrors: 1, hideSuggestions: true };
+  const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, most);
+  if (coerced === undefined) return { cost: 0, refusal: publicError(errors[0]) };
+  const { cost, depth, wayBack } = measure({ schema, fragments, variables: coerced }, operation.selectionSet, root);
   if (depth > DEPTH_LIMIT) {
     const sentence = `this query is ${depth} levels deep; ${DEPTH_LIMIT} are allowed`;
     return { cost, refusal: limitRefusal('depth', sentence, { asked: depth, most: DEPTH_LIMIT }) };

@@ -75,9 +75,9 @@ class Host implements QueryThread {
     await this.#calm;
     const first = await this.#send(call);
     if (first !== 'beside') return this.#answer(call, first);
-    const again = this.#calm.then(() => this.#send(call));
+    const again = this.#calm.then(async () => this.#answer(call, await this.#send(call)));
     this.#calm = again.catch(() => undefined);
-    return this.#answer(call, await again);
+    return await again;
   };
 
   async close(): Promise<void> {
@@ -111,6 +111,7 @@ class Host implements QueryThread {
   }
 
   async #send(call: Call): Promise<Answer | Ended> {
+    this.#requireNoPenalty(call); // another question of its site may have ended the thread while it waited
     const thread = this.#running();
     await thread.ready.catch(() => {
       throw unavailable();

@@ -142,14 +142,16 @@ test('owners change and members are shown as ever, with no pool of the thread in
 });
 
 /** Hosts the greedy thread; questions are texts, of a site each. */
-async function hostGreedy(): Promise<{
+async function hostGreedy(onStart: () => void = () => undefined): Promise<{
   readonly thread: QueryThread;
   readonly ask: (site: string, text: string) => Promise<string>;
 }> {
-  const start = () =>
-    new Worker(new URL('../support/greedyThread.ts', import.meta.url), {
+  const start = () => {
+    onStart();
+    return new Worker(new URL('../support/greedyThread.ts', import.meta.url), {
       ...{ env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 32 } },
     });
+  };
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const thread = await openQueryThread({ start, log, limitMs: 1_000 });
   const text = ({ body }: Answer): string => Buffer.from(body).toString();
@@ -182,3 +184,16 @@ test.each([
     await expect(ask('ann', 'after the end')).rejects.toMatchObject({ code: 'overloaded' });
   },
 );
+
+test('two hostile queries of one site end the thread together and one of them once more; the other is not asked again', async () => {
+  let started = 0;
+  const { thread, ask } = await hostGreedy(() => started++);
+  try {
+    const both = await Promise.allSettled([ask('mallory', 'loop'), ask('mallory', 'loop')]);
+    expect(both).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'throttled' } }]);
+    expect(started).toBe(2);
+    expect(await ask('ann', 'hello')).toBe('hello');
+  } finally {
+    await thread.close();
+  }
+});

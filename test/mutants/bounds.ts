@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const graphql = 'test/integration/graphql-thread.test.ts';
+const variables = 'test/integration/graphql-variables.test.ts';
 const bounds = 'test/integration/scope-bounds.test.ts';
 
 const reports = 'test/integration/report-api.test.ts';
@@ -205,6 +206,27 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'all questions in a thread that took too much are told that they did, and their sites wait',
     edits: [{ file: 'graphql/thread/host.ts', search: ' && thread.waiting.size === 1 ?', replace: ' ?' }],
     test: { file: graphql, name: 'a query that takes all memory ends its thread' },
+  },
+  {
+    id: 'ends-threads-once-for-each',
+    rule: 10,
+    bug: 'of several hostile queries of one site each ends a thread of its own',
+    edits: [{ file: 'graphql/thread/host.ts', search: 'this.#requireNoPenalty(call); // another', replace: '// another' }],
+    test: { file: graphql, name: 'two hostile queries of one site end the thread together' },
+  },
+  {
+    id: 'variables-of-any-size',
+    rule: 10,
+    bug: 'variables are looked at by the library before they are bounded',
+    edits: [{ file: 'graphql/body.ts', search: '  requireBounded(variables);', replace: '  requireBounded(null);' }],
+    test: { file: variables, name: 'variables of 100 kB of members that no input has' },
+  },
+  {
+    id: 'every-wrong-member-is-told',
+    rule: 10,
+    bug: 'each wrong member of a variable is told, each time with the whole variable',
+    edits: [{ file: 'graphql/limits/plugins.ts', search: 'maxErrors: 1,', replace: 'maxErrors: 1_000,' }],
+    test: { file: variables, name: 'variables of 100 members that no input has' },
   },
   {
     id: 'ends-threads-as-it-likes',

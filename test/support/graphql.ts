@@ -11,6 +11,7 @@ import { openReadingDatabase } from '../../db/graph/reading.ts';
 import { createGraphqlDoor } from '../../graphql/door.ts';
 import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
+import type { RateLimits } from '../../services/rates.ts';
 import { createOwnerToken } from '../../services/tenants.ts';
 import { startTestApi } from './api.ts';
 
@@ -76,8 +77,14 @@ export function expectClean(graph: Awaited<ReturnType<typeof startTestGraphql>>,
  * Starts both doors; `count()` gives the statements since it was called last. With `isThreaded` questions are executed in the thread
  * of the service, and no statements are counted.
  */
-export async function startTestGraphql({ isThreaded = false }: { readonly isThreaded?: boolean } = {}) {
-  const api = await startTestApi();
+export async function startTestGraphql({
+  isThreaded = false,
+  rates,
+}: {
+  readonly isThreaded?: boolean;
+  readonly rates?: RateLimits;
+} = {}) {
+  const api = await startTestApi(rates ? { rates } : {});
   const outbound = createOutbound({ allowLoopback: true });
   const settings = { url: api.urls.appUrl, poolSize: 2, statementTimeoutMs: 10_000 };
   const pool = await openReadingDatabase(settings);
