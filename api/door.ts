@@ -7,7 +7,7 @@ import { authenticateAccount } from '../services/accounts/authenticate.ts';
 import { noteRefusal } from '../services/answers/note.ts';
 import type { Caller } from '../services/publisher.ts';
 import { authenticate, authenticateHeld } from '../services/publisher.ts';
-import type { Holder } from '../services/rates.ts';
+import type { HolderOf } from '../services/rates.ts';
 import { holderOfKey } from '../services/rates.ts';
 import { readBody } from './body.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
@@ -15,6 +15,7 @@ import { asServiceError, errorAnswer } from './errors.ts';
 import type { Handler } from './front.ts';
 import { tellInTime } from './held.ts';
 import { knownParameters, readQuery, searchOf } from './query.ts';
+import { holderOfBearer } from './rated.ts';
 import type { AccountRoute, Answer, AnswerStream, Call, ErrorShape, HandlerDeps, KeyRoute, Route } from './route.ts';
 
 /** The version of this API, on every response. */
@@ -35,7 +36,7 @@ export function openDoor(route: Route, deps: HandlerDeps): Handler {
       if (answered.stream) await sendStream(request, response, answered, answered.stream);
       else send(request, response, answered);
     } catch (error) {
-      tellInTime(error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
+      tellInTime(response, error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
     }
   };
   return isKeyRoute(route) && route.recall ? recallFirst(route, route.recall, deps, answerAll) : answerAll;
@@ -53,7 +54,7 @@ function recallFirst(route: KeyRoute, recall: NonNullable<KeyRoute['recall']>, d
       deps.rates?.count(holderOfKey(caller.key), costOf(route));
       send(request, response, answered);
     } catch (error) {
-      tellInTime(error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
+      tellInTime(response, error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
     }
   };
 }
@@ -67,8 +68,11 @@ async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage)
     const account = await letAccountIn(route, deps, request);
     return route.handle({ ...(await callOf(route, deps, request)), account });
   }
-  const letIn = (): Promise<Caller> => authenticate(deps, bearerOf(request), route.access, resourceOf(request));
-  const caller = await counted({ route, deps, request }, letIn, ({ key }) => holderOfKey(key));
+  const bearer = bearerOf(request);
+  const letIn = (): Promise<Caller> => authenticate(deps, bearer, route.access, resourceOf(request));
+  const caller = await counted({ route, deps, request }, letIn, (known, name) =>
+    known ? holderOfKey(known.key) : holderOfBearer(deps, bearer ?? '', name),
+  );
   const leave = route.isReport ? await deps.reportTurns.enter(caller.key.tenantId) : undefined;
   try {
     return await route.handle({ ...(await callOf(route, deps, request)), caller });
@@ -83,17 +87,14 @@ function letAccountIn(route: AccountRoute, deps: HandlerDeps, request: IncomingM
   const credential = { bearer: bearerOf(request), signInWithX: headerOf(request, 'sign-in-with-x'), from };
   if (credential.bearer === null && credential.signInWithX !== null) deps.rates?.count([['address', from]], COSTS.heavy);
   const letIn = (): Promise<{ readonly accountId: string }> => authenticateAccount(deps, credential);
-  return counted({ route, deps, request }, letIn, ({ accountId }) => [
-    ['account', accountId],
-    ['account_address', from],
-  ]);
+  return counted({ route, deps, request }, letIn, (account, name) => [account ? ['account', account.accountId] : ['key', name]]);
 }
 
 /** Lets the bearer of a request in and counts the call; without a bearer there is nothing to look up, and nothing to count. */
 function counted<T>(
   { route, deps, request }: { readonly route: Route; readonly deps: HandlerDeps; readonly request: IncomingMessage },
   letIn: () => Promise<T>,
-  holderOf: (caller: T) => Holder,
+  holderOf: HolderOf<T>,
 ): Promise<T> {
   const token = bearerOf(request);
   if (!deps.rates || token === null) return letIn();

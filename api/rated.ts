@@ -32,17 +32,22 @@ export function rateDoor(door: Handler, deps: RatedDoor): Handler {
       if (response.statusCode === 401) throw new ServiceError('unknown_credential', 'the door let nobody in');
     };
     try {
-      const call = { token, address: deps.addressOf(request), cost: COSTS.heavy };
-      await deps.rates.present(call, letIn, (_, name) => holderOf(deps, token, name));
+      const call = { token, address: deps.addressOf(request), cost: COSTS.heavy, isWhole: true } as const;
+      await deps.rates.present(call, letIn, (_, name) => holderOfBearer(deps, token, name));
     } catch (error) {
-      tellInTime(error, () => {
+      tellInTime(response, error, () => {
         if (!response.headersSent) deps.refuse(response, asServiceError(error));
       });
     }
   };
 }
 
-async function holderOf(deps: RatedDoor, token: string, name: string): Promise<Holder> {
+/** The holder of the publisher key that this bearer is, as it is in memory; of one that is none, the bearer by its `name`. */
+export async function holderOfBearer(
+  deps: Pick<PublisherDeps, 'pepper' | 'testKeysEnabled' | 'snapshots'>,
+  token: string,
+  name: string,
+): Promise<Holder> {
   const keyHash = publisherHash(deps.pepper, token, deps.testKeysEnabled);
   const key = keyHash && (await deps.snapshots.key(keyHash));
   return key ? holderOfKey(key) : [['key', name]];

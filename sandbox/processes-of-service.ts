@@ -65,7 +65,10 @@ export function serviceEnvironment(settings: ServiceSettings): Record<string, st
 
 /** For callers that are meant to ask as fast as they can, as those of benches: no rate holds them up. */
 export const LIFTED_RATES: Readonly<Record<string, string>> = Object.fromEntries(
-  ['RATE_PER_ADDRESS', 'RATE_OF_REFUSED', 'RATE_PER_KEY', 'RATE_PER_TENANT', 'RATE_PER_ACCOUNT'].map((name) => [name, '1000000']),
+  ['PER_ADDRESS', 'OF_REFUSED', 'PER_KEY', 'PER_TENANT', 'PER_ACCOUNT', 'PER_ACCOUNT_ADDRESS'].map((name) => [
+    `RATE_${name}`,
+    '1000000',
+  ]),
 );
 
 /** Starts `bin/api.ts` and resolves when `/healthz` answers. `port` is tried first, then the next free one; 0: any. */

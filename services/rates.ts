@@ -24,14 +24,17 @@ export interface RateLimits {
   readonly burstSeconds: number;
 }
 
-/** Whom a credential names: buckets that all must hold what a call costs. */
+/** Whom a credential names, wherever it is shown: buckets that all must hold what a call costs. */
 export type Holder = readonly (readonly [kind: RateKind, name: string])[];
 
 /** A call with a credential that is not looked at yet. */
 export interface Presented {
   readonly token: string;
+  /** Where this call came from; an account counts for the address of each of its calls. */
   readonly address: string;
   readonly cost: number;
+  /** `letIn` does all of the call, and may take as long as its caller likes: nobody waits for its answer, so each is counted. */
+  readonly isWhole?: true;
 }
 
 /** The rates of one process. */
@@ -40,22 +43,29 @@ export interface Rates {
   count(holder: Holder, cost: number): void;
   /**
    * Lets a credential in and counts the call, before `letIn` when the credential was let in before: then for its holder, else for what the
-   * address may get wrong, which it gets back when the credential is right. Throws throttled and what `letIn` throws.
+   * address may get wrong, which it gets back when the credential is right. Many first calls of one credential at once wait for the first
+   * of them; when it was wrong the next one pays and asks. Throws throttled and what `letIn` throws.
    */
   present<T>(call: Presented, letIn: () => Promise<T>, holderOf: HolderOf<T>): Promise<T>;
 }
 
-/** Whom a caller that was let in counts for; `name` stands for its credential, and does not show it. */
-export type HolderOf<T> = (caller: T, name: string) => Holder | Promise<Holder>;
+/**
+ * Whom a credential counts for; `caller` is null when it exists and may not do this. `name` stands for the credential, and does not show it.
+ */
+export type HolderOf<T> = (caller: T | null, name: string) => Holder | Promise<Holder>;
 
 const MOST_BUCKETS = 50_000;
 const MOST_HOLDERS = 50_000;
 
 /** A call above its caller's rate (429). */
 export class RateExceeded extends ServiceError {
-  constructor(waitMs: number) {
+  /** Whose bucket was empty. */
+  readonly by: string;
+
+  constructor(waitMs: number, by: string) {
     const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
     super('throttled', 'too many calls; ask again after the time that Retry-After says', { retryAfterSeconds });
+    this.by = by;
   }
 }
 
@@ -81,6 +91,19 @@ interface Bucket {
   fullAtMs: number;
 }
 
+/** A credential that nobody was let in with yet, and how to find out. */
+interface Question<T> {
+  readonly name: string;
+  readonly call: Presented;
+  readonly letIn: () => Promise<T>;
+  readonly holderOf: HolderOf<T>;
+}
+
+/** Why a question has no answer, right or wrong. */
+interface Outage {
+  readonly error: unknown;
+}
+
 class BucketRates implements Rates {
   readonly #clock: () => number;
   readonly #metrics: Pick<Metrics, 'count'> | undefined;
@@ -88,8 +111,8 @@ class BucketRates implements Rates {
   readonly #buckets: Readonly<Record<RateKind, LRUCache<string, Bucket>>>;
   /** By the hash of a credential that was let in. That it still is decides `letIn`, each time; this says only who pays for the question. */
   readonly #holders = new LRUCache<string, Holder>({ max: MOST_HOLDERS });
-  /** Credentials whose first question is on its way: those who ask the same meanwhile share its answer, and so its price. */
-  readonly #asking = new Set<string>();
+  /** Credentials whose first question is on its way, for those who ask the same meanwhile; null: it has an answer. */
+  readonly #asking = new Map<string, Promise<Outage | null>>();
 
   constructor({ limits, clock, metrics }: Parameters<typeof openRates>[0]) {
     const { perSecond, burstSeconds } = limits;
@@ -103,53 +126,69 @@ class BucketRates implements Rates {
     const nowMs = this.#clock();
     const spent = holder.map(([kind, name]) => {
       const bucket = this.#bucket(kind, name);
-      return { kind, bucket, ...spend(bucket.fullAtMs, cost, this.#rates[kind], nowMs) };
+      return { kind, name, bucket, ...spend(bucket.fullAtMs, cost, this.#rates[kind], nowMs) };
     });
     const refused = spent.reduce((most, one) => (one.waitMs > most.waitMs ? one : most), {
-      kind: KINDS[0] as RateKind,
+      ...{ kind: KINDS[0] as RateKind, name: '' },
       waitMs: 0,
     });
     if (refused.waitMs > 0) {
       this.#metrics?.count('svc.rate_limited', 1, { by: refused.kind });
-      throw new RateExceeded(refused.waitMs);
+      throw new RateExceeded(refused.waitMs, `${refused.kind} ${refused.name}`);
     }
     for (const { bucket, fullAtMs } of spent) bucket.fullAtMs = fullAtMs;
   }
 
   async present<T>(call: Presented, letIn: () => Promise<T>, holderOf: HolderOf<T>): Promise<T> {
     const name = hash('sha256', call.token, 'base64');
-    const known = this.#holders.get(name);
-    if (known) {
-      this.count(known, call.cost);
-      return await letIn().catch((error: unknown) => {
-        if (isRefusal(error)) this.#holders.delete(name);
-        throw error;
-      });
+    for (;;) {
+      const known = this.#holders.get(name);
+      if (known) {
+        this.count(calledFrom(known, call.address), call.cost);
+        return await letIn().catch((error: unknown) => {
+          if (isRefusal(error)) this.#holders.delete(name);
+          throw error;
+        });
+      }
+      const asking = call.isWhole ? undefined : this.#asking.get(name);
+      if (!asking) return await this.#askFirst({ name, call, letIn, holderOf });
+      const outage = await asking;
+      if (outage) throw outage.error;
     }
-    const caller = await this.#ask(name, call.address, letIn);
-    const holder = await holderOf(caller, name);
-    this.#holders.set(name, holder);
-    this.count(holder, call.cost);
-    return caller;
   }
 
-  async #ask<T>(name: string, address: string, letIn: () => Promise<T>): Promise<T> {
-    if (this.#asking.has(name)) return await letIn();
-    this.count([['refused', address]], 1);
-    this.#asking.add(name);
-    let isRight = true;
+  async #askFirst<T>(question: Question<T>): Promise<T> {
+    const { name, call } = question;
+    this.count([['refused', call.address]], 1);
+    const { promise, resolve: tellOthers } = Promise.withResolvers<Outage | null>();
+    if (!call.isWhole) this.#asking.set(name, promise);
+    let [isRight, outage] = [true, null as Outage | null];
     try {
-      return await letIn();
+      const { caller, holder } = await this.#look(question);
+      this.count(calledFrom(holder, call.address), call.cost);
+      return caller;
     } catch (error) {
       isRight = !isRefusal(error);
-      // A credential that exists but may not do this is counted by itself from now on: nobody can make up another.
-      if (isServiceError(error) && (error.kind === 'forbidden' || error.kind === 'plan'))
-        this.#holders.set(name, [['key', name]]);
+      if (isRight && !this.#holders.has(name)) outage = { error };
       throw error;
     } finally {
-      this.#asking.delete(name);
-      const bucket = this.#bucket('refused', address);
+      if (!call.isWhole) this.#asking.delete(name);
+      const bucket = this.#bucket('refused', call.address);
       if (isRight) bucket.fullAtMs = giveBack(bucket.fullAtMs, 1, this.#rates.refused);
+      tellOthers(outage);
+    }
+  }
+
+  async #look<T>({ name, letIn, holderOf }: Question<T>): Promise<{ readonly caller: T; readonly holder: Holder }> {
+    try {
+      const caller = await letIn();
+      const holder = await holderOf(caller, name);
+      this.#holders.set(name, holder);
+      return { caller, holder };
+    } catch (error) {
+      // A credential that exists but may not do this is counted as what it is from now on: nobody can make up another.
+      if (isForbidden(error)) this.#holders.set(name, await holderOf(null, name));
+      throw error;
     }
   }
 
@@ -164,6 +203,15 @@ class BucketRates implements Rates {
 
 function byKind<T>(make: (kind: RateKind) => T): Readonly<Record<RateKind, T>> {
   return Object.fromEntries(KINDS.map((kind) => [kind, make(kind)])) as Record<RateKind, T>;
+}
+
+/** A holder's buckets for a call from this address: an account shares what its address may, wherever it was seen before. */
+function calledFrom(holder: Holder, address: string): Holder {
+  return holder.some(([kind]) => kind === 'account') ? [...holder, ['account_address', address]] : holder;
+}
+
+function isForbidden(error: unknown): boolean {
+  return isServiceError(error) && (error.kind === 'forbidden' || error.kind === 'plan');
 }
 
 function isRefusal(error: unknown): boolean {

@@ -7,10 +7,10 @@ import type { ApiConfig } from '../config.ts';
 
 /** How callers of this process are told apart, and how often each may call; one for all its doors. */
 export function openCallers(config: ApiConfig, metrics: Metrics): { readonly rates: Rates; readonly addressOf: AddressReader } {
-  const { ratePerAddress, rateOfRefused, ratePerKey, ratePerTenant, ratePerAccount, rateBurstSeconds: burstSeconds } = config;
+  const { ratePerAddress, rateOfRefused, ratePerKey, ratePerTenant, rateBurstSeconds: burstSeconds } = config;
   const perSecond = {
     ...{ address: ratePerAddress, refused: rateOfRefused, key: ratePerKey, tenant: ratePerTenant },
-    ...{ account: ratePerAccount, account_address: ratePerTenant },
+    ...{ account: config.ratePerAccount, account_address: config.ratePerAccountAddress },
   };
   const rates = openRates({ limits: { perSecond, burstSeconds }, clock: () => performance.now(), metrics });
   return { rates, addressOf: createAddressReader(config.trustedProxies ?? []) };

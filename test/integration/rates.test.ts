@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApi } from '../../api/app.ts';
-import { mintKey } from '../../services/keys.ts';
+import { generateToken, mintKey } from '../../services/keys.ts';
 import type { RateLimits } from '../../services/rates.ts';
 import { startTestApi } from '../support/api.ts';
 
@@ -152,6 +152,31 @@ test('who invents keys is 429 after some, and the key of a neighbour that was le
     statuses.push((await api.request('/_svc/tenants/self', { key: `svc_live_${call}`, headers })).status);
   expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
   expect((await api.request('/_svc/tenants/self', { key: site.key, headers })).status).toBe(200);
+});
+
+test('one wrong key on sixty connections at once is looked up as often as its address may be wrong', async () => {
+  const wanted = { key: generateToken('svc_live_'), headers: somewhere() };
+  const statuses: number[] = [];
+  const asked = await taken(async () => {
+    const answers = await Promise.all(Array.from({ length: 60 }, () => api.request('/_svc/tenants/self', wanted)));
+    statuses.push(...answers.map(({ status }) => status));
+  });
+  expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(50);
+  // Copies in memory are compared meanwhile, once a second.
+  expect(asked).toBeLessThan(20);
+});
+
+test('a key that asked first for what it may not counts for its site like any other', async () => {
+  const site = await api.site();
+  let served = 0;
+  for (const name of ['a', 'b', 'c']) {
+    const { token: key } = await mintKey(api.deps, { ...site, name, scopes: ['tenant.read'] });
+    expect((await api.request('/_svc/audit', { key })).status).toBe(403);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => api.request('/_svc/tenants/self', { key })));
+    served += answers.filter(({ status }) => status === 200).length;
+  }
+  expect(served).toBe(60);
 });
 
 test('fifty observations count for more than one, and are refused before a row is written', async () => {

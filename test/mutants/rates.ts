@@ -45,8 +45,8 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/rates.ts',
-        search: 'if (known) {\n      this.count(known',
-        replace: 'if (known && false) {\n      this.count(known',
+        search: 'const known = this.#holders.get(name);',
+        replace: 'const known = null as Holder | null;',
       },
     ],
     test: { file: rates, name: 'a key that was let in goes on, whatever a neighbour of its address gets wrong' },
@@ -57,6 +57,46 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'an address may show any number of wrong credentials, each a question to the database',
     edits: [{ file: 'services/rates.ts', search: 'isRight = !isRefusal(error);', replace: '' }],
     test: { file: rates, name: 'wrong credentials count for the address that shows them' },
+  },
+  {
+    id: 'refused-scope-frees-of-the-site',
+    rule: 10,
+    bug: 'a key that asked first for what it may not counts for itself ever after, and never for its site',
+    edits: [
+      {
+        file: 'services/rates.ts',
+        search: 'this.#holders.set(name, await holderOf(null, name));',
+        replace: "this.#holders.set(name, [['key', name]]);",
+      },
+    ],
+    test: { file: rates, name: 'a key that may not do this counts as the key of its site that it is' },
+  },
+  {
+    id: 'accounts-leave-their-address',
+    rule: 10,
+    bug: 'what accounts do together at one address has no limit',
+    edits: [{ file: 'services/rates.ts', search: "[...holder, ['account_address', address]]", replace: 'holder' }],
+    test: { file: rates, name: 'an account counts for the address of each call' },
+  },
+  {
+    id: 'wrong-at-once-is-free',
+    rule: 10,
+    bug: 'who shows one wrong credential many times at once pays for the first',
+    edits: [
+      {
+        file: 'services/rates.ts',
+        search: 'const outage = await asking;\n      if (outage) throw outage.error;',
+        replace: 'return await letIn();',
+      },
+    ],
+    test: { file: rates, name: 'many calls at once of one wrong credential are as many questions' },
+  },
+  {
+    id: 'one-connection-takes-all-places',
+    rule: 10,
+    bug: 'a connection that does not wait has each of its refusals written, and takes the places of all',
+    edits: [{ file: 'api/held.ts', search: 'if (before) {', replace: 'if (before && held < 0) {' }],
+    test: { file: 'test/unit/held-refusals.test.ts', name: 'a connection that asks on without waiting is told once' },
   },
   {
     id: 'reports-without-turns',

@@ -28,6 +28,12 @@ test('a chain that cannot be read, or is all ours, ends at the last proxy that c
   expect(read('10.0.0.1', '10.0.0.9, 10.0.0.8')).toBe('10.0.0.9');
 });
 
+test('of a chain its last eight are read: more proxies than anybody has cost nothing, and name nobody', () => {
+  const ours = (hops: number): string[] => Array.from({ length: hops }, (_, hop) => `10.0.0.${hop + 2}`);
+  expect(read('10.0.0.1', ['198.51.100.1', ...ours(7)].join(','))).toBe('198.51.100.1');
+  expect(read('10.0.0.1', ['198.51.100.1', ...ours(8)].join(','))).toBe('10.0.0.2');
+});
+
 test('of IPv6 a whole /64 is one caller, and IPv4 is the same however it is written', () => {
   expect(read('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::');
   expect(read('2001:db8:1:2::')).toBe('2001:db8:1:2::');

@@ -25,16 +25,25 @@ function stage() {
       return (error as ServiceError).details.retryAfterSeconds ?? -1;
     }
   };
-  const present = async (token: string, outcome: Holder | ServiceError, address = 'here'): Promise<string> => {
-    const letIn = () => (outcome instanceof ServiceError ? Promise.reject(outcome) : Promise.resolve(outcome));
+  const asked: string[] = [];
+  /** Shows a credential that is of this holder, or wrong; or of a holder that may not do this. */
+  const present = async (
+    token: string,
+    outcome: Holder | ServiceError,
+    { address = 'here', isWhole, of = [] }: { address?: string; isWhole?: true; of?: Holder } = {},
+  ): Promise<string> => {
+    const letIn = () => {
+      asked.push(token);
+      return outcome instanceof ServiceError ? Promise.reject(outcome) : Promise.resolve(outcome);
+    };
     return await rates
-      .present({ token, address, cost: 1 }, letIn, (holder) => holder)
+      .present({ token, address, cost: 1, ...(isWhole && { isWhole }) }, letIn, (holder) => holder ?? of)
       .then(
         () => 'in',
         (error: ServiceError) => error.code,
       );
   };
-  return { time, refused, rates, count, present };
+  return { time, refused, rates, count, asked, present };
 }
 
 const UNKNOWN = new ServiceError('unknown_credential', 'no');
@@ -71,7 +80,7 @@ test('wrong credentials count for the address that shows them, and right ones do
   expect(await present('wrong 2', UNKNOWN)).toBe('unknown_credential');
   expect(await present('wrong 3', UNKNOWN)).toBe('throttled');
   expect(refused).toEqual(['refused']);
-  expect(await present('wrong 4', UNKNOWN, 'elsewhere')).toBe('unknown_credential');
+  expect(await present('wrong 4', UNKNOWN, { address: 'elsewhere' })).toBe('unknown_credential');
 });
 
 test('a key that was let in goes on, whatever a neighbour of its address gets wrong', async () => {
@@ -91,9 +100,7 @@ test('a key over its rate is refused before it is looked up; a dead one counts f
     isAsked = true;
     return Promise.resolve(key('k'));
   };
-  await expect(rates.present({ token: 'right', address: 'here', cost: 1 }, ask, (holder) => holder)).rejects.toThrow(
-    'too many calls',
-  );
+  await expect(rates.present({ token: 'right', address: 'here', cost: 1 }, ask, () => [])).rejects.toThrow('too many calls');
   expect(isAsked).toBe(false);
   const [dead, again] = [stage(), [] as string[]];
   await dead.present('once', key('k'));
@@ -110,13 +117,65 @@ test('many first calls of one key at once are one question; an outage is nobodyâ
   expect(await present('wrong', UNKNOWN)).toBe('unknown_credential');
 });
 
-test('a credential that exists and may not do this counts by itself, not for its neighbours', async () => {
-  const { present } = stage();
+test('many calls at once of one wrong credential are as many questions as the address may get wrong, and its other callers wait alike', async () => {
+  const { present, asked } = stage();
+  for (const isWhole of [undefined, true] as const) {
+    const address = `of ${String(isWhole)}`;
+    const options = isWhole ? { address, isWhole } : { address };
+    const together = await Promise.all(Array.from({ length: 50 }, () => present(`wrong ${address}`, UNKNOWN, options)));
+    expect(together.filter((answer) => answer === 'unknown_credential')).toHaveLength(2);
+    expect(together.filter((answer) => answer === 'throttled')).toHaveLength(48);
+    expect(asked.splice(0)).toHaveLength(2);
+  }
+});
+
+test('many first calls at once while the database is away are one question, and the next is asked again', async () => {
+  const { present, asked } = stage();
+  const outage = new ServiceError('database_unavailable', 'away');
+  const together = await Promise.all(Array.from({ length: 8 }, () => present('right', outage)));
+  expect([new Set(together), asked.length]).toEqual([new Set(['database_unavailable']), 1]);
+  expect(await present('right', key('k'))).toBe('in');
+});
+
+test('who takes as long as he likes keeps no other call of his credential waiting', async () => {
+  const { rates, present } = stage();
+  const slow = Promise.withResolvers<Holder>();
+  const first = rates.present(
+    { token: 'right', address: 'here', cost: 1, isWhole: true },
+    () => slow.promise,
+    () => key('k'),
+  );
+  expect(await present('right', key('k'))).toBe('in');
+  slow.resolve(key('k'));
+  await first;
+});
+
+test('a key that may not do this counts as the key of its site that it is, not for its neighbours', async () => {
+  const { present, refused } = stage();
   const gated = new ServiceError('plan_gate', 'not in the plan');
   const answers: string[] = [];
-  for (let call = 0; call < 12; call++) answers.push(await present('gated', gated));
+  for (let call = 0; call < 12; call++) answers.push(await present('gated', gated, { of: key('gated') }));
   expect(answers).toEqual([...Array.from({ length: 11 }, () => 'plan_gate'), 'throttled']);
   expect(await present('wrong', UNKNOWN)).toBe('unknown_credential');
+  // Ten of the site's fifteen points are gone, and its other keys have the rest, whatever they were refused first.
+  await present('other', new ServiceError('scope_missing', 'no'), { of: key('other') });
+  for (let call = 0; call < 5; call++) expect(await present('other', key('other'))).toBe('in');
+  expect(await present('other', key('other'))).toBe('throttled');
+  expect(refused).toEqual(['key', 'tenant']);
+});
+
+test('an account counts for the address of each call, not for the one where it was seen first', async () => {
+  const { present, refused } = stage();
+  const account = (name: string): Holder => [['account', name]];
+  const call = (name: string, address: string) => present(name, account(name), { address });
+  for (const name of ['a', 'b', 'c']) {
+    expect(await call(name, 'shared')).toBe('in');
+    for (let again = 0; again < 4; again++) await call(name, 'elsewhere');
+  }
+  // Eight points an address: three are gone at the one, all at the other.
+  for (let fresh = 0; fresh < 5; fresh++) expect(await call(`fresh ${fresh}`, 'shared')).toBe('in');
+  expect(await call('late', 'shared')).toBe('throttled');
+  expect(new Set(refused)).toEqual(new Set(['account_address']));
 });
 
 test('a flood of addresses gives no key its points back, and the memory has an end', () => {
@@ -126,4 +185,5 @@ test('a flood of addresses gives no key its points back, and the memory has an e
   expect(count(key('a'))).toBe(1);
   // The bucket of an address is gone after 50,000 others: who has so many may make 50,000 times what one may.
   expect(count([['address', 'flood 59999']], 10)).toBe(1);
+  expect(count([['address', 'flood 0']], 10)).toBe(0);
 });

@@ -126,7 +126,7 @@ export const limits = {
   }),
   ratePerTenant: withDefault({
     name: 'RATE_PER_TENANT',
-    about: 'Points a second, in each API process, of all keys of one site together, and of all accounts of one address.',
+    about: 'Points a second, in each API process, of all keys of one site together.',
     example: '500',
     fallback: '500',
     schema: points,
@@ -136,6 +136,13 @@ export const limits = {
     about: 'Points a second, in each API process, of one buyer account: its lists cost 1, buying and opening access 10.',
     example: '50',
     fallback: '50',
+    schema: points,
+  }),
+  ratePerAccountAddress: withDefault({
+    name: 'RATE_PER_ACCOUNT_ADDRESS',
+    about: 'Points a second, in each API process, of all buyer accounts that call from one address.',
+    example: '500',
+    fallback: '500',
     schema: points,
   }),
   rateBurstSeconds: withDefault({
