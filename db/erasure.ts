@@ -36,8 +36,9 @@ export async function eraseAccountRow(sql: Sql, accountId: string): Promise<read
 }
 
 /**
- * Erases an author of a site from the roster, from the audit log, and from where alerts go; true when there was anything. Legs keep the
- * author's id, which is the site's own word. Run it in a database transaction.
+ * Erases an author of a site from the roster, from the audit log's entries about members, and from invitations that were e-mailed; true
+ * when there was anything. Legs keep the author's id, which is the site's own word. Where the site's alerts go is the site's own
+ * setting: it and its history stay, also when it is the same address. Run it in a database transaction.
  */
 export async function eraseMemberRows(sql: Sql, tenantId: string, authorId: string): Promise<boolean> {
   const [found] = await sql.query<{ emails: string[] }>('select erase_member_from_audit_log($1, $2) as emails', [
@@ -45,12 +46,10 @@ export async function eraseMemberRows(sql: Sql, tenantId: string, authorId: stri
     authorId,
   ]);
   const emails = found?.emails ?? [];
-  for (const [table, column] of [
-    ['alert_mail', 'to_address'],
-    ['alert_address', 'email'],
-  ]) {
-    await sql.query(`delete from ${table} where tenant_id = $1 and lower(${column}) = any($2)`, [tenantId, emails]);
-  }
+  await sql.query(
+    "delete from alert_mail where tenant_id = $1 and starts_with(mail_id, 'invitation-') and to_address = any($2)",
+    [tenantId, emails],
+  );
   await sql.query('delete from member_invite_hash where tenant_id = $1 and author_id = $2', [tenantId, authorId]);
   await sql.query('delete from member where tenant_id = $1 and author_id = $2', [tenantId, authorId]);
   return emails.length > 0;

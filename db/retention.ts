@@ -44,6 +44,9 @@ export const CREDENTIALS: readonly Ending[] = [
 /** Alert e-mail; what was not sent within a day is not sent at all. */
 export const MAILS: Ending = { kind: 'alert_mail', table: 'alert_mail', ended: 'created_at < $1' };
 
+/** What e-mails of a day are counted by. */
+export const COUNTED_MAILS: Ending = { kind: 'counted_mail', table: 'counted_mail', ended: 'created_at < $1' };
+
 /** Deletes up to `most` rows that ended before `before`; how many. Again: the next ones. */
 export async function forgetSlice(sql: Sql, { table, ended }: Ending, before: Date, most: number): Promise<number> {
   const rows = await sql.query(

@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { insertAuditEntry } from '../db/auditLog.ts';
 import type { Database, Transactional } from '../db/database.ts';
 import { findRoster, saveInvitation, useInvitation } from '../db/members.ts';
+import { readEmail } from '../domain/emailAddress.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { hasControlCharacter } from '../domain/host.ts';
 import { atDatabase } from './outage.ts';
@@ -55,12 +56,9 @@ export async function inviteMember(
   request: { readonly tenantId: string; readonly authorId: string; readonly email: string },
 ): Promise<{ readonly inviteToken: string; readonly expiresAtMs: number }> {
   const { tenantId, authorId } = request;
-  const email = request.email.trim().toLowerCase();
+  const email = readEmail(request.email).address;
   if (authorId === '' || authorId.length > 200 || hasControlCharacter(authorId)) {
     throw new ServiceError('invalid_parameter', 'an author has an id of 1 to 200 characters', { parameter: 'authorId' });
-  }
-  if (email.length > 254 || hasControlCharacter(email) || !/^[^\s@]+@[^\s@]+$/.test(email)) {
-    throw new ServiceError('invalid_parameter', 'the e-mail address cannot be read', { parameter: 'email' });
   }
   const inviteId = randomUUID();
   const token = inviteToken(deps.pepper.current, inviteId);

@@ -99,7 +99,9 @@ function memberCommands({ open, print, operator }: Surroundings): Command {
     });
   member
     .command('erase <tenantId> <authorId>')
-    .description('Erases who an author is: roster, audit log, alerts. Earnings stay. Also after the author was removed.')
+    .description(
+      'Erases who an author is: roster, invitations, audit log of members. Earnings and the address for alerts stay. Also after the author was removed.',
+    )
     .action(async (tenantId: string, authorId: string) => {
       const { database } = await open();
       print({ authorId, ...(await eraseSiteMember({ database }, callOf({ operator }, tenantId), authorId)) });

@@ -18,28 +18,46 @@ export async function insertAlertMail(sql: Sql, mail: AlertMail): Promise<void> 
   );
 }
 
-/** Puts an e-mail that holds a secret into the outbox; it stays sealed there until it is sent. */
+/** What an e-mail counts as, for the limits of a day. */
+export interface Counted {
+  readonly kind: 'invitation' | 'confirm';
+  /** The letter box, hashed under the present pepper and, while it is being rotated, the one before. */
+  readonly mailboxHashes: readonly Buffer[];
+}
+
+/** Counts an e-mail with the statement that writes it; its parameters are $1 site, $2 e-mail, $3 kind, $4 letter box. */
+const COUNTED = 'with counted as (insert into counted_mail (tenant_id, mail_id, kind, mailbox_hash) values ($1, $2, $3, $4))';
+
+const countedOf = (mail: Counted & Pick<AlertMail, 'tenantId' | 'mailId'>): readonly unknown[] => [
+  ...[mail.tenantId, mail.mailId, mail.kind, mail.mailboxHashes[0]],
+];
+
+/** Attempts of a sealed e-mail begin here: workers of before there were any take none of eight attempts or more. */
+const SEALED_FROM = 100;
+
+/** Puts an e-mail that holds a secret into the outbox, and counts it; it stays sealed there until it is sent. */
 export async function insertSealedMail(
   sql: Sql,
-  mail: Omit<AlertMail, 'detail'> & { readonly toAddress: string; readonly sealed: Buffer },
+  mail: Omit<AlertMail, 'detail'> & Counted & { readonly toAddress: string; readonly sealed: Buffer },
 ): Promise<void> {
   await sql.query(
-    "insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed) values ($1, $2, $3, $4, '', $5)",
-    [...[mail.tenantId, mail.mailId, mail.toAddress, mail.subject, mail.sealed]],
+    `${COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed, attempts)
+     values ($1, $2, $5, $6, '', $7, ${SEALED_FROM})`,
+    [...countedOf(mail), mail.toAddress, mail.subject, mail.sealed],
   );
 }
 
-/** E-mails of a kind (what their ids begin with) within a day: of a site, and among them to one address. */
+/** E-mails of a kind within a day: of a site, and among them to one letter box. What was erased since counts as well. */
 export async function countMails(
   sql: Sql,
-  { tenantId, kind, toAddress }: { readonly tenantId: string; readonly kind: string; readonly toAddress: string },
-): Promise<{ readonly ofSite: number; readonly toAddress: number }> {
-  const [row] = await sql.query<{ of_site: number; to_address: number }>(
-    `select count(*)::int as of_site, count(*) filter (where to_address = $3)::int as to_address from alert_mail
-      where tenant_id = $1 and starts_with(mail_id, $2 || '-') and created_at > clock_timestamp() - interval '1 day'`,
-    [tenantId, kind, toAddress],
+  { tenantId, kind, mailboxHashes }: Counted & { readonly tenantId: string },
+): Promise<{ readonly ofSite: number; readonly toMailbox: number }> {
+  const [row] = await sql.query<{ of_site: number; to_mailbox: number }>(
+    `select count(*)::int as of_site, count(*) filter (where mailbox_hash = any($3))::int as to_mailbox from counted_mail
+      where tenant_id = $1 and kind = $2 and created_at > clock_timestamp() - interval '1 day'`,
+    [tenantId, kind, mailboxHashes],
   );
-  return { ofSite: row?.of_site ?? 0, toAddress: row?.to_address ?? 0 };
+  return { ofSite: row?.of_site ?? 0, toMailbox: row?.to_mailbox ?? 0 };
 }
 
 /** An e-mail that is to be sent now. */
@@ -58,9 +76,9 @@ const MAX_ATTEMPTS = 8;
  */
 export async function takeDueMails(sql: Sql, limit: number): Promise<DueMail[]> {
   return await sql.query(
-    `update alert_mail m set attempts = attempts + 1, due_at = clock_timestamp() + power(2, attempts) * interval '1 minute'
-     from (select tenant_id, mail_id from alert_mail where sent_at is null and due_at <= clock_timestamp() and attempts < ${MAX_ATTEMPTS}
-         and created_at > clock_timestamp() - interval '1 day'
+    `update alert_mail m set attempts = attempts + 1, due_at = clock_timestamp() + power(2, attempts % ${SEALED_FROM}) * interval '1 minute'
+     from (select tenant_id, mail_id from alert_mail where sent_at is null and due_at <= clock_timestamp()
+         and attempts < ${MAX_ATTEMPTS} + case when sealed is null then 0 else ${SEALED_FROM} end and created_at > clock_timestamp() - interval '1 day'
        order by due_at limit $1 for update skip locked) due
      where m.tenant_id = due.tenant_id and m.mail_id = due.mail_id
      returning m.tenant_id as "tenantId", m.mail_id as "mailId", m.to_address as "toAddress", m.subject, m.detail,
@@ -112,12 +130,12 @@ export async function confirmAlertAddressRow(sql: Sql, tenantId: string, email: 
   await sql.query('update alert_address set confirmed_email = email where tenant_id = $1 and email = $2', [tenantId, email]);
 }
 
-/** Puts an e-mail into the outbox that asks an address whether it agrees, with `{site}` replaced by the site's first host. */
-export async function insertConfirmationMail(sql: Sql, mail: Omit<DueMail, 'sealed'>): Promise<void> {
+/** Puts an e-mail into the outbox that asks an address whether it agrees, with `{site}` replaced by the site's first host; counts it. */
+export async function insertConfirmationMail(sql: Sql, mail: Omit<DueMail, 'sealed'> & Counted): Promise<void> {
   await sql.query(
-    `insert into alert_mail (tenant_id, mail_id, to_address, subject, detail)
-     select $1::uuid, $2, $3, $4, replace($5, '{site}',
+    `${COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail)
+     select $1::uuid, $2, $5, $6, replace($7, '{site}',
        coalesce((select host from tenant_host where tenant_id = $1 order by position, host limit 1), 'site ' || $1))`,
-    [mail.tenantId, mail.mailId, mail.toAddress, mail.subject, mail.detail],
+    [...countedOf(mail), mail.toAddress, mail.subject, mail.detail],
   );
 }

@@ -34,7 +34,8 @@ as $$
 $$;
 
 -- Takes what says who an author is out of a site's audit log, and returns the e-mail addresses it found: those on the roster and those
--- of its entries. The entries themselves stay, and nobody may change anything else of them.
+-- of its entries about members. The entries themselves stay, and nobody may change anything else of them; entries about anything else
+-- stay whole, also where they hold the same address: who inviting and erasing could blank them would hide where alerts went.
 create function erase_member_from_audit_log(site uuid, author text) returns text[]
   language plpgsql security definer set search_path = public, pg_temp
 as $$
@@ -55,7 +56,7 @@ begin
   foreach email in array emails loop
     update audit_log set before = replace(before::text, to_json(email)::text, '"erased"')::jsonb,
       after = replace(after::text, to_json(email)::text, '"erased"')::jsonb
-     where tenant_id = site
+     where tenant_id = site and action like 'member.%'
        and (strpos(before::text, to_json(email)::text) > 0 or strpos(after::text, to_json(email)::text) > 0);
   end loop;
   return emails;

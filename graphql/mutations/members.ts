@@ -82,7 +82,7 @@ const EraseMemberPayload = builder.objectRef<{ readonly authorId: string }>('Era
 
 ownerMutation('eraseMember', {
   description:
-    'Erases who an author is: the roster, the audit log and alert addresses no longer hold it. Also after the author was removed; earnings stay.',
+    'Erases who an author is: roster, invitations and the audit log of members no longer hold it; the address for alerts stays. Also after the author was removed; earnings stay.',
   input: builder.inputType('EraseMemberInput', {
     description: 'An author to erase.',
     fields: (t) => ({ tenantId: t.id(TENANT_ID), authorId: t.string({ required: true, description: 'The author.' }) }),

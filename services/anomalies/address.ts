@@ -7,9 +7,11 @@ import {
   setAlertAddressRow,
 } from '../../db/anomalies/mails.ts';
 import type { Sql } from '../../db/database.ts';
+import { readEmail } from '../../domain/emailAddress.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { macOf } from '../mac.ts';
 import type { Pepper } from '../pepper.ts';
+import { mailboxHashes } from './mailbox.ts';
 
 /** What addresses for alerts need. */
 export interface AddressDeps {
@@ -30,13 +32,13 @@ const CODE_LIFE_SECONDS = 24 * 3_600;
  * sends a new code. Throws invalid_parameter, not_found, and throttled after three codes of a site within a day. Run it with the site locked.
  */
 export async function setAlertAddress(deps: AddressDeps, tenantId: string, email: string | null): Promise<void> {
-  if (email !== null && (email.length > 254 || !/^[^\s@<>,;:"()[\]\\]+@[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(email))) {
-    throw new ServiceError('invalid_parameter', 'an alert address is one e-mail address', { parameter: 'email' });
-  }
-  if (!(await setAlertAddressRow(deps.database, tenantId, email))) throw new ServiceError('not_found', 'no such site');
+  const read = email === null ? null : readEmail(email);
+  if (!(await setAlertAddressRow(deps.database, tenantId, read?.address ?? null)))
+    throw new ServiceError('not_found', 'no such site');
   const address = await findAlertAddress(deps.database, tenantId);
-  if (address === null || address.isConfirmed) return;
-  const sent = await countMails(deps.database, { tenantId, kind: 'confirm', toAddress: address.email });
+  if (read === null || address === null || address.isConfirmed) return;
+  const counted = { tenantId, kind: 'confirm', mailboxHashes: mailboxHashes(deps.pepper, tenantId, read.mailbox) } as const;
+  const sent = await countMails(deps.database, counted);
   if (sent.ofSite >= MAX_CODES_A_DAY) {
     throw new ServiceError('throttled', `a site sends ${MAX_CODES_A_DAY} codes a day; use the last one, or try again later`, {
       retryAfterSeconds: 3_600,
@@ -44,7 +46,7 @@ export async function setAlertAddress(deps: AddressDeps, tenantId: string, email
   }
   const endsAt = Math.floor(deps.clock() / 1_000) + CODE_LIFE_SECONDS;
   await insertConfirmationMail(deps.database, {
-    tenantId,
+    ...counted,
     mailId: `confirm-${randomUUID()}`,
     toAddress: address.email,
     subject: 'Confirm this address for alerts',

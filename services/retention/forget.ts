@@ -4,6 +4,7 @@ import { dropOffers } from '../../db/licences/offers.ts';
 import { listTenantIds } from '../../db/reports/rollupCheck.ts';
 import type { Ending, PlaceInTime } from '../../db/retention.ts';
 import {
+  COUNTED_MAILS,
   CREDENTIALS,
   findProgress,
   forgetEvents,
@@ -59,7 +60,7 @@ export async function forgetWhatEnded(deps: RetentionDeps): Promise<number> {
   };
   const gone = [
     await ended(TOKENS, before(HOUR_MS)),
-    await ended([REQUEST_KEYS], before(48 * HOUR_MS)),
+    await ended([REQUEST_KEYS, COUNTED_MAILS], before(48 * HOUR_MS)),
     await ended([STRIKES], before(2 * HOUR_MS)),
     await slices(deps, 'licence_offer', () => dropOffers(deps.database, before(HOUR_MS), SLICE)),
     await ended(CREDENTIALS, before(retention.signIns * DAY_MS)),

@@ -2,8 +2,11 @@ import type { SecretBox } from '../../adapters/secretBox.ts';
 import { countMails, insertSealedMail } from '../../db/anomalies/mails.ts';
 import type { Sql } from '../../db/database.ts';
 import { findFirstHost } from '../../db/hosts.ts';
+import { readEmail } from '../../domain/emailAddress.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { mailboxHashes } from '../anomalies/mailbox.ts';
 import { sealedMailContext } from '../anomalies/mails.ts';
+import type { Pepper } from '../pepper.ts';
 
 /** What writing an invitation takes. */
 export interface InvitationMailDeps {
@@ -12,23 +15,24 @@ export interface InvitationMailDeps {
   readonly baseUrl: string;
 }
 
-/** Invitations a day that we send for one site, and to one address of it: nobody fills a stranger's letter box through us. */
-const MAX_A_DAY = { site: 100, address: 3 } as const;
+/** Invitations a day that we send for one site, and to one letter box of it: nobody fills a stranger's through us. */
+const MAX_A_DAY = { site: 100, mailbox: 3 } as const;
 const DAY_SECONDS = 86_400;
 
 /**
  * Puts the e-mail of an invitation into the outbox; its text is sealed, since it holds the token. Throws throttled (429) past 100 a
- * day of a site, or three to one address. Every call is another e-mail.
+ * day of a site, or three to one letter box (`ann+1@` and `ann+2@` are one). Every call is another e-mail. Run it with the site locked.
  */
 export async function mailInvitation(
-  deps: InvitationMailDeps,
+  deps: InvitationMailDeps & { readonly pepper: Pepper },
   sql: Sql,
   invitation: { readonly tenantId: string; readonly email: string; readonly inviteToken: string; readonly expiresAtMs: number },
 ): Promise<void> {
-  const { tenantId, email, inviteToken, expiresAtMs } = invitation;
-  const toAddress = email.trim().toLowerCase();
-  const sent = await countMails(sql, { tenantId, kind: 'invitation', toAddress });
-  if (sent.ofSite >= MAX_A_DAY.site || sent.toAddress >= MAX_A_DAY.address) {
+  const { tenantId, inviteToken, expiresAtMs } = invitation;
+  const { address: toAddress, mailbox } = readEmail(invitation.email);
+  const counted = { tenantId, kind: 'invitation', mailboxHashes: mailboxHashes(deps.pepper, tenantId, mailbox) } as const;
+  const sent = await countMails(sql, counted);
+  if (sent.ofSite >= MAX_A_DAY.site || sent.toMailbox >= MAX_A_DAY.mailbox) {
     throw new ServiceError('throttled', 'no more invitations are sent to this address today, or for this site', {
       retryAfterSeconds: DAY_SECONDS,
     });
@@ -47,5 +51,5 @@ export async function mailInvitation(
     '',
   ].join('\n');
   const sealed = deps.secretBox.seal(text, sealedMailContext(tenantId, mailId));
-  await insertSealedMail(sql, { tenantId, mailId, toAddress, subject: `Invitation from ${host}`, sealed });
+  await insertSealedMail(sql, { ...counted, mailId, toAddress, subject: `Invitation from ${host}`, sealed });
 }

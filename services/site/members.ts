@@ -39,8 +39,11 @@ export async function inviteSiteMember(
     look: (sql) => findMember(sql, tenantId, request.authorId),
     make: async (database) => {
       const invited = await inviteMember({ ...deps, database }, { tenantId, ...request });
-      const { mail } = deps;
-      if (mail) await database.transaction((sql) => mailInvitation(mail, sql, { tenantId, email: request.email, ...invited }));
+      const { mail, pepper } = deps;
+      if (mail)
+        await database.transaction((sql) =>
+          mailInvitation({ ...mail, pepper }, sql, { tenantId, email: request.email, ...invited }),
+        );
       return invited;
     },
   });
@@ -82,7 +85,8 @@ export async function removeSiteMember(deps: Pick<SiteMemberDeps, 'database'>, c
 }
 
 /**
- * Erases an author: the roster, the audit log and alerts say no longer who it was. What was earned stays, by wallet and author id. Also
+ * Erases an author: the roster, e-mailed invitations and the audit log's entries about members say no longer who it was. The address of the
+ * site's alerts stays, and its entries, so that nobody moves alerts and hides it. What was earned stays, by wallet and author id. Also
  * after the author was removed; again: nothing is left to erase, and the log says that it was asked for. Throws what `changeSite` throws.
  */
 export async function eraseSiteMember(

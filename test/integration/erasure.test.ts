@@ -5,7 +5,10 @@ import { readAdminConfig } from '../../bin/config.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { findMismatches } from '../../db/reports/rollupCheck.ts';
+import { pepperOf } from '../../services/pepper.ts';
 import { rebuildAll } from '../../services/reports/rollups.ts';
+import { operatorNamed } from '../../services/site/change.ts';
+import { setSiteAlertAddress } from '../../services/site/rules.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
@@ -14,6 +17,7 @@ import { insertPurchases } from '../support/reports.ts';
 const EMAIL = 'ann.writer@example.org';
 const USER = 'user-of-ann-7731';
 const NAME = 'Bertha Buyer';
+const pepper = pepperOf({ apiKeyPepper: 'p'.repeat(44) });
 const WALLET = `0x${'5e'.repeat(20)}`;
 
 let own: TestDatabase;
@@ -70,21 +74,16 @@ test('an erased author is nowhere any more, not even in the audit log, which say
   await admin('member', 'add', tenantId, '--author', 'ann', '--email', 'ann.writer@example.org');
   await admin('member', 'add', tenantId, '--author', 'bob', '--email', 'bob@example.org');
   await database.query("update member set user_id = $1, accepted_at = now() where author_id = 'ann'", [USER]);
-  await database.query('insert into alert_address (tenant_id, email) values ($1, $2)', [tenantId, EMAIL]);
   await database.query(
-    `insert into alert_mail (tenant_id, mail_id, to_address, subject, detail) values ($1, 'm1', $2, 's', 'd')`,
+    `insert into alert_mail (tenant_id, mail_id, to_address, subject, detail) values ($1, 'invitation-1', $2, 's', 'd')`,
     [tenantId, EMAIL],
   );
   await database.query(
     `insert into audit_log (tenant_id, entry_id, actor_id, actor_via, action, target, before, after)
-     values ($1, $2, 'owner', 'oidc', 'member.remove', 'ann', $3, null), ($1, $4, 'owner', 'oidc', 'alert.address', null, null, $5)`,
-    [
-      ...[tenantId, randomUUID(), JSON.stringify({ email: EMAIL, userId: USER }), randomUUID()],
-      JSON.stringify({ to: [EMAIL], price: '1' }),
-    ],
+     values ($1, $2, 'owner', 'oidc', 'member.remove', 'ann', $3, null)`,
+    [tenantId, randomUUID(), JSON.stringify({ email: EMAIL, userId: USER })],
   );
   expect((await placesOf(EMAIL)).sort()).toEqual([
-    'alert_address.email',
     'alert_mail.to_address',
     'audit_log.after',
     'audit_log.before',
@@ -101,11 +100,23 @@ test('an erased author is nowhere any more, not even in the audit log, which say
     { target: 'ann', before: null, after: null },
     { target: 'ann', before: null, after: null },
   ]);
-  expect(await entries('alert.address')).toEqual([{ target: null, before: null, after: { to: ['erased'], price: '1' } }]);
   expect(await placesOf('bob@example.org')).toEqual(expect.arrayContaining(['member.email', 'audit_log.after']));
 
   expect(await money()).toEqual(before);
   expect(await findMismatches(database, tenantId, { fromMs: 0, toMs: null })).toEqual([]);
+});
+
+test('erasing a member of the address for alerts hides nothing of alerts: their address, e-mail and entries stay', async () => {
+  const thief = 'thief@example.org';
+  const call = { tenantId, actor: operatorNamed('ops') };
+  await setSiteAlertAddress({ database, pepper, clock: Date.now }, call, thief);
+  await admin('member', 'add', tenantId, '--author', 'eve', '--email', thief);
+  expect(await admin('member', 'erase', tenantId, 'eve')).toEqual({ authorId: 'eve', erased: true });
+  expect((await placesOf(thief)).sort()).toEqual(['alert_address.email', 'alert_mail.to_address', 'audit_log.after']);
+  expect(await entries('alerts.set_address')).toEqual([{ target: null, before: { email: null }, after: { email: thief } }]);
+  expect(await entries('member.invite')).toContainEqual(
+    expect.objectContaining({ target: 'eve', after: expect.objectContaining({ email: 'erased' }) }),
+  );
 });
 
 test('an erased account has neither name nor wallet nor a way in; its sites find an entry with its id, and money is as it was', async () => {
@@ -127,7 +138,7 @@ test('an erased account has neither name nor wallet nor a way in; its sites find
   expect(await database.query('select name, wallet, erased_at is not null as erased from buyer_account')).toEqual([
     { name: null, wallet: null, erased: true },
   ]);
-  for (const table of ['buyer_key', 'oauth_client', 'used_assertion', 'licence_offer_memory']) {
+  for (const table of ['buyer_key', 'oauth_client', 'used_assertion', 'licence_offer_memory', 'open_licence_offer']) {
     expect(await database.query(`select 1 from ${table}`), table).toEqual([]);
   }
   expect(await entries('account.erase')).toEqual([{ target: accountId, before: null, after: null }]);
@@ -151,6 +162,13 @@ async function sellLicence(accountId: string): Promise<void> {
      values ($1, $2, $3, 'h', 'alpha.example', '{}', '{}', 'read', now(), now() + interval '1 day', 700, '[]',
        '[{"amountMicro": "700"}]', '0x', 'n', 'a', 'r', now())`,
     [offerId, tenantId, accountId],
+  );
+  await database.query(
+    `insert into open_licence_offer (tenant_id, offer_id, account_id, request_hash, host, patterns, terms, kind, period_from, period_until,
+       price_micro, page_count, pages_digest, legs, pay_to, network, asset, router, expires_at)
+     values ($1, $2, $3, 'h', 'alpha.example', '{}', '{}', 'read', now(), now() + interval '1 day', 700, 1, 'd',
+       '[{"amountMicro": "700"}]', '0x', 'n', 'a', 'r', now())`,
+    [tenantId, randomUUID(), accountId],
   );
   await database.query('insert into licence_offer_memory values ($1, $2, $3, now())', [accountId, 'h', offerId]);
   await database.query(

@@ -35,7 +35,7 @@ afterAll(async () => {
   await own.drop();
 });
 
-test('the nightly round forgets used proofs, scopes, request keys and strikes that ended, keeps the others, and finds nothing again', async () => {
+test('the nightly round forgets used proofs, scopes, request keys, counts of e-mails and strikes that ended, keeps the others, and finds nothing again', async () => {
   for (const age of ['-3 days', '1 minute']) {
     await database.query('insert into used_proof (tenant_id, jti, nonce, expires_at) values ($1, $2, $3, now() + $4::interval)', [
       tenantId,
@@ -47,14 +47,21 @@ test('the nightly round forgets used proofs, scopes, request keys and strikes th
       `insert into idempotency_key (tenant_id, key, request_hash, created_at) values ($1, $2, 'hash', now() + $3::interval)`,
       [tenantId, randomUUID(), age],
     );
+    await database.query(
+      `insert into counted_mail (tenant_id, mail_id, kind, mailbox_hash, created_at)
+       values ($1, $2, 'confirm', '\\x00', now() + $3::interval)`,
+      [tenantId, randomUUID(), age],
+    );
     await database.query('insert into used_sign_in (nonce, expires_at) values ($1, now() + $2::interval)', [age, age]);
   }
   await database.query(
     `insert into payer_strike (network, payer, last_at) values ('eip155:84532', 'old', now() - interval '3 hours'),
        ('eip155:84532', 'new', now())`,
   );
-  expect(await forget()).toBe(4);
-  expect(Object.fromEntries(counted)).toEqual({ used_proof: 1, idempotency_key: 1, used_sign_in: 1, payer_strike: 1 });
+  expect(await forget()).toBe(5);
+  expect(Object.fromEntries(counted)).toEqual({
+    ...{ used_proof: 1, idempotency_key: 1, counted_mail: 1, used_sign_in: 1, payer_strike: 1 },
+  });
   expect(await forget()).toBe(0);
   const [left] = await database.query(
     `select (select count(*)::int from used_proof) as proofs, (select count(*)::int from idempotency_key) as keys,
