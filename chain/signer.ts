@@ -21,8 +21,8 @@ export interface Signer {
   readonly address: Address;
   /** True where signing is a request, which no database transaction may wait for. */
   readonly isRemote: boolean;
-  /** Signs 32 bytes. Throws SignerError. */
-  readonly sign: (digest: Hex) => Promise<DigestSignature>;
+  /** Signs 32 bytes, within `limitMs` where that is less than a key's own limit. Throws SignerError. */
+  readonly sign: (digest: Hex, limitMs?: number) => Promise<DigestSignature>;
 }
 
 /** A key that could not sign; `refused` when what it answered is no signature of it. Nothing was signed, nothing is decided. */
@@ -55,7 +55,7 @@ export interface RemoteKey {
   readonly sign: (digest: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>;
 }
 
-/** How long one signature may take, tries included: the activity that claims a batch has three seconds. */
+/** How long the signatures of one piece of work may take, all together: the activity that claims a batch has three seconds. */
 const SIGN_LIMIT_MS = 1_500;
 const OPEN_LIMIT_MS = 10_000;
 /** After a failure the key rests: a service that hangs must not cost every proposal its limit. */
@@ -75,12 +75,16 @@ export async function openRemoteSigner(
   const signer: Signer = {
     address,
     isRemote: true,
-    sign: async (digest) => {
+    sign: async (digest, limitMs = SIGN_LIMIT_MS) => {
       if (performance.now() < restsUntil) throw new SignerError('away', `the key of ${address} did not answer a moment ago`);
       const bytes = Buffer.from(digest.slice(2), 'hex');
       const began = performance.now();
       try {
-        const signature = signatureOf(await bounded(SIGN_LIMIT_MS, (signal) => key.sign(bytes, signal)), bytes, address);
+        const signature = signatureOf(
+          await bounded(Math.min(limitMs, SIGN_LIMIT_MS), (signal) => key.sign(bytes, signal)),
+          bytes,
+          address,
+        );
         onSigned(performance.now() - began, true);
         return signature;
       } catch (error) {
@@ -97,7 +101,7 @@ export async function openRemoteSigner(
 /**
  * Runs work that signs inside a database transaction, so that no transaction is open while a key is asked: work that wants a signature
  * of a remote key is rolled back, the signature is made, and the work runs again with it. It fits only if nothing changed meanwhile, nonce
- * included: then it wants another one, three times at most. What was signed in vain was never stored and never left the process.
+ * included: then it wants another one, three times at most, within the limit of one. What was signed in vain was never stored and never left the process.
  */
 export async function signedOutside<T>(signer: Signer, work: (signer: Signer) => Promise<T>): Promise<T> {
   if (!signer.isRemote) return work(signer);
@@ -110,13 +114,16 @@ export async function signedOutside<T>(signer: Signer, work: (signer: Signer) =>
       throw new SignatureWanted(digest);
     },
   };
+  let until: number | undefined;
   for (let tries = 1; ; tries += 1) {
     try {
       return await work(ready);
     } catch (error) {
       if (!(error instanceof SignatureWanted)) throw error;
-      if (tries > MOST_TRIES) throw new SignerError('away', 'others used this key faster than it signs');
-      made.set(error.digest, await signer.sign(error.digest));
+      until ??= performance.now() + SIGN_LIMIT_MS;
+      const limitMs = Math.ceil(until - performance.now());
+      if (tries > MOST_TRIES || limitMs <= 0) throw new SignerError('away', 'others used this key faster than it signs');
+      made.set(error.digest, await signer.sign(error.digest, limitMs));
     }
   }
 }

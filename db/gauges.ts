@@ -39,12 +39,17 @@ async function pending(sql: Sql, networks: readonly string[]): Promise<GaugePoin
   ]);
 }
 
-/** Crossings that no safe block proves: settled ones on their way to final, and whatever a reorg took back. */
+/**
+ * Crossings that no safe block proves: settled ones on their way to final, and whatever a reorg took back. Each state is asked for by
+ * itself: each has a partial index of its own, and both in one condition imply neither.
+ */
 async function outstanding(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
   const rows = await sql.query<{ network: string; micro: string; age: string | null }>(
     `select known.network, coalesce(sum(amount_micro), 0) as micro, extract(epoch from now() - min(at)) as age
        from unnest($1::text[]) as known (network) left join (
-         select network, amount_micro, at from payment where watched and recorded and mode = 'live' and state in (${sqlStates(['settled', 'review'])})
+         select network, amount_micro, at from payment where watched and recorded and mode = 'live' and state = 'settled'
+         union all
+         select network, amount_micro, at from payment where watched and recorded and mode = 'live' and state = 'review'
          union all
          select network, amount_micro, at from payment where recorded and mode = 'live'
            and state in (${sqlStates(OPEN_STATES)})) as open using (network)

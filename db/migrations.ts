@@ -7,6 +7,8 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 export interface MigrationFile {
   readonly name: string;
   readonly class: Constructor<Migration>;
+  /** True: its statements run outside of a database transaction. */
+  readonly isOutside: boolean;
 }
 
 /** First line of a file whose statements run one by one, each on its own: `create index concurrently` refuses a transaction. */
@@ -24,7 +26,7 @@ export function migrationOf(name: string, sql: string): MigrationFile {
         this.addSql(statement);
     }
   };
-  return { name, class: SqlFile };
+  return { name, class: SqlFile, isOutside };
 }
 
 /** The migrations in order, by file name. */

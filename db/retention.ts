@@ -47,7 +47,7 @@ export const MAILS: Ending = { kind: 'alert_mail', table: 'alert_mail', ended: '
 /** What e-mails of a day are counted by. */
 export const COUNTED_MAILS: Ending = { kind: 'counted_mail', table: 'counted_mail', ended: 'created_at < $1' };
 
-/** Deletes up to `most` rows that ended before `before`; how many. Again: the next ones. */
+/** Deletes up to `most` rows that ended before `before`; how many. Again: the next ones. Request keys are found by index, the small tables read. */
 export async function forgetSlice(sql: Sql, { table, ended }: Ending, before: Date, most: number): Promise<number> {
   const rows = await sql.query(
     `with old as (select ctid from ${table} where ${ended} limit $2)

@@ -1,4 +1,8 @@
-/** The payments an operator looks for; every statement is bounded by its limit and reads indexes. */
+/**
+ * The payments an operator looks for. Every statement reads indexes and answers no more than its limit; a search by payer, time or state
+ * over all sites reads up to that many for each site, and one by a state without an index of its own goes through a site's payments
+ * until it has them.
+ */
 import type { QueryResultRow } from 'pg';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import { OPEN_STATES } from '../../domain/payment/state.ts';

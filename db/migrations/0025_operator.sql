@@ -14,10 +14,6 @@ create table operator_audit_log (
 create index operator_audit_log_newest on operator_audit_log (at desc, entry_id desc);
 grant select, insert (entry_id, actor_id, action, target, before, after) on operator_audit_log to svc_app;
 
-create index audit_log_by_operator on audit_log (at desc, entry_id desc) where actor_via = 'operator';
-create index buyer_account_newest on buyer_account (created_at desc, account_id desc);
-create index buyer_key_by_account on buyer_key (account_id);
-
 -- A person looked at a payment under review that no evidence decides: it is watched no more, until it is asked to be.
 alter table payment add column review_closed_at timestamptz(3);
 alter table payment add column review_closed_reason text;

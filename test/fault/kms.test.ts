@@ -1,4 +1,5 @@
 /** A relayer key that stays in a key management service: the same bytes as a local one, and a service that is away costs nobody money. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseTransaction } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import { openAwsKey } from '../../adapters/kms/aws.ts';
 import { openGcpKey } from '../../adapters/kms/gcp.ts';
 import { signReplacement } from '../../chain/replacement.ts';
 import type { Signer } from '../../chain/signer.ts';
-import { localSigner, openRemoteSigner } from '../../chain/signer.ts';
+import { localSigner, openRemoteSigner, signedOutside } from '../../chain/signer.ts';
 import { flushSplits } from '../../services/relayer/flush.ts';
 import { attempt, look, mine, sendAll, spend, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
@@ -22,11 +23,13 @@ const VERSION = 'projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersion
 let kms: TestKms;
 let world: SettlementWorld;
 let signer: Signer;
+/** Milliseconds of each signature that was asked for, as the signer saw them. */
+const took: number[] = [];
 const gifts = new Map<string, bigint>();
 beforeAll(async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' });
   kms = await startKms(KEY);
-  signer = await openRemoteSigner(await openAwsKey(ARN, { endpoint: kms.url }));
+  signer = await openRemoteSigner(await openAwsKey(ARN, { endpoint: kms.url }), (ms) => took.push(ms));
   world = await startSettlement({ automine: true, runBatches: false, waitMs: 50, signers: [signer] });
   await mine(world, 5);
 });
@@ -129,10 +132,13 @@ test('while the service hangs or fails payments wait, one alert is raised, and a
     (await world.database.query("select 1 from operator_alert where kind = 'relayer_signer' and resolved_at is null")).length;
   for (const mood of ['hang', 'error'] as const) {
     kms.mood = mood;
-    const began = performance.now();
+    const asked = took.length;
     await sendAll(world);
     await sendAll(world);
-    expect(performance.now() - began, mood).toBeLessThan(3_000);
+    // Of two rounds one asks at most: the key rests. It gives up after 1.5 s; twice that is told apart from no limit, on a busy machine too.
+    const waited = took.slice(asked);
+    expect(waited.length, mood).toBeLessThanOrEqual(1);
+    expect(Math.max(0, ...waited), mood).toBeLessThan(3_000);
     expect([await stateOf(world, payment), (await sent()).length, await alerts()]).toMatchObject([
       { state: 'accepted' },
       before,
@@ -148,4 +154,14 @@ test('while the service hangs or fails payments wait, one alert is raised, and a
   await sweep(world, 3);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'final' });
   expect((await sent()).length).toBe(before + 1);
+});
+
+test('work that wants one signature after another has the time of one for all of them, however often it may try', async () => {
+  const slow = await openAws();
+  kms.onSign = () => sleep(900);
+  const before = kms.asked();
+  let wanted = 0;
+  const work = (key: Signer) => key.sign(`0x${String(++wanted).padStart(64, '0')}`);
+  await expect(signedOutside(slow, work)).rejects.toThrow(/no answer within/);
+  expect(kms.asked() - before).toBeLessThanOrEqual(2);
 });

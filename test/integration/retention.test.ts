@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Database } from '../../db/database.ts';
+import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { findMismatches } from '../../db/reports/rollupCheck.ts';
-import { REMOVED } from '../../db/retention.ts';
+import { forgetSlice, REMOVED, REQUEST_KEYS } from '../../db/retention.ts';
 import { rebuildAll } from '../../services/reports/rollups.ts';
 import { forgetWhatEnded } from '../../services/retention/forget.ts';
 import { insertCrossing, insertTenant } from '../support/ledger.ts';
@@ -33,6 +33,22 @@ beforeEach(async () => {
 afterAll(async () => {
   await database.close();
   await own.drop();
+});
+
+test('request keys that ended are found by their time, not by reading all that are there', async () => {
+  const plan = await database.transaction(async (sql) => {
+    await sql.query('set local enable_seqscan = off');
+    let explained: unknown[] = [];
+    const asked: Sql = {
+      query: async (text, values) => {
+        explained = await sql.query(`explain ${text}`, values);
+        return [];
+      },
+    };
+    await forgetSlice(asked, REQUEST_KEYS, new Date(), 1_000);
+    return JSON.stringify(explained);
+  });
+  expect(plan).toMatch(/idempotency_key_by_time/);
 });
 
 test('the nightly round forgets used proofs, scopes, request keys, counts of e-mails and strikes that ended, keeps the others, and finds nothing again', async () => {

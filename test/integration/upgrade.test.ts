@@ -6,10 +6,8 @@ import { listMigrations, migrationOf } from '../../db/migrations.ts';
 import { createDatabase as createEmpty, dropDatabase } from '../../sandbox/parts/postgres-roles.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
+import { PREVIOUS, runOldStatements } from '../support/previous-release.ts';
 import { query } from '../support/sql.ts';
-
-/** The newest migration of the previous release, and the statements it still sends while the new version is coming up. */
-const PREVIOUS = '0007_anomalies.sql';
 
 let copied: TestDatabase;
 const names: string[] = [];
@@ -32,50 +30,44 @@ async function empty(): Promise<{ readonly owner: string; readonly app: string }
 }
 
 const tenantId = randomUUID();
-const hash = '\\x00ff';
-
-/** What the previous release writes. */
-const OLD_STATEMENTS: readonly (readonly [string, readonly unknown[]])[] = [
-  [
-    "insert into tenant (tenant_id, status, plan, price_usdc, owner_user_id) values ($1, 'active', 'studio', 0.01, 'owner-1')",
-    [tenantId],
-  ],
-  ["insert into tenant_pricing (tenant_id, version, pricing) values ($1, 1, '{}')", [tenantId]],
-  ['insert into tenant_host (tenant_id, host, verified_at) values ($1, $2, now())', [tenantId, 'old.example']],
-  ["insert into owner_token (token_hash, tenant_id, user_id) values ($2::bytea, $1, 'owner-1')", [tenantId, hash]],
-  [
-    `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, agent, at)
-     values ($1, $2, 'old.example', 'a', 'denied', 'agent', 'other', now())`,
-    [tenantId, randomUUID()],
-  ],
-];
 
 test('the data of the previous release is upgraded, and its statements still work beside the new version', async () => {
   const database = await empty();
   const old = await openDatabase({ url: database.owner, poolSize: 1 });
   await old.orm.migrator.up({ to: PREVIOUS });
   await old.close();
-  for (const [statement, values] of OLD_STATEMENTS) await query(database.app, statement, values);
+  const [before, beside] = [randomUUID(), randomUUID()];
+  await runOldStatements(database.app, before, 'old.example');
 
   await migrate(database.owner);
   const done = (await query(database.owner, 'select name from schema_migration order by name')).map((row) => row['name']);
   expect(done).toEqual(listMigrations().map(({ name }) => name));
-  const [kept] = await query(database.app, 'select t.plan, h.host from tenant as t join tenant_host as h using (tenant_id)');
-  expect(kept).toEqual({ plan: 'studio', host: 'old.example' });
-
-  const next = randomUUID();
-  for (const [statement, values] of OLD_STATEMENTS) {
-    const renewed = values.map((value) => (value === tenantId ? next : value === hash ? '\\x01ff' : value));
-    const host = renewed.map((value) => (value === 'old.example' ? 'next.example' : value));
-    await query(database.app, statement, host);
+  await runOldStatements(database.app, beside, 'next.example');
+  const kept = `select t.plan, h.host, p.state, p.recorded, m.user_id, a.email, l.quoted_at is not null as heard
+    from tenant as t join tenant_host as h using (tenant_id) join payment as p using (tenant_id) join member as m using (tenant_id)
+      join alert_address as a using (tenant_id) join host_liveness as l on l.tenant_id = t.tenant_id and l.host = h.host
+    where t.tenant_id = $1`;
+  for (const [site, host] of [
+    [before, 'old.example'],
+    [beside, 'next.example'],
+  ] as const) {
+    const row = {
+      plan: 'studio',
+      host,
+      state: 'settled',
+      recorded: true,
+      user_id: 'writer-1',
+      email: 'owner@old.example',
+      heard: true,
+    };
+    expect(await query(database.app, kept, [site]), host).toEqual([row]);
   }
-  expect(await query(database.app, 'select 1 from tenant')).toHaveLength(2);
 });
 
 test('sums of earlier releases are added up to the months and hours of a site that the new version reads', async () => {
   const database = await empty();
   const old = await openDatabase({ url: database.owner, poolSize: 1 });
-  await old.orm.migrator.up({ to: PREVIOUS });
+  await old.orm.migrator.up({ to: '0007_anomalies.sql' });
   await old.close();
   const other = randomUUID();
   for (const site of [tenantId, other]) {
@@ -145,6 +137,28 @@ test('a migration that waits for a lock lets live writes pass, and goes on by it
   await migrating;
   expect(await query(database.owner, 'select 1 from schema_migration')).toHaveLength(listMigrations().length);
   await app.close();
+});
+
+test('an index built beside live writes waits for an older snapshot as long as that is open, and is then whole', async () => {
+  const database = await empty();
+  const reading = await openDatabase({ url: database.owner, poolSize: 1 });
+  await reading.orm.migrator.up({ to: '0025_operator.sql' });
+  const watching = await openDatabase({ url: database.owner, poolSize: 1 });
+  let migrating: Promise<void> | undefined;
+  await reading.transaction(async (held) => {
+    await held.query('select 1 from payment');
+    migrating = migrate(database.owner);
+    migrating.catch(() => undefined);
+    const waits = `select max(extract(epoch from clock_timestamp() - query_start))::float8 as seconds, count(*)::int as count
+      from pg_stat_activity where datname = current_database() and query like 'create index concurrently%' and wait_event_type = 'Lock'`;
+    const waited = async (): Promise<number> => Number((await watching.query<{ seconds: number }>(waits))[0]?.seconds ?? 0);
+    // Longer than any other statement of a migration waits: it is still the same one.
+    await expect.poll(waited, { timeout: 30_000, interval: 100 }).toBeGreaterThan(3);
+  }, 'repeatable read read only');
+  await migrating;
+  expect(await watching.query('select indexrelid::regclass::text from pg_index where not indisvalid')).toEqual([]);
+  expect(await watching.query('select 1 from schema_migration')).toHaveLength(listMigrations().length);
+  await Promise.all([reading.close(), watching.close()]);
 });
 
 test('a migration outside a transaction builds its index beside writes that are open', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { readDatabaseGauges } from '../../db/gauges.ts';
 import { listWatched } from '../../db/settlement/sweep.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
@@ -37,6 +38,24 @@ test('what is watched is read in the order of its turns, however much else is: n
   });
   expect(plan.match(/payment_watched/g)).toHaveLength(2);
   expect(plan).not.toMatch(/Sort/);
+});
+
+test('no gauge reads all payments: each state that is not through has an index', async () => {
+  const asked: [string, readonly unknown[] | undefined][] = [];
+  const query: Sql['query'] = async (text, values) => {
+    asked.push([text, values]);
+    return [];
+  };
+  await readDatabaseGauges({ query }, [NETWORK]);
+  const plan = await database.transaction(async (sql) => {
+    await sql.query('set local enable_seqscan = off');
+    const explained: unknown[] = [];
+    for (const [text, values] of asked) explained.push(await sql.query(`explain ${text}`, values));
+    return JSON.stringify(explained);
+  });
+  expect(plan).toMatch(/payment_unfinal/);
+  expect(plan).toMatch(/payment_watched_in_turns/);
+  expect(plan).not.toMatch(/Seq Scan on payment/);
 });
 
 test('a payment that a live batch is about to decide is left alone for some seconds; whatever else is watched is not', async () => {
