@@ -17,6 +17,5 @@ test('a list of payment states is one of domain/payment/state.ts: written by han
         .filter((list) => list.split(',').every((one) => states.has(one.trim().slice(1, -1))))
         .map((list) => `${path}: ${list}`),
     );
-  // Recorded money that no safe block proves is no class of states: it is `settled`, or what a reorg left to a person.
-  expect(found).toEqual(["db/gauges.ts: 'settled', 'review'"]);
+  expect(found).toEqual([]);
 });
