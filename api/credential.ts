@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { readBearer } from '../domain/bearer.ts';
 import { publisherHash } from '../services/keys.ts';
 import type { CredentialHash } from '../services/pepper.ts';
 import type { HandlerDeps } from './route.ts';
 
-/** The bearer credential of a request; null when there is none of that form (RFC 6750 §2.1). */
-export function bearerOf({ headers }: IncomingMessage): string | null {
-  return /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(headers.authorization ?? '')?.[1] ?? null;
+const MOST_CHARS = 4_096;
+
+/** The bearer credential of a request; null when there is none (`readBearer`). */
+export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string | null {
+  return readBearer(headers.authorization, MOST_CHARS);
 }
 
 /**

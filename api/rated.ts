@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '../domain/errors.ts';
 import { COSTS } from '../domain/rate.ts';
 import { publisherHash } from '../services/keys.ts';
@@ -6,7 +6,6 @@ import type { PublisherDeps } from '../services/publisher.ts';
 import type { Holder, Rates } from '../services/rates.ts';
 import { holderOfKey } from '../services/rates.ts';
 import type { AddressReader } from './address.ts';
-import { bearerOf } from './credential.ts';
 import { asServiceError } from './errors.ts';
 import type { Handler } from './front.ts';
 import { tellInTime } from './held.ts';
@@ -15,6 +14,8 @@ import { tellInTime } from './held.ts';
 export interface RatedDoor extends Pick<PublisherDeps, 'pepper' | 'testKeysEnabled' | 'snapshots'> {
   readonly rates: Rates;
   readonly addressOf: AddressReader;
+  /** The credential as the door itself reads it: one that it looks at and we do not would be counted by nobody. */
+  readonly bearerOf: (request: IncomingMessage) => string | null;
   /** Answers a call that does not reach the door. */
   readonly refuse: (response: ServerResponse, error: ServiceError) => void;
 }
@@ -25,7 +26,7 @@ export interface RatedDoor extends Pick<PublisherDeps, 'pepper' | 'testKeysEnabl
  */
 export function rateDoor(door: Handler, deps: RatedDoor): Handler {
   return async (request, response) => {
-    const token = bearerOf(request);
+    const token = deps.bearerOf(request);
     if (token === null) return door(request, response);
     const letIn = async (): Promise<void> => {
       await door(request, response);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readBearer } from '../domain/bearer.ts';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { COSTS } from '../domain/rate.ts';
 import { noteRefusal } from '../services/answers/note.ts';
@@ -96,8 +97,12 @@ async function letIn(deps: GraphqlDeps, bearer: string | null): Promise<Pick<Vis
   return { key, owner: null };
 }
 
-function bearerOf(request: IncomingMessage): string | null {
-  return /^Bearer +([\x21-\x7e]{1,8192}) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
+/** Tokens of identity providers are long. */
+const MOST_BEARER_CHARS = 8_192;
+
+/** The bearer credential of a request; null when there is none (`readBearer`). */
+export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string | null {
+  return readBearer(headers.authorization, MOST_BEARER_CHARS);
 }
 
 /** Streams are not given: an answer is one JSON document. */

@@ -7,7 +7,7 @@ import type { AddressReader } from '../../api/address.ts';
 import { API_VERSION, pathOf, requestIdOf } from '../../api/door.ts';
 import { rateDoor } from '../../api/rated.ts';
 import type { GraphqlDeps } from '../../graphql/context.ts';
-import { createGraphqlDoor, sendError } from '../../graphql/door.ts';
+import { bearerOf, createGraphqlDoor, sendError } from '../../graphql/door.ts';
 import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
 import type { Rates } from '../../services/rates.ts';
@@ -60,7 +60,7 @@ export async function openGraphql(
   const isPageOn = config.graphiql ?? config.environment !== 'production';
   const page = isPageOn ? { key: config.graphiqlToken ?? null } : null;
   const counted = createGraphqlDoor(door, { ask: thread.ask, change, connections: pool.poolSize }, page);
-  const handle = rateDoor(counted, { ...deps, refuse: (response, error) => sendError(deps, response, error) });
+  const handle = rateDoor(counted, { ...deps, bearerOf, refuse: (response, error) => sendError(deps, response, error) });
   return {
     before: (rest) => (request, response) => {
       if (pathOf(request) !== GRAPHQL_PATH) return rest(request, response);
