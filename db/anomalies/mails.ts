@@ -130,12 +130,10 @@ export async function confirmAlertAddressRow(sql: Sql, tenantId: string, email: 
   await sql.query('update alert_address set confirmed_email = email where tenant_id = $1 and email = $2', [tenantId, email]);
 }
 
-/** Puts an e-mail into the outbox that asks an address whether it agrees, with `{site}` replaced by the site's first host; counts it. */
+/** Puts an e-mail into the outbox that asks an address whether it agrees, and counts it. */
 export async function insertConfirmationMail(sql: Sql, mail: Omit<DueMail, 'sealed'> & Counted): Promise<void> {
   await sql.query(
-    `${COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail)
-     select $1::uuid, $2, $5, $6, replace($7, '{site}',
-       coalesce((select host from tenant_host where tenant_id = $1 order by position, host limit 1), 'site ' || $1))`,
+    `${COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail) values ($1, $2, $5, $6, $7)`,
     [...countedOf(mail), mail.toAddress, mail.subject, mail.detail],
   );
 }

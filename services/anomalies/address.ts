@@ -7,6 +7,7 @@ import {
   setAlertAddressRow,
 } from '../../db/anomalies/mails.ts';
 import type { Sql } from '../../db/database.ts';
+import { findFirstHost } from '../../db/hosts.ts';
 import { readEmail } from '../../domain/emailAddress.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { macOf } from '../mac.ts';
@@ -44,6 +45,7 @@ export async function setAlertAddress(deps: AddressDeps, tenantId: string, email
       retryAfterSeconds: 3_600,
     });
   }
+  const site = (await findFirstHost(deps.database, tenantId)) ?? `site ${tenantId}`;
   const endsAt = Math.floor(deps.clock() / 1_000) + CODE_LIFE_SECONDS;
   await insertConfirmationMail(deps.database, {
     ...counted,
@@ -51,7 +53,7 @@ export async function setAlertAddress(deps: AddressDeps, tenantId: string, email
     toAddress: address.email,
     subject: 'Confirm this address for alerts',
     detail:
-      `The owner of {site} asks for its alerts to be sent to this address. If you agree, tell the owner this code, which ends in ` +
+      `The owner of ${site} asks for its alerts to be sent to this address. If you agree, tell the owner this code, which ends in ` +
       `24 hours:\n\n${codeOf(deps.pepper.current, tenantId, address.email, endsAt)}\n\nIf you do nothing, no alert is sent here.`,
   });
 }
