@@ -45,8 +45,8 @@ export async function addDeliveries(
        join unnest($1::uuid[], $2::uuid[]) with ordinality u (t, e, o) on o = 1 + n % $4),
      event as (insert into webhook_event (tenant_id, event_id, type, detailed, summary)
        select t, 'evt_' || gen_random_uuid(), 'settlement.completed', $5, '{}' from place returning tenant_id, event_id)
-     insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket)
-     select tenant_id, 'dlv_' || gen_random_uuid(), event_id, e, ('x' || right(e::text, 2))::bit(8)::integer
+     insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket, profile)
+     select tenant_id, 'dlv_' || gen_random_uuid(), event_id, e, ('x' || right(e::text, 2))::bit(8)::integer, 'detailed'
      from event join (select t, e from unnest($1::uuid[], $2::uuid[]) u (t, e)) u on t = tenant_id returning delivery_id as id`,
     [
       endpoints.map(({ tenantId }) => tenantId),

@@ -1,5 +1,7 @@
+import type { Profile } from '../../domain/webhook/event.ts';
 import type { Sql } from '../database.ts';
 import type { EndpointRef } from './cooling.ts';
+import { IS_LEASED } from './leases.ts';
 
 /** The end of one attempt, ready to be written. */
 export interface AttemptRecord {
@@ -9,6 +11,8 @@ export interface AttemptRecord {
   readonly leaseId: string;
   readonly slot: number;
   readonly attempt: number;
+  /** What its bytes were made for: later attempts make the same. */
+  readonly profile: Profile;
   readonly startedAtMs: number;
   readonly durationMs: number;
   readonly status: number | null;
@@ -42,24 +46,28 @@ export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]
     `with result as (
        select * from json_to_recordset($1) as r ("tenantId" uuid, "deliveryId" text, "endpointId" uuid, "leaseId" uuid,
          slot smallint, attempt smallint, "startedAtMs" double precision, "durationMs" integer, status smallint, reason text,
-         "responseStart" text, state text, "dueAtMs" double precision, counts boolean)
+         "responseStart" text, state text, "dueAtMs" double precision, counts boolean, profile text)
+     ), freed as (
+       update endpoint_lease l set leased_until = '-infinity', lease_id = null, delivery_id = null
+       from result r where l.tenant_id = r."tenantId" and l.endpoint_id = r."endpointId" and l.slot = r.slot
+         and l.lease_id = r."leaseId"
+       returning r."leaseId"
      ), written as (
        update delivery d set state = r.state, reason = r.reason, attempts = greatest(d.attempts, r.attempt),
          retrying = d.retrying or r.state = 'pending', leased_until = '-infinity', lease_id = null,
+         profile = coalesce(d.profile, r.profile),
          due_at = coalesce(to_timestamp(r."dueAtMs" / 1000), d.due_at),
          decided_at = case when r.state <> 'pending' then clock_timestamp() end
        from result r where d.tenant_id = r."tenantId" and d.delivery_id = r."deliveryId" and d.state = 'pending'
-         and (d.lease_id = r."leaseId" or r.state = 'delivered')
+         and (r.state = 'delivered' or (r."leaseId" in (select "leaseId" from freed) and not exists (
+           select from endpoint_lease other where other.tenant_id = r."tenantId" and other.endpoint_id = r."endpointId"
+             and other.delivery_id = r."deliveryId" and other.slot <> r.slot and other.leased_until > clock_timestamp())))
        returning r."tenantId", r."deliveryId", r."endpointId", r.attempt, r."startedAtMs", r."durationMs", r.status, r.reason,
          r."responseStart", r.state, r.counts
      ), logged as (
        insert into delivery_attempt (tenant_id, delivery_id, attempt, started_at, duration_ms, status, reason, response_start)
        select "tenantId", "deliveryId", attempt, to_timestamp("startedAtMs" / 1000), "durationMs", status, reason, "responseStart"
        from written on conflict do nothing
-     ), freed as (
-       update endpoint_lease l set leased_until = '-infinity', lease_id = null
-       from result r where l.tenant_id = r."tenantId" and l.endpoint_id = r."endpointId" and l.slot = r.slot
-         and l.lease_id = r."leaseId"
      ), health as (
        select "tenantId", "endpointId", bool_or(state = 'delivered') as delivered,
          count(*) filter (where state <> 'delivered' and counts) as failures, count(*) filter (where state = 'exhausted') as exhausted
@@ -103,9 +111,9 @@ export async function listOrphans(
   overdueMs: number,
 ): Promise<OrphanedDelivery[]> {
   const rows = await sql.query<{ tenant_id: string; delivery_id: string; attempts: number; due_at: Date }>(
-    `select tenant_id, delivery_id, attempts, due_at from delivery
+    `select tenant_id, delivery_id, attempts, due_at from delivery d
      where state = 'pending' and retrying and bucket >= $1 and bucket < $2
-       and due_at < clock_timestamp() - $3 * interval '1 millisecond' and leased_until <= clock_timestamp()
+       and due_at < clock_timestamp() - $3 * interval '1 millisecond' and leased_until <= clock_timestamp() and not ${IS_LEASED}
      order by due_at limit 100`,
     [range.from, range.to, overdueMs],
   );

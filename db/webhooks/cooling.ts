@@ -1,6 +1,6 @@
 import type { Sql } from '../database.ts';
 import type { LeasedDelivery } from './leases.ts';
-import { leaseWithSlot } from './leases.ts';
+import { IS_LEASED, leaseWithSlot } from './leases.ts';
 
 /** Names one endpoint. */
 export interface EndpointRef {
@@ -48,9 +48,10 @@ export type ProbeLease =
  */
 export async function leaseOldest(sql: Sql, endpoint: EndpointRef, bucket: number, leaseMs: number): Promise<ProbeLease> {
   const { tenantId, endpointId } = endpoint;
-  const waits = `from delivery where bucket = $1 and tenant_id = $2 and endpoint_id = $3 and state = 'pending' and not retrying`;
+  const waits = `from delivery d where bucket = $1 and tenant_id = $2 and endpoint_id = $3 and state = 'pending' and not retrying`;
   const [row] = await sql.query<{ delivery_id: string }>(
-    `select delivery_id ${waits} and leased_until <= clock_timestamp() order by delivery_id limit 1 for update skip locked`,
+    `select delivery_id ${waits} and leased_until <= clock_timestamp() and not ${IS_LEASED}
+       order by delivery_id limit 1 for update of d skip locked`,
     [bucket, tenantId, endpointId],
   );
   if (row === undefined) {

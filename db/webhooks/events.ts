@@ -141,9 +141,10 @@ export async function insertEvent(sql: Sql, event: NewEvent): Promise<void> {
   );
   if (event.deliveries.length === 0) return;
   await sql.query(
-    `insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket)
-     select $1, d."deliveryId", $2, d."endpointId", d.bucket
-     from json_to_recordset($3) as d ("deliveryId" text, "endpointId" uuid, bucket smallint) on conflict do nothing`,
+    `insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket, profile)
+     select $1, d."deliveryId", $2, d."endpointId", d.bucket, e.profile
+     from json_to_recordset($3) as d ("deliveryId" text, "endpointId" uuid, bucket smallint)
+       join webhook_endpoint e on e.tenant_id = $1 and e.endpoint_id = d."endpointId" on conflict do nothing`,
     [event.tenantId, event.eventId, JSON.stringify(event.deliveries)],
   );
   await sql.query(`select pg_notify('${DELIVERY_CHANNEL}', '')`);

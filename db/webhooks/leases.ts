@@ -1,6 +1,6 @@
 import type { ChatEvent } from '../../domain/webhook/chat.ts';
 import type { Channel } from '../../domain/webhook/endpoint.ts';
-import type { EventType } from '../../domain/webhook/event.ts';
+import type { EventType, Profile } from '../../domain/webhook/event.ts';
 import type { Sql } from '../database.ts';
 
 /** A delivery we may send now: leased together with one of its endpoint's slots until `leased_until`. */
@@ -18,7 +18,9 @@ export interface LeasedDelivery {
   readonly channel: Channel;
   readonly enabled: boolean;
   readonly type: EventType;
-  /** The frozen bytes; null for a chat message that has none yet. */
+  /** What its bytes are made for. */
+  readonly profile: Profile;
+  /** The bytes; null for a chat message that has none yet. */
   readonly body: string | null;
   /** What a chat message is made of, while it has no bytes. */
   readonly chatEvent: ChatEvent | null;
@@ -26,20 +28,28 @@ export interface LeasedDelivery {
   readonly sealedSecrets: readonly string[];
 }
 
+/** The profile of a delivery, chosen when it was made; the version before left it to the first attempt. */
+const profileOf = (e: string): string => `coalesce(d.profile, ${e}.profile)`;
+
 /**
- * The envelope as text around the event's stored data, which nobody may change; the profile is the
- * endpoint's at this moment. Bytes that are stored already stay. Chat messages get theirs from the domain. `d` is the delivery;
- * `e` and `ev` are where the statement has the endpoint and the event.
+ * The bytes of a delivery: the envelope around the event's stored data. Every attempt makes the same ones, since nobody may change what
+ * they are made of. Bytes that are stored stay: those of chat messages, which the domain makes, and of the version before. `d` is the
+ * delivery; `e` and `ev` are where the statement has the endpoint and the event.
  */
 const frozenBody = (e: string, ev: string): string => `coalesce(d.body, case when ${e}.channel = 'raw' then
     '{"id":"' || d.delivery_id || '","type":"' || ${ev}.type || '","eventId":"' || ${ev}.event_id || '","createdAt":'
     || (extract(epoch from ${ev}.created_at) * 1000)::bigint || ',"data":'
-    || (case ${e}.profile when 'summary' then ${ev}.summary else ${ev}.detailed end)::text || '}' end)`;
+    || (case ${profileOf(e)} when 'summary' then ${ev}.summary else ${ev}.detailed end)::text || '}' end)`;
 
-/** What a delivery is leased with, once it has its bytes. */
-const leasedColumns = (e: string, ev: string): string => `d.tenant_id, d.delivery_id, d.endpoint_id, d.lease_id, d.attempts,
-  d.schedule_from, d.body, ${e}.url, ${e}.channel, ${e}.enabled, ${ev}.type, case when d.body is null then
+/** What a delivery is leased with. */
+const leasedColumns = (e: string, ev: string): string => `d.tenant_id, d.delivery_id, d.endpoint_id, d.attempts, d.schedule_from,
+  ${profileOf(e)} as profile, ${frozenBody(e, ev)} as body, ${e}.url, ${e}.channel, ${e}.enabled, ${ev}.type,
+  case when d.body is null and ${e}.channel <> 'raw' then
     json_build_object('type', ${ev}.type, 'host', ${ev}.host, 'detailed', ${ev}.detailed, 'summary', ${ev}.summary) end as chat_event`;
+
+/** Whether a slot of its endpoint that is not free names the delivery `d`. */
+export const IS_LEASED = `exists (select from endpoint_lease named where named.tenant_id = d.tenant_id and named.endpoint_id = d.endpoint_id
+  and named.delivery_id = d.delivery_id and named.leased_until > clock_timestamp())`;
 
 /** Valid secrets of the endpoint of `d`, sealed, as base64 between spaces: text costs the driver far less than an array of bytes. */
 const SEALED_SECRETS = `(select string_agg(encode(s.sealed, 'base64'), ' ' order by s.created_at desc, s.secret_id)
@@ -49,7 +59,9 @@ const SEALED_SECRETS = `(select string_agg(encode(s.sealed, 'base64'), ' ' order
 /**
  * Leases up to `limit` deliveries of the buckets [from, to) for their first attempt, the oldest first, each with a free slot of
  * its endpoint. Endpoints are found by a loose index scan, so that a long queue of a slow one costs one probe; an endpoint
- * without a free slot, or one that cools, keeps its rows and uses no attempt. Run it in a database transaction.
+ * without a free slot, or one that cools, keeps its rows and uses no attempt. The slot says which delivery it is leased for: the
+ * delivery's row is locked and not written. Both slots of an endpoint are locked, so that their newest rows say what is leased. Run it
+ * in a database transaction.
  */
 export async function leaseFirstAttempts(
   sql: Sql,
@@ -67,32 +79,35 @@ export async function leaseFirstAttempts(
          where d.state = 'pending' and not d.retrying and d.bucket < (select $2::smallint)
            and (d.bucket, d.tenant_id, d.endpoint_id) > (w.bucket, w.tenant_id, w.endpoint_id)
          order by 1, 2, 3 limit 1) next
-     ), free as (
-       select w.bucket, l.tenant_id, l.endpoint_id, l.slot, e.url, e.channel, e.enabled, e.profile
+     ), slot as (
+       select w.bucket, l.tenant_id, l.endpoint_id, l.slot, l.leased_until <= clock_timestamp() as is_free, l.delivery_id as named,
+         e.url, e.channel, e.enabled, e.profile
        from waiting w join webhook_endpoint e using (tenant_id, endpoint_id) join endpoint_lease l using (tenant_id, endpoint_id)
-       where l.leased_until <= clock_timestamp() and e.cooled_until is null
+       where e.cooled_until is null and exists (select from endpoint_lease free
+         where free.tenant_id = w.tenant_id and free.endpoint_id = w.endpoint_id and free.leased_until <= clock_timestamp())
        for update of l skip locked
      ), numbered as (
-       select *, row_number() over (partition by tenant_id, endpoint_id order by slot) as place from free
+       select *, row_number() over (partition by tenant_id, endpoint_id, is_free order by slot) as place,
+         count(*) over (partition by tenant_id, endpoint_id) as locked,
+         max(named) filter (where not is_free) over (partition by tenant_id, endpoint_id) as busy
+       from slot
      ), pair as (
-       select n.*, d.delivery_id, d.event_id from numbered n cross join lateral (
-         select delivery_id, event_id from delivery
+       select n.*, d.delivery_id from numbered n cross join lateral (
+         select delivery_id from delivery
          where bucket = n.bucket and tenant_id = n.tenant_id and endpoint_id = n.endpoint_id
-           and state = 'pending' and not retrying and leased_until <= clock_timestamp()
+           and state = 'pending' and not retrying and leased_until <= clock_timestamp() and delivery_id is distinct from n.busy
          order by delivery_id offset n.place - 1 limit 1) d
+       where n.is_free and n.locked = 2
        order by d.delivery_id limit (select $3::integer)
-     ), told as materialized (
-       select p.*, ev.type, ev.host, ev.detailed, ev.summary, ev.created_at
-       from pair p join webhook_event ev on ev.tenant_id = p.tenant_id and ev.event_id = p.event_id
      ), leased as (
-       update delivery d set leased_until = clock_timestamp() + $4 * interval '1 millisecond', lease_id = gen_random_uuid(),
-         body = ${frozenBody('t', 't')}
-       from told t
-       where d.bucket = t.bucket and d.tenant_id = t.tenant_id and d.endpoint_id = t.endpoint_id and d.delivery_id = t.delivery_id
-         and d.state = 'pending' and not d.retrying and d.leased_until <= clock_timestamp()
-       returning t.slot, d.leased_until, ${leasedColumns('t', 't')}
+       select t.slot, clock_timestamp() + $4 * interval '1 millisecond' as leased_until, gen_random_uuid() as lease_id,
+         ${leasedColumns('t', 'ev')}
+       from pair t join delivery d on d.tenant_id = t.tenant_id and d.delivery_id = t.delivery_id
+         join webhook_event ev on ev.tenant_id = d.tenant_id and ev.event_id = d.event_id
+       where d.state = 'pending' and not d.retrying and d.leased_until <= clock_timestamp()
+       for update of d skip locked
      ), slotted as (
-       update endpoint_lease l set leased_until = d.leased_until, lease_id = d.lease_id
+       update endpoint_lease l set leased_until = d.leased_until, lease_id = d.lease_id, delivery_id = d.delivery_id
        from leased d where l.tenant_id = d.tenant_id and l.endpoint_id = d.endpoint_id and l.slot = d.slot
      )
      select d.*, ${SEALED_SECRETS} from leased d order by d.delivery_id`,
@@ -140,25 +155,23 @@ export async function leaseWithSlot(
   key: { readonly tenantId: string; readonly endpointId: string; readonly deliveryId: string },
   leaseMs: number,
 ): Promise<LeasedDelivery | null> {
-  const [slot] = await sql.query<{ slot: number; lease_id: string }>(
-    `update endpoint_lease l set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = gen_random_uuid()
-     where l.tenant_id = $1 and l.endpoint_id = $2 and l.slot = (
-       select slot from endpoint_lease where tenant_id = $1 and endpoint_id = $2 and leased_until <= clock_timestamp()
-       order by slot limit 1 for update skip locked)
-     returning l.slot, l.lease_id`,
-    [key.tenantId, key.endpointId, leaseMs],
-  );
-  if (slot === undefined) return null;
   const [leased] = await sql.query<LeasedRow>(
-    `with d as (
-       update delivery d set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = $4, body = ${frozenBody('e', 'ev')}
-       from webhook_endpoint e, webhook_event ev
-       where d.tenant_id = $1 and d.delivery_id = $2 and e.tenant_id = d.tenant_id and e.endpoint_id = d.endpoint_id
-         and ev.tenant_id = d.tenant_id and ev.event_id = d.event_id
-       returning ${leasedColumns('e', 'ev')}
+    `with slotted as (
+       update endpoint_lease l set leased_until = clock_timestamp() + $4 * interval '1 millisecond', lease_id = gen_random_uuid(),
+         delivery_id = $3
+       from delivery d
+       where d.tenant_id = $1 and d.delivery_id = $3 and l.tenant_id = $1 and l.endpoint_id = $2 and not ${IS_LEASED}
+         and l.slot = (select slot from endpoint_lease where tenant_id = $1 and endpoint_id = $2 and leased_until <= clock_timestamp()
+           order by slot limit 1 for update skip locked)
+       returning l.slot, l.lease_id
+     ), leased as (
+       select s.slot, s.lease_id, ${leasedColumns('e', 'ev')}
+       from slotted s, delivery d join webhook_endpoint e using (tenant_id, endpoint_id)
+         join webhook_event ev on ev.tenant_id = d.tenant_id and ev.event_id = d.event_id
+       where d.tenant_id = $1 and d.delivery_id = $3
      )
-     select $5::smallint as slot, d.*, ${SEALED_SECRETS} from d`,
-    [key.tenantId, key.deliveryId, leaseMs, slot.lease_id, slot.slot],
+     select d.*, ${SEALED_SECRETS} from leased d`,
+    [key.tenantId, key.endpointId, key.deliveryId, leaseMs],
   );
   return leased === undefined ? null : toLeased(leased);
 }
@@ -185,6 +198,7 @@ interface LeasedRow {
   readonly lease_id: string;
   readonly attempts: number;
   readonly schedule_from: number;
+  readonly profile: Profile;
   readonly body: string | null;
   readonly url: string;
   readonly channel: Channel;
@@ -203,6 +217,7 @@ function toLeased(row: LeasedRow): LeasedDelivery {
     slot: row.slot,
     attempt: row.attempts + 1,
     scheduleFrom: row.schedule_from,
+    profile: row.profile,
     url: row.url,
     channel: row.channel,
     enabled: row.enabled,

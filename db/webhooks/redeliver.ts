@@ -23,10 +23,11 @@ export async function insertRedeliveries(
 ): Promise<void> {
   if (deliveries.length === 0) return;
   await sql.query(
-    `insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket, redelivery)
+    `insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket, redelivery, profile)
      select $1, n."deliveryId", n."eventId", $2, $3, coalesce((select max(d.redelivery) + 1 from delivery d
-       where d.tenant_id = $1 and d.event_id = n."eventId" and d.endpoint_id = $2), 0)
-     from json_to_recordset($4) as n ("deliveryId" text, "eventId" text)`,
+       where d.tenant_id = $1 and d.event_id = n."eventId" and d.endpoint_id = $2), 0), e.profile
+     from json_to_recordset($4) as n ("deliveryId" text, "eventId" text)
+       join webhook_endpoint e on e.tenant_id = $1 and e.endpoint_id = $2`,
     [to.tenantId, to.endpointId, to.bucket, JSON.stringify(deliveries)],
   );
   await notifyDispatchers(sql);

@@ -71,6 +71,7 @@ export function recordOf(delivery: LeasedDelivery, result: AttemptResult): Attem
     leaseId: delivery.leaseId,
     slot: delivery.slot,
     attempt: delivery.attempt,
+    profile: delivery.profile,
     startedAtMs: result.startedAtMs,
     durationMs: result.durationMs,
     status: result.status,

@@ -1,4 +1,5 @@
 /** First attempts without a workflow: one pass of the dispatching activity's service, for tests of what it sends and records. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outbound } from '../../adapters/outbound.ts';
 import type { SecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
@@ -19,7 +20,12 @@ export interface PassOptions {
   readonly limits?: Partial<WebhookLimits>;
 }
 
-/** Makes the first attempts that are due, for `passMs` (300 ms unless told), and waits for those in flight. */
+/** How much longer a pass goes on while first attempts wait that may go out: a busy machine sends few in its time. */
+const LONGER_MS = 3_000;
+const WAITING = `select 1 from delivery join webhook_endpoint using (tenant_id, endpoint_id)
+  where state = 'pending' and not retrying and enabled and cooled_until is null limit 1`;
+
+/** Makes the first attempts that are due, for `passMs` (300 ms unless told) at least, and waits for those in flight. */
 export async function runPass(options: PassOptions): Promise<void> {
   const { database, outbound, secretBox, chatOutbound = outbound, handedOver = [] } = options;
   const limits = { ...WEBHOOK_LIMITS, requestTimeoutMs: 2_000, passMs: 300, pollMs: 50, ...options.limits };
@@ -27,7 +33,11 @@ export async function runPass(options: PassOptions): Promise<void> {
   const stopping = new AbortController();
   const fixed = { shards: 1, windowMs: 1_000, stopping: stopping.signal, warn: console.error };
   const deps = { database, outbound, chatOutbound, secretBox, retries, limits, wake: createWake(), ...fixed };
-  const timer = setTimeout(() => stopping.abort(), limits.passMs);
-  await createDispatcher({ ...deps, limits: { ...limits, passMs: 60_000 } }, createRecorder(database)).run(0, stopping.signal);
-  clearTimeout(timer);
+  const dispatcher = createDispatcher({ ...deps, limits: { ...limits, passMs: 60_000 } }, createRecorder(database));
+  const pass = dispatcher.run(0, stopping.signal);
+  await sleep(limits.passMs);
+  const until = performance.now() + LONGER_MS;
+  while (performance.now() < until && (await database.query(WAITING)).length > 0) await sleep(limits.pollMs);
+  stopping.abort();
+  await pass;
 }

@@ -215,7 +215,9 @@ test('after ten failures in a row an endpoint cools, and its waiting deliveries 
   });
   const rows = await eventually(async () => {
     const all = await log();
-    const inFlight = await database.query('select 1 from delivery where endpoint_id = $1 and lease_id is not null', [endpointId]);
+    const inFlight = await database.query('select 1 from endpoint_lease where endpoint_id = $1 and lease_id is not null', [
+      endpointId,
+    ]);
     return inFlight.length === 0 && all;
   });
   const waiting = rows.filter(({ retrying }) => !retrying);

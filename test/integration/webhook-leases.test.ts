@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSecretBox } from '../../adapters/secretBox.ts';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import type { AttemptRecord } from '../../db/webhooks/attempts.ts';
+import { recordAttempts } from '../../db/webhooks/attempts.ts';
+import type { LeasedDelivery } from '../../db/webhooks/leases.ts';
+import { leaseFirstAttempts, leaseRetry } from '../../db/webhooks/leases.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import { insertTenant } from '../support/ledger.ts';
+import type { TestDatabase } from '../support/parts.ts';
+import { createDatabase } from '../support/parts.ts';
+import { insertWaiting } from '../support/waiting-deliveries.ts';
+
+const LEASE_MS = 60_000;
+const secretBox = createSecretBox(Buffer.alloc(32, 9));
+const outbound = { checkUrl: () => ({ ok: true }) } as never;
+let own: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  own = await createDatabase();
+  database = await openDatabase({ url: own.appUrl, poolSize: 8 });
+});
+afterAll(async () => {
+  await database.close();
+  await own.drop();
+});
+
+async function endpoint(
+  deliveries: number,
+): Promise<{ readonly tenantId: string; readonly endpointId: string; readonly ids: string[] }> {
+  const tenantId = await insertTenant(database);
+  const settings = { url: 'https://receiver.example/', eventTypes: ['settlement.completed'] } as const;
+  const { endpointId } = await createEndpoint({ database, secretBox, outbound }, tenantId, settings);
+  return { tenantId, endpointId, ids: await insertWaiting(database, tenantId, endpointId, deliveries) };
+}
+
+const lease = (leaseMs = LEASE_MS): Promise<LeasedDelivery[]> =>
+  database.transaction((sql) => leaseFirstAttempts(sql, { from: 0, to: 256 }, 200, leaseMs));
+
+const ended = (delivery: LeasedDelivery, state: 'delivered' | 'pending' = 'delivered'): AttemptRecord => ({
+  ...delivery,
+  ...{ startedAtMs: Date.now(), durationMs: 1, status: state === 'delivered' ? 200 : 500, responseStart: '', counts: true },
+  ...{
+    reason: state === 'delivered' ? null : 'status_500',
+    state,
+    dueAtMs: state === 'delivered' ? null : Date.now(),
+    isGone: false,
+  },
+});
+const record = async (deliveries: readonly AttemptRecord[]): Promise<ReadonlySet<string>> =>
+  (await database.transaction((sql) => recordAttempts(sql, deliveries))).written;
+
+test('dispatchers that lease and record at once, over the same endpoints, lease each delivery once and two of an endpoint at a time', async () => {
+  const sites = await Promise.all(Array.from({ length: 4 }, () => endpoint(40)));
+  const leased: string[] = [];
+  const inFlight = new Map<string, number>();
+  const count = (endpointId: string, by: number): number => {
+    const now = (inFlight.get(endpointId) ?? 0) + by;
+    inFlight.set(endpointId, now);
+    return now;
+  };
+  const dispatch = async (): Promise<void> => {
+    while (leased.length < 160) {
+      const some = await lease();
+      for (const { deliveryId, endpointId } of some) {
+        leased.push(deliveryId);
+        expect(count(endpointId, 1)).toBeLessThanOrEqual(2);
+      }
+      for (const { endpointId } of some) count(endpointId, -1);
+      await record(some.map((delivery) => ended(delivery)));
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, dispatch));
+  expect(leased.toSorted()).toEqual(sites.flatMap(({ ids }) => ids).toSorted());
+});
+
+test('a lease that ended is given again; whoever held it then records a success only', async () => {
+  const { tenantId } = await endpoint(1);
+  const [late] = (await lease(0)).filter((delivery) => delivery.tenantId === tenantId);
+  const [next] = (await lease()).filter((delivery) => delivery.tenantId === tenantId);
+  expect(next?.deliveryId).toBe(late?.deliveryId);
+  expect(await lease()).toEqual([]);
+  expect(await record([ended(late as LeasedDelivery, 'pending')])).toEqual(new Set());
+  expect(await record([ended(late as LeasedDelivery)])).toEqual(new Set([late?.deliveryId]));
+  expect(await record([ended(next as LeasedDelivery)])).toEqual(new Set());
+});
+
+test('a retry that is on its way is busy to a second one, and so is a third while both slots are taken', async () => {
+  const { tenantId, endpointId } = await endpoint(0);
+  const more = { retrying: true, attempts: 1, body: '{}' };
+  const [one, two, three] = await insertWaiting(database, tenantId, endpointId, 3, more);
+  const retry = (deliveryId = '') =>
+    database.transaction(async (sql) => (await leaseRetry(sql, { tenantId, deliveryId, attempt: 2 }, LEASE_MS)).kind);
+  expect((await Promise.all([retry(one), retry(one)])).toSorted()).toEqual(['busy', 'leased']);
+  expect(await retry(two)).toBe('leased');
+  expect(await retry(three)).toBe('busy');
+});
