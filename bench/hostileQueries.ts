@@ -44,7 +44,7 @@ async function sellToFifty({ database }: BenchService, { tenantId, host }: Bench
     ...({ tenantId, host, slug: `fifty-${n % 20}`, kind: 'read', atMs: nowMs - n * 60_000, steps: 1, legs } as const),
   }));
   await insertPurchases(database, purchases);
-  await database.query('analyze crossing, leg, payment');
+  await database.query('analyze crossing, leg, payment_intake, payment_state');
 }
 
 async function measure(

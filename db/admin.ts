@@ -78,8 +78,9 @@ export async function findPaymentStory(sql: Sql, paymentId: string): Promise<Rec
 /** Puts a payment first in the sweeper's next round, and watches one that was given up or closed again; false when there is none. */
 export async function requestRecheck(sql: Sql, paymentId: string): Promise<boolean> {
   const rows = await sql.query(
-    `update payment set checked_at = null, watched = watched or state in (${sqlStates(LOOSE_STATES)}), review_closed_at = null,
-       review_closed_reason = null where payment_id = $1 returning 1`,
+    `update payment_state as s set checked_at = null, watched = watched or state in (${sqlStates(LOOSE_STATES)}), review_closed_at = null,
+       review_closed_reason = null from payment_intake as i
+      where i.payment_id = $1 and s.tenant_id = i.tenant_id and s.payment_id = i.payment_id returning 1`,
     [paymentId],
   );
   return rows.length > 0;

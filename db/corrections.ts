@@ -81,7 +81,7 @@ export async function recordActualLegs(
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
     const { tenantId, paymentId } = payment;
-    await sql.query('select 1 from payment where tenant_id = $1 and payment_id = $2 for update', [tenantId, paymentId]);
+    await sql.query('select 1 from payment_state where tenant_id = $1 and payment_id = $2 for update', [tenantId, paymentId]);
     const standing = await sql.query<{ crossing_id: string; sequence: number; legs: StandingLeg[] }>(
       `select crossing_id, sequence, legs from crossing where tenant_id = $1 and payment_id = $2
         order by sequence desc limit 1`,

@@ -2,7 +2,7 @@
 import type { GaugePoint } from '../domain/metrics.ts';
 import { OPEN_STATES } from '../domain/payment/state.ts';
 import type { Sql } from './database.ts';
-import { sqlStates } from './settlement/states.ts';
+import { sqlStages } from './settlement/states.ts';
 
 /** Counting stops here: beyond it, more is as bad. */
 const MOST = 100_000;
@@ -29,7 +29,7 @@ async function pending(sql: Sql, networks: readonly string[]): Promise<GaugePoin
   const rows = await sql.query<{ network: string; count: string; age: string | null }>(
     `select known.network, count(open.accepted_at) as count, extract(epoch from now() - min(open.accepted_at)) as age
        from unnest($1::text[]) as known (network) left join (
-         select network, accepted_at from payment where state in (${sqlStates(OPEN_STATES)})) as open using (network)
+         select network, accepted_at from payment_state where stage in (${sqlStages(OPEN_STATES)})) as open using (network)
       group by known.network`,
     [networks],
   );
@@ -47,12 +47,13 @@ async function outstanding(sql: Sql, networks: readonly string[]): Promise<Gauge
   const rows = await sql.query<{ network: string; micro: string; age: string | null }>(
     `select known.network, coalesce(sum(amount_micro), 0) as micro, extract(epoch from now() - min(at)) as age
        from unnest($1::text[]) as known (network) left join (
-         select network, amount_micro, at from payment where watched and recorded and mode = 'live' and state = 'settled'
-         union all
-         select network, amount_micro, at from payment where watched and recorded and mode = 'live' and state = 'review'
-         union all
-         select network, amount_micro, at from payment where recorded and mode = 'live'
-           and state in (${sqlStates(OPEN_STATES)})) as open using (network)
+         select s.network, i.amount_micro, i.at from (
+           select * from payment_state where watched and recorded and mode = 'live' and stage = 'settled'
+           union all
+           select * from payment_state where watch_side is not null and recorded and state = 'review'
+           union all
+           select * from payment_state where recorded and mode = 'live' and stage in (${sqlStages(OPEN_STATES)})
+         ) as s join payment_intake as i using (tenant_id, payment_id)) as open using (network)
       group by known.network`,
     [networks],
   );

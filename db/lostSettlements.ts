@@ -54,7 +54,7 @@ export async function recordLost(sql: Sql, found: readonly LostSettlement[]): Pr
     `insert into lost_settlement (network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro,
        legs, tenant_ids)
      select network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro, legs,
-       array(select distinct p.tenant_id from payment as p where p.network = found.network and p.pay_to = found.pay_to
+       array(select distinct p.tenant_id from payment_intake as p where p.network = found.network and p.pay_to = found.pay_to
          and p.mode = 'live' and p.accepted_at < found.block_time)
        from jsonb_populate_recordset(null::lost_settlement, $1::jsonb) as found
       where not exists (select 1 from authorization_claim as a where a.network = found.network and a.asset = found.asset

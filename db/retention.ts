@@ -81,14 +81,23 @@ export async function markProgress(sql: Sql, what: string, doneBefore: Date): Pr
 /** What stands where a User-Agent stood. */
 export const REMOVED = 'removed';
 
-/** Where User-Agents stand: the table, its time and id, and how one is taken out. */
+/** Where User-Agents stand: the table, its time and id, and how those seen are taken out. */
 export const USER_AGENTS = {
-  observation: { id: 'observation_id', at: 'at', set: `agent_ua = '${REMOVED}'`, has: `agent_ua <> '${REMOVED}'` },
+  observation: {
+    table: 'observation',
+    id: 'observation_id',
+    at: 'at',
+    gone: `update observation as old set agent_ua = '${REMOVED}' from seen
+        where old.tenant_id = $1 and old.at >= $2 and old.at < $4 and old.at = seen.at and old.observation_id = seen.id
+          and old.agent_ua <> '${REMOVED}' returning 1`,
+    count: 'select count(*)::int from gone',
+  },
   payment: {
+    table: 'payment_intake',
     id: 'payment_id',
     at: 'accepted_at',
-    set: `agent = agent || '{"ua": "${REMOVED}"}'`,
-    has: `agent ->> 'ua' <> '${REMOVED}'`,
+    gone: 'select remove_payment_agents($1, array(select id from seen)) as removed',
+    count: 'select removed from gone',
   },
 } as const;
 
@@ -107,21 +116,19 @@ export const startOf = (at: Date): PlaceInTime => ({ at, id: '00000000-0000-0000
  */
 export async function removeUserAgents(
   sql: Sql,
-  table: keyof typeof USER_AGENTS,
+  which: keyof typeof USER_AGENTS,
   slice: { readonly tenantId: string; readonly after: PlaceInTime; readonly before: Date; readonly most: number },
 ): Promise<{ readonly removed: number; readonly next: PlaceInTime | null }> {
-  const { id, at, set, has } = USER_AGENTS[table];
+  const { table, id, at, gone, count } = USER_AGENTS[which];
   const { tenantId, after, before, most } = slice;
   const [row] = await sql.query<{ removed: number; looked: number; at: Date; id: string }>(
     `with seen as materialized (
        select ${at} as at, ${id} as id from ${table}
         where tenant_id = $1 and ${at} >= $2 and ${at} < $4 and (${at}, ${id}) > ($2, $3) order by ${at}, ${id} limit $5
-     ), gone as (
-       update ${table} as old set ${set} from seen
-        where old.tenant_id = $1 and old.${at} >= $2 and old.${at} < $4 and old.${at} = seen.at and old.${id} = seen.id and old.${has}
-       returning 1
+     ), gone as materialized (
+       ${gone}
      )
-     select (select count(*)::int from gone) as removed, (select count(*)::int from seen) as looked, last.at, last.id
+     select (${count}) as removed, (select count(*)::int from seen) as looked, last.at, last.id
        from (select at, id from seen order by at desc, id desc limit 1) as last`,
     [tenantId, after.at, after.id, before, most],
   );

@@ -14,7 +14,7 @@ const COPY = `copy (
     select c.at, extract(epoch from c.at) * 1000, c.host, c.slug, c.kind, l.amount_micro, l.amount_micro / 1000000.0, l.author_id,
       l.to_address, l.share, l.role, p.tx_hash, 'txHash', c.payer, c.agent, p.licence_jti
     from crossing c join leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id
-      join payment p on p.tenant_id = c.tenant_id and p.payment_id = c.payment_id
+      join payment_state p on p.tenant_id = c.tenant_id and p.payment_id = c.payment_id
     where c.tenant_id = '${BUSY}' order by c.at desc, c.crossing_id desc, l.ordinal limit ${MAX_EXPORT_ROWS}
   ) to stdout (format csv)`;
 

@@ -39,13 +39,16 @@ export async function loadRecords(options: LoadOptions): Promise<void> {
     await step(options, 'source', () => addSource(database, options));
     await withoutIndexes(
       database,
-      ['crossing', 'leg', 'payment', 'observation'],
+      ['crossing', 'leg', 'payment_intake', 'payment_state', 'observation'],
       () => step(options, 'rows', () => addRows(database)),
       (statements) => step(options, 'indexes', () => runInPairs(database, statements)),
     );
     await database.query('drop table source, page');
     await step(options, 'statistics', () =>
-      runInPairs(database, ['analyze crossing', 'analyze leg', 'analyze payment', 'analyze observation']),
+      runInPairs(
+        database,
+        ['crossing', 'leg', 'payment_intake', 'payment_state', 'observation'].map((table) => `analyze ${table}`),
+      ),
     );
     await withoutIndexes(
       database,
@@ -56,7 +59,9 @@ export async function loadRecords(options: LoadOptions): Promise<void> {
     await step(options, 'vacuum', () =>
       runInPairs(
         database,
-        [...ROLLUPS, 'crossing', 'leg', 'payment', 'observation'].map((table) => `vacuum analyze ${table}`),
+        [...ROLLUPS, 'crossing', 'leg', 'payment_intake', 'payment_state', 'observation'].map(
+          (table) => `vacuum analyze ${table}`,
+        ),
       ),
     );
   } finally {
@@ -145,10 +150,14 @@ async function addRows(database: Database): Promise<void> {
      select p.tenant_id, s.crossing_id, s.host, p.slug, s.verdict, case when s.verdict = 'served-free' then 'human' else 'agent' end, s.kind,
        p.micro, case when s.verdict = 'payment-failed' then 'insufficient_funds' end, s.agent, s.agent, s.agent = 'agent.example',
        false, s.at, s.at ${from}`,
-    `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature, x402_version,
-       host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state, tx_hash, accepted_at, at, watched)
+    `insert into payment_intake (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature, x402_version,
+       host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, accepted_at, at)
      select p.tenant_id, s.payment_id, 'eip155:84532', 'a', p.first, p.first, s.payment_id, 0, 1, '0x', 2, s.host, p.slug, 'r', 'r', s.kind,
-       p.micro, p.legs, 'r', 'b', 'final', '0x' || md5(n::text) || md5((-n)::text), s.at, s.at, false ${from}
+       p.micro, p.legs, 'r', 'b', s.at, s.at ${from}
+     where rank = 1`,
+    `insert into payment_state (tenant_id, payment_id, network, mode, payer, pay_to, planned_gas, accepted_at, state, tx_hash, watched)
+     select p.tenant_id, s.payment_id, 'eip155:84532', 'live', p.first, p.first, 120000, s.at, 'final',
+       '0x' || md5(n::text) || md5((-n)::text), false ${from}
      where rank = 1`,
   ]);
 }

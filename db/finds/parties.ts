@@ -132,7 +132,7 @@ export async function findLicence(sql: Sql, jti: string): Promise<(FoundLicence 
   const [row] = await sql.query<FoundLicence & QueryResultRow>(
     `select ${LICENCE}, l.kind, l.holder, l.payment_id as "paymentId", l.legs,
        array(select g.path from licence_page as g where g.tenant_id = l.tenant_id and g.jti = l.jti order by g.path limit 100) as pages
-     from payment as p join licence as l on l.tenant_id = p.tenant_id and l.jti = p.payment_id where p.payment_id = $1`,
+     from payment_intake as p join licence as l on l.tenant_id = p.tenant_id and l.jti = p.payment_id where p.payment_id = $1`,
     [jti],
   );
   return row ?? null;

@@ -5,9 +5,9 @@
  */
 import type { QueryResultRow } from 'pg';
 import type { PaymentState } from '../../domain/payment/state.ts';
-import { OPEN_STATES } from '../../domain/payment/state.ts';
+import { isSettled, OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
-import { sqlStates } from '../settlement/states.ts';
+import { sqlStages, sqlStates } from '../settlement/states.ts';
 import type { Page, Place } from './page.ts';
 
 /** A payment as it is listed; `payment show` takes its id. */
@@ -36,10 +36,11 @@ export interface PaymentWanted {
   readonly until: Date | null;
 }
 
-const COLUMNS = `p.accepted_at as at, p.payment_id as id, p.payment_id as "paymentId", p.tenant_id as "tenantId", p.state, p.reason,
-  p.review_closed_at as "reviewClosedAt", p.network, p.payer, p.amount_micro::text as "amountMicro", p.kind, p.resource,
-  p.tx_hash as "settlementRef", p.batch_id as "batchId"`;
-const ORDER = 'order by p.accepted_at desc, p.payment_id desc limit $1';
+const COLUMNS = `s.accepted_at as at, s.payment_id as id, s.payment_id as "paymentId", s.tenant_id as "tenantId", s.state, s.reason,
+  s.review_closed_at as "reviewClosedAt", s.network, s.payer, i.amount_micro::text as "amountMicro", i.kind, i.resource,
+  s.tx_hash as "settlementRef", s.batch_id as "batchId"`;
+const BOTH = 'payment_state as s join payment_intake as i on i.tenant_id = s.tenant_id and i.payment_id = s.payment_id';
+const newest = (by: 's' | 'i'): string => `order by ${by}.accepted_at desc, ${by}.payment_id desc limit $1`;
 
 type Row = FoundPayment & QueryResultRow;
 
@@ -49,23 +50,27 @@ export async function findPayments(sql: Sql, page: Page, wanted: PaymentWanted):
   const { tenantId, payer, state, since, until } = wanted;
   const values: unknown[] = [limit];
   const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
+  // Whose index is read, that of the few that are not settled or that of a site's newest: its own columns name times and ids.
+  const by = state !== null && !isSettled(state) ? 's' : 'i';
   const tests = [
-    // A constant, as the partial indexes want it.
-    ...(state === null ? [] : [`p.state in (${sqlStates([state])})`]),
-    ...(payer === null ? [] : [`p.payer = ${bind(payer, 'text')}`]),
-    ...(since === null ? [] : [`p.accepted_at >= ${bind(since, 'timestamptz')}`]),
-    ...(until === null ? [] : [`p.accepted_at < ${bind(until, 'timestamptz')}`]),
-    ...(after === null ? [] : [`(p.accepted_at, p.payment_id) < (${bind(after.at, 'timestamptz')}, ${bind(after.id, 'uuid')})`]),
+    // Constants, as the partial indexes want them.
+    ...(state === null ? [] : [`s.stage in (${sqlStages([state])}) and s.state in (${sqlStates([state])})`]),
+    ...(payer === null ? [] : [`${by}.payer = ${bind(payer, 'text')}`]),
+    ...(since === null ? [] : [`${by}.accepted_at >= ${bind(since, 'timestamptz')}`]),
+    ...(until === null ? [] : [`${by}.accepted_at < ${bind(until, 'timestamptz')}`]),
+    ...(after === null
+      ? []
+      : [`(${by}.accepted_at, ${by}.payment_id) < (${bind(after.at, 'timestamptz')}, ${bind(after.id, 'uuid')})`]),
   ];
   const site = tenantId === null ? null : bind(tenantId, 'uuid');
   if (state !== null && OPEN_STATES.includes(state)) {
-    const all = [...tests, ...(site === null ? [] : [`p.tenant_id = ${site}`])];
-    return sql.query<Row>(`select ${COLUMNS} from payment as p where ${all.join(' and ')} ${ORDER}`, values);
+    const all = [...tests, ...(site === null ? [] : [`s.tenant_id = ${site}`])];
+    return sql.query<Row>(`select ${COLUMNS} from ${BOTH} where ${all.join(' and ')} ${newest(by)}`, values);
   }
   return sql.query<Row>(
-    `select ${COLUMNS} from tenant as t cross join lateral (
-       select p.* from payment as p where ${['p.tenant_id = t.tenant_id', ...tests].join(' and ')} ${ORDER}) as p
-      ${site === null ? '' : `where t.tenant_id = ${site}`} ${ORDER}`,
+    `select found.* from tenant as t cross join lateral (
+       select ${COLUMNS} from ${BOTH} where ${[`${by}.tenant_id = t.tenant_id`, ...tests].join(' and ')} ${newest(by)}) as found
+      ${site === null ? '' : `where t.tenant_id = ${site}`} order by found.at desc, found.id desc limit $1`,
     values,
   );
 }
@@ -83,14 +88,16 @@ export async function findPaymentsOfTransaction(sql: Sql, page: Page, txHash: st
     `with found as (
        select c.tenant_id, c.payment_id from transfer_claim as c where c.network = any ($5::text[]) and c.tx_hash = $2
        union
-       select p.tenant_id, p.payment_id from relayer_transaction as r join payment as p on p.batch_id = r.batch_id
+       select s.tenant_id, s.payment_id from relayer_transaction as r join settlement_batch as b using (batch_id)
+           cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
+           join payment_state as s on s.tenant_id = carried.tenant_id and s.payment_id = carried.payment_id and s.batch_id = b.batch_id
         where r.network = any ($5::text[]) and r.tx_hash = $2
        union
        select a.tenant_id, a.payment_id from chain_transfer as x join authorization_claim as a
            on a.network = x.network and a.asset = x.token and a.payer = x.payer and a.nonce = x.nonce
         where x.network = any ($5::text[]) and x.tx_hash = $2)
-     select ${COLUMNS} from found join payment as p using (tenant_id, payment_id)
-      where ($3::timestamptz is null or (p.accepted_at, p.payment_id) < ($3, $4::uuid)) ${ORDER}`,
+     select ${COLUMNS} from found join ${BOTH} on s.tenant_id = found.tenant_id and s.payment_id = found.payment_id
+      where ($3::timestamptz is null or (s.accepted_at, s.payment_id) < ($3, $4::uuid)) ${newest('s')}`,
     [page.limit, txHash, page.after?.at ?? null, page.after?.id ?? null, known.map(({ network }) => network)],
   );
 }

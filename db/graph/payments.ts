@@ -150,7 +150,7 @@ export async function listBatches(sql: Sql, tenantId: string, ids: readonly stri
     `select b.batch_id, b.network, b.relayer, b.workflow_id, b.nonce, b.state, b.created_at, b.closed_at,
        array(select t.tx_hash from relayer_transaction t where t.batch_id = b.batch_id order by t.attempt) as tx_hashes
      from settlement_batch b where b.batch_id = any($2::uuid[])
-       and exists (select 1 from payment p where p.batch_id = b.batch_id and p.tenant_id = $1)`,
+       and $1::uuid = any (b.tenant_ids)`,
     [tenantId, ids],
   );
   return new Map(

@@ -15,7 +15,8 @@ export async function lockPurchase(
   { tenantId, paymentId }: Purchase,
 ): Promise<Pick<PaymentFacts, 'state' | 'watched'> | null> {
   const [row] = await sql.query<Pick<PaymentFacts, 'state' | 'watched'> & Record<string, unknown>>(
-    `select state, watched from payment where tenant_id = $1 and payment_id = $2 and purpose = 'licence' for share`,
+    `select s.state, s.watched from payment_state as s join payment_intake as i using (tenant_id, payment_id)
+      where tenant_id = $1 and payment_id = $2 and i.purpose = 'licence' for share of s`,
     [tenantId, paymentId],
   );
   return row ?? null;
@@ -25,7 +26,7 @@ export async function lockPurchase(
 export async function recordNotice(sql: Sql, { tenantId, paymentId }: Purchase, kind: NoticeKind): Promise<void> {
   await sql.query(
     `insert into account_notice (tenant_id, payment_id, kind, account_id)
-     select tenant_id, payment_id, $3, account_id from payment where tenant_id = $1 and payment_id = $2 on conflict do nothing`,
+     select tenant_id, payment_id, $3, account_id from payment_intake where tenant_id = $1 and payment_id = $2 on conflict do nothing`,
     [tenantId, paymentId, kind],
   );
 }

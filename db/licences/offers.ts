@@ -196,7 +196,7 @@ export async function dropOffers(sql: Sql, before: Date, limit: number): Promise
   const rows = await sql.query(
     `delete from licence_offer where (tenant_id, offer_id) in (
        select tenant_id, offer_id from licence_offer where expires_at < $1
-         and not exists (select from payment where payment.tenant_id = licence_offer.tenant_id
+         and not exists (select from payment_intake as payment where payment.tenant_id = licence_offer.tenant_id
            and payment.licence_offer_id = licence_offer.offer_id)
        order by expires_at limit $2) returning 1`,
     [before, limit],

@@ -28,7 +28,7 @@ async function grantLicence(sql: Sql, { tenantId, paymentId }: Purchase): Promis
      select payment.tenant_id, payment.payment_id, payment.account_id, payment.payment_id, offer.offer_id, offer.host,
        offer.patterns, offer.terms, offer.kind, offer.period_from, offer.period_until, offer.price_micro, offer.legs,
        offer.holder, payment.at
-     from payment join licence_offer as offer on offer.tenant_id = payment.tenant_id and offer.offer_id = payment.licence_offer_id
+     from payment_intake as payment join licence_offer as offer on offer.tenant_id = payment.tenant_id and offer.offer_id = payment.licence_offer_id
      where payment.tenant_id = $1 and payment.payment_id = $2
      on conflict (tenant_id, jti) do update set
        revoked_at = case when licence.revoked_reason = 'payment_reverted' then null else licence.revoked_at end,
@@ -38,7 +38,7 @@ async function grantLicence(sql: Sql, { tenantId, paymentId }: Purchase): Promis
   await sql.query(
     `insert into licence_page (tenant_id, jti, path, slug, micro)
      select payment.tenant_id, payment.payment_id, page ->> 'path', page ->> 'slug', (page ->> 'micro')::bigint
-     from payment join licence_offer as offer on offer.tenant_id = payment.tenant_id and offer.offer_id = payment.licence_offer_id,
+     from payment_intake as payment join licence_offer as offer on offer.tenant_id = payment.tenant_id and offer.offer_id = payment.licence_offer_id,
        jsonb_array_elements(offer.pages) as page
      where payment.tenant_id = $1 and payment.payment_id = $2
      on conflict do nothing`,

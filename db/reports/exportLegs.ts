@@ -84,7 +84,7 @@ export async function* streamLegs(
        l.share, l.role, p.tx_hash, p.mode, c.payer, c.agent, coalesce(p.licence_jti::text, '')
      from crossing c
        join leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id
-       join payment p on p.tenant_id = c.tenant_id and p.payment_id = c.payment_id
+       join payment_state p on p.tenant_id = c.tenant_id and p.payment_id = c.payment_id
      where c.tenant_id = ${tenant} and ${within(literals, 'c.at', window)} and ${standing(tenant)}
      order by c.at desc, c.crossing_id desc, l.ordinal limit ${literals.bind(most)}`,
     options,

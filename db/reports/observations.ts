@@ -154,7 +154,7 @@ export function sumByAuthor(sql: Sql, scope: ObservationScope, window: Span): Pr
     (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent, key, ${SUMS} from (
         select coalesce(leg.wallet, '') as key, ${AS_ROLLED.replace('coalesce(o.micro, 0)', 'coalesce(leg.micro, o.micro, 0)')}
         from observation o
-        left join payment p on p.tenant_id = o.tenant_id and p.payment_id = o.payment_id
+        left join payment_intake p on p.tenant_id = o.tenant_id and p.payment_id = o.payment_id
         left join lateral (
           select item ->> 'toAddress' as wallet, (item ->> 'amountMicro')::bigint as micro
           from jsonb_array_elements(p.legs) as item where item ->> 'role' <> 'platform'

@@ -1,7 +1,7 @@
 import type { Backlog } from '../../domain/payment/expectedWait.ts';
 import { OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
-import { sqlStates } from './states.ts';
+import { sqlStages } from './states.ts';
 
 /** What speaks against taking a payment before it has a row. */
 export interface AdmissionFacts extends Backlog {
@@ -58,16 +58,16 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
          select at_work.network, tenant_id,
                 max(planned_gas) + (count(*) - 1) * case lane when 'plain' then ${MORE_GAS.plain} else ${MORE_GAS.contract} end as gas
            from at_work cross join lateral (
-             select tenant_id, pay_to, lane, planned_gas from payment
-              where payment.network = at_work.network and state = 'accepted' and mode = 'live'
+             select tenant_id, pay_to, lane, planned_gas from payment_state as s
+              where s.network = at_work.network and stage = 'under_way' and state = 'accepted' and mode = 'live'
               order by accepted_at limit ${MOST_COUNTED}) waits
           group by at_work.network, tenant_id, pay_to, lane) page
         group by network, tenant_id
      )
      select coalesce((select strikes from payer_strike strike where strike.network = asked.network and strike.payer = asked.payer
                and last_at > now() - interval '1 hour'), 0) as strikes,
-            (select count(*) from payment where payment.network = asked.network and payment.payer = asked.payer
-               and lane = 'contract' and state in (${sqlStates(OPEN_STATES)})) as undecided,
+            (select count(*) from payment_state as s where s.network = asked.network and s.payer = asked.payer
+               and lane = 'contract' and stage in (${sqlStages(OPEN_STATES)})) as undecided,
             exists (select 1 from blocked_payee block where block.network = asked.network and block.pay_to = asked.pay_to) as blocked,
             coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,
             own.gas as own, coalesce((select sum(least(work.gas, own.gas)) from work

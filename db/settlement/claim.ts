@@ -38,8 +38,8 @@ export async function claimBatch(
     if (allowed.length === 0) return { kind: 'nothing' };
     const signed = await sign(allowed, found.nonce);
     if (!signed) return { kind: 'nothing' };
-    await insertBatch(sql, signed.batch);
     const payments = allowed.filter((payment) => signed.taken.has(payment.paymentId));
+    await insertBatch(sql, signed.batch, payments);
     await markClaimed(sql, payments, signed.batch.batchId);
     return { kind: 'claimed', batch: signed.batch, payments };
   });
@@ -69,11 +69,11 @@ export async function markClaimed(
   const moved = payments.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
   // coalesce hides the state from the planner: it would read every open payment for each one claimed, by the index of open ones.
   const rows = await sql.query(
-    `update payment set state = 'broadcast', batch_id = $3, settler = $4, batch_size = $5
+    `update payment_state as s set state = 'broadcast', batch_id = $3, settler = $4, batch_size = $5
        from unnest($1::uuid[], $2::uuid[]) as taken (tenant_id, payment_id)
-      where payment.tenant_id = taken.tenant_id and payment.payment_id = taken.payment_id
-        and coalesce(payment.state, '') = 'accepted' and coalesce(payment.batch_id) is null
-      returning payment.payment_id`,
+      where s.tenant_id = taken.tenant_id and s.payment_id = taken.payment_id
+        and coalesce(s.state, '') = 'accepted' and coalesce(s.batch_id) is null
+      returning s.payment_id`,
     [moved.map((p) => p.tenantId), moved.map((p) => p.paymentId), batchId, settler, moved.length],
   );
   if (rows.length !== payments.length) throw new Error('a claimed payment was not open any more');
@@ -87,10 +87,10 @@ export async function recordPrecheck(
 ): Promise<void> {
   if (checks.length === 0) return;
   await sql.query(
-    `update payment set unused_at_block = coalesce(payment.unused_at_block, seen.block), lane = seen.lane
+    `update payment_state as s set unused_at_block = coalesce(s.unused_at_block, seen.block), lane = seen.lane
        from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[]) as seen (tenant_id, payment_id, block, lane)
-      where payment.tenant_id = seen.tenant_id and payment.payment_id = seen.payment_id
-        and (payment.unused_at_block is null or payment.lane <> seen.lane)`,
+      where s.tenant_id = seen.tenant_id and s.payment_id = seen.payment_id
+        and ((s.unused_at_block is null and seen.block is not null) or s.lane <> seen.lane)`,
     [
       checks.map((check) => check.tenantId),
       checks.map((check) => check.paymentId),
@@ -109,13 +109,13 @@ async function relane(sql: Sql, ofCode: readonly PaymentRef[]): Promise<void> {
   if (ofCode.length === 0) return;
   await sql.query(
     `with waiting as (
-       select other.tenant_id, other.payment_id from payment other
-         join (select distinct seen.network, seen.payer from payment seen
+       select other.tenant_id, other.payment_id from payment_state other
+         join (select distinct seen.network, seen.payer from payment_state seen
                  join unnest($1::uuid[], $2::uuid[]) as found (tenant_id, payment_id) using (tenant_id, payment_id)) payers
            on other.network = payers.network and other.payer = payers.payer
-        where other.state = 'accepted' and other.lane = 'plain' for update of other skip locked)
-     update payment set lane = 'contract' from waiting
-      where payment.tenant_id = waiting.tenant_id and payment.payment_id = waiting.payment_id`,
+        where other.stage = 'under_way' and other.state = 'accepted' and other.lane = 'plain' for update of other skip locked)
+     update payment_state as s set lane = 'contract' from waiting
+      where s.tenant_id = waiting.tenant_id and s.payment_id = waiting.payment_id`,
     [ofCode.map(({ tenantId }) => tenantId), ofCode.map(({ paymentId }) => paymentId)],
   );
 }

@@ -38,8 +38,12 @@ export async function claimSubmissions(
     const claimed = open.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
     if (claimed.length === 0) return [];
     await sql.query(
-      `insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce) values ($1, $2, $3, 'facilitator', $4, 0)`,
-      [batchId, batch.network, FACILITATOR, batch.workflowId],
+      `insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce, tenant_ids, payment_ids)
+       values ($1, $2, $3, 'facilitator', $4, 0, $5::uuid[], $6::uuid[])`,
+      [
+        ...[batchId, batch.network, FACILITATOR, batch.workflowId],
+        ...[claimed.map((payment) => payment.tenantId), claimed.map((payment) => payment.paymentId)],
+      ],
     );
     await markClaimed(sql, claimed, batchId, FACILITATOR);
     await sql.query(
@@ -95,8 +99,8 @@ export async function takeDueSubmissions(
         due_at = now() + make_interval(secs => $2::double precision / 1000)
       where (s.batch_id, s.tenant_id, s.payment_id) in (
         select due.batch_id, due.tenant_id, due.payment_id from facilitator_submission due
-          join payment on payment.tenant_id = due.tenant_id and payment.payment_id = due.payment_id
-         where due.batch_id = $1 and due.due_at <= now() and payment.state = 'broadcast' and payment.batch_id = $1
+          join payment_state as sent using (tenant_id, payment_id)
+         where due.batch_id = $1 and due.due_at <= now() and sent.state = 'broadcast' and sent.batch_id = $1
          order by due.due_at limit $3 for update of due skip locked)
       returning s.tenant_id, s.payment_id`,
     [batchId, options.leaseMs, options.limit],

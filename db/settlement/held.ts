@@ -8,7 +8,7 @@ import type { Database, Sql } from '../database.ts';
 import { lockPurchases } from './intake.ts';
 import type { Change } from './outcome.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { paymentFromRow } from './payment.ts';
+import { PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
 import { sqlStates, writeStates } from './states.ts';
 
 /** What the payments that wait for each other have in common: one purchase of one mode at one price. */
@@ -22,12 +22,13 @@ type SaleRow = Pick<PaymentRow, 'tenant_id' | 'payer' | 'resource_key' | 'kind' 
  */
 export async function sweepHeld(database: Database, network: string, limit: number): Promise<readonly PaymentRef[]> {
   const rows = await database.query<SaleRow>(
-    `select distinct held.tenant_id, held.payer, held.resource_key, held.kind, held.mode, held.amount_micro from payment held
-      where held.network = $1 and held.state = 'held' and not exists (
-        select 1 from payment leader
+    `select distinct held.tenant_id, held.payer, held.resource_key, held.kind, held.mode, held.amount_micro
+       from payment_state as waits join payment_intake as held using (tenant_id, payment_id)
+      where waits.network = $1 and waits.stage = 'held' and not exists (
+        select 1 from payment_intake as leader join payment_state as s using (tenant_id, payment_id)
          where leader.tenant_id = held.tenant_id and leader.payer = held.payer and leader.resource_key = held.resource_key
            and leader.kind = held.kind and leader.mode = held.mode and leader.amount_micro = held.amount_micro
-           and leader.state in (${sqlStates(LEADING_STATES)}))
+           and s.state in (${sqlStates(LEADING_STATES)}))
       limit $2`,
     [network, limit],
   );
@@ -96,12 +97,13 @@ async function listHeld(sql: Sql, sales: readonly Sale[]): Promise<readonly Paym
   const column = <T>(read: (sale: Sale) => T): T[] => distinct.map(read);
   // coalesce hides the state from the planner: it would read every open payment for each sale, by the index of open ones.
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `select payment.* from payment
+    `select ${PAYMENT_COLUMNS} from payment_intake as i
        join unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])
             as sale (tenant_id, payer, resource_key, kind, mode, amount_micro)
             using (tenant_id, payer, resource_key, kind, mode, amount_micro)
-      where coalesce(payment.state, '') = 'held'
-      order by payment.tenant_id, payment.payment_id for update of payment`,
+       join payment_state as s using (tenant_id, payment_id)
+      where coalesce(s.state, '') = 'held'
+      order by tenant_id, payment_id for update of s`,
     [
       ...[column((s) => s.tenantId), column((s) => s.payer), column((s) => s.resourceKey), column((s) => s.kind)],
       ...[column((s) => s.mode), column((s) => s.amountMicro.toString())],
@@ -117,13 +119,15 @@ async function listRivals(sql: Sql, held: readonly Payment[]): Promise<readonly 
   const oldest = [...Map.groupBy(held, saleText).values()].flatMap((list) => list.slice(0, 1));
   const column = <T>(read: (payment: Payment) => T): T[] => oldest.map(read);
   const rows = await sql.query<SaleRow & { payment_id: string; state: PaymentState; accepted_at: Date; decided_at: Date | null }>(
-    `select tenant_id, payer, resource_key, kind, mode, amount_micro, payment_id, state, accepted_at, decided_at from payment
+    `select tenant_id, i.payer, resource_key, kind, i.mode, amount_micro, payment_id, s.state, i.accepted_at, s.decided_at
+       from payment_intake as i
        join unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
             as sale (tenant_id, payer, resource_key, kind, mode, amount_micro, since)
             using (tenant_id, payer, resource_key, kind, mode, amount_micro)
-      where state in (${sqlStates(LEADING_STATES)})
-         or (state in (${sqlStates(SETTLED_STATES)}) and decided_at >= sale.since)
-      order by decided_at, payment_id`,
+       join payment_state as s using (tenant_id, payment_id)
+      where s.state in (${sqlStates(LEADING_STATES)})
+         or (s.state in (${sqlStates(SETTLED_STATES)}) and s.decided_at >= sale.since)
+      order by s.decided_at, payment_id`,
     [
       ...[column((p) => p.tenantId), column((p) => p.payer), column((p) => p.resourceKey), column((p) => p.kind)],
       ...[column((p) => p.mode), column((p) => p.amountMicro.toString()), column((p) => p.acceptedAt)],

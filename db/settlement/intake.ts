@@ -3,7 +3,7 @@ import type { PaymentState } from '../../domain/payment/state.ts';
 import { LEADING_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { legsToRows, paymentFromRow } from './payment.ts';
+import { legsToRows, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
 import { sqlStates } from './states.ts';
 
 /** A payment before its first row: everything but what happens to it later. */
@@ -26,23 +26,17 @@ export type NewPayment = Omit<
   readonly plannedGas: bigint;
 };
 
-/** Columns of a first row that come from the payment and its decision; all others have their defaults. */
-const COLUMNS = [
-  ...([
-    'tenant_id',
-    'payment_id',
-    'mode',
-    'network',
-    'asset',
-    'payer',
-    'pay_to',
-    'nonce',
-    'valid_after',
-    'valid_before',
-  ] as const),
-  ...(['signature', 'lane', 'x402_version', 'host', 'slug', 'resource', 'resource_key', 'kind', 'amount_micro', 'legs'] as const),
-  ...(['leg_words', 'router', 'binding', 'agent', 'key_id', 'state', 'successor_id', 'repeats_licence'] as const),
-  ...(['unused_at_block', 'purpose', 'account_id', 'licence_offer_id', 'planned_gas'] as const),
+/** What is taken in with a payment and never changes. */
+const INTAKE = [
+  ...(['tenant_id', 'payment_id', 'mode', 'network', 'asset', 'payer', 'pay_to', 'nonce', 'valid_after'] as const),
+  ...(['valid_before', 'signature', 'x402_version', 'host', 'slug', 'resource', 'resource_key', 'kind', 'purpose'] as const),
+  ...(['amount_micro', 'legs', 'leg_words', 'router', 'binding', 'agent', 'key_id', 'account_id', 'licence_offer_id'] as const),
+  ...(['repeats_licence', 'planned_gas'] as const),
+] as const;
+/** What becomes of it begins with these. */
+const STATE = [
+  ...(['tenant_id', 'payment_id', 'network', 'mode', 'payer', 'pay_to', 'planned_gas', 'lane', 'state'] as const),
+  ...(['successor_id', 'unused_at_block'] as const),
 ] as const;
 
 /** What intake found: a first row, or an earlier one of the same authorization (whoever's it is). */
@@ -126,10 +120,10 @@ export interface AuthorizationKey {
 export async function listByAuthorization(sql: Sql, claims: readonly AuthorizationKey[]): Promise<readonly (Payment | null)[]> {
   const column = <T>(read: (claim: AuthorizationKey) => T): T[] => claims.map(read);
   const rows = await sql.query<PaymentRow & Record<string, unknown> & { position: string }>(
-    `select payment.*, asked.position
+    `select ${PAYMENT_COLUMNS}, asked.position
        from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as asked (network, asset, payer, nonce, position)
        join authorization_claim claim using (network, asset, payer, nonce)
-       join payment on payment.tenant_id = claim.tenant_id and payment.payment_id = claim.payment_id`,
+       join payment_intake as i using (tenant_id, payment_id) join payment_state as s using (tenant_id, payment_id)`,
     [column((c) => c.network), column((c) => c.asset), column((c) => c.payer), column((c) => c.nonce)],
   );
   const found = new Map(rows.map((row) => [Number(row.position), paymentFromRow(row)]));
@@ -148,7 +142,7 @@ export interface PurchaseKey {
 export async function listPurchaseKeys(sql: Sql, refs: readonly PaymentRef[]): Promise<PurchaseKey[]> {
   if (refs.length === 0) return [];
   const rows = await sql.query<{ tenant_id: string; payer: string; resource_key: string; kind: string }>(
-    `select tenant_id, payer, resource_key, kind from payment
+    `select tenant_id, payer, resource_key, kind from payment_intake
        join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)`,
     [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
     'list-purchase-keys',
@@ -189,13 +183,14 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
     settled_at: Date | null;
     licence_expires_at: string | null;
   }>(
-    `select asked_by, payment_id, state, amount_micro, coalesce(settled_at, decided_at) as settled_at, licence_expires_at
+    `select asked_by, payment_id, s.state, i.amount_micro, coalesce(s.settled_at, s.decided_at) as settled_at, s.licence_expires_at
        from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
             as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)
-       join payment using (tenant_id, payer, resource_key, kind, mode, purpose)
-      where state in (${sqlStates(LEADING_STATES)})
-         or (state in (${sqlStates(SETTLED_STATES)}) and coalesce(settled_at, decided_at) > now() - interval '2 hours')
-      order by accepted_at desc`,
+       join payment_intake as i using (tenant_id, payer, resource_key, kind, mode, purpose)
+       join payment_state as s using (tenant_id, payment_id)
+      where s.state in (${sqlStates(LEADING_STATES)})
+         or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours')
+      order by i.accepted_at desc`,
     [
       ...[column((p) => p.tenantId), column((p) => p.payer), column((p) => p.resourceKey), column((p) => p.kind)],
       ...[column((p) => p.mode), column((p) => p.purpose), column((p) => p.paymentId)],
@@ -221,23 +216,29 @@ function siblingFromRow(row: {
   };
 }
 
-/** Writes the rows of fresh payments, from one JSON list; returns them by payment id. */
+/** Writes the rows of fresh payments, both of each in one statement, from one JSON list; returns them by payment id. */
 async function insertRows(
   sql: Sql,
   decided: readonly { readonly payment: NewPayment; readonly decision: GuardDecision }[],
 ): Promise<ReadonlyMap<string, Payment>> {
   if (decided.length === 0) return new Map();
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `insert into payment (${COLUMNS.join(', ')}, settler, decided_at)
-     select ${COLUMNS.map((name) => `new.${name}`).join(', ')}, case when new.mode = 'mock' then 'mock' else 'relayer' end,
-       case when new.state = 'superseded' then now() end
-       from jsonb_populate_recordset(null::payment, $1) as new returning *`,
+    `with fresh as materialized (
+       select * from jsonb_populate_recordset(null::payment, $1)
+     ), i as (
+       insert into payment_intake (${INTAKE.join(', ')}) select ${INTAKE.join(', ')} from fresh returning *
+     ), s as (
+       insert into payment_state (${STATE.join(', ')}, accepted_at, settler, decided_at)
+       select ${STATE.join(', ')}, now(), case when mode = 'mock' then 'mock' else 'relayer' end, case when state = 'superseded' then now() end
+         from fresh returning *
+     )
+     select ${PAYMENT_COLUMNS} from i join s using (tenant_id, payment_id)`,
     [JSON.stringify(decided.map(({ payment, decision }) => rowOf(payment, decision)))],
   );
   return new Map(rows.map((row) => [row.payment_id, paymentFromRow(row)]));
 }
 
-function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof COLUMNS)[number], unknown> {
+function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof INTAKE)[number] | (typeof STATE)[number], unknown> {
   const superseded = decision.state === 'superseded' ? decision : null;
   return {
     tenant_id: payment.tenantId,

@@ -45,7 +45,7 @@ async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<Cr
              from jsonb_array_elements(coalesce(standing.legs, payment.legs)) with ordinality as list (leg, n)
          ) else payment.legs end,
          payment.payer, payment.agent ->> 'label', payment.at
-       from wanted join payment using (tenant_id, payment_id)
+       from wanted join payment_intake as payment using (tenant_id, payment_id)
          left join lateral (
            select crossing.legs from crossing
             where wanted.negative and crossing.tenant_id = wanted.tenant_id and crossing.payment_id = wanted.payment_id
@@ -110,7 +110,7 @@ async function recordObservations(sql: Sql, changes: readonly Change[]): Promise
        payment.agent ->> 'verifiedAgent', (payment.agent ->> 'sigInvalid')::boolean, payment.at
      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::smallint[], $5::text[])
        as entry (tenant_id, payment_id, verdict, count, reason)
-     join payment using (tenant_id, payment_id)
+     join payment_intake as payment using (tenant_id, payment_id)
      where payment.mode = 'live'`,
     [
       rows.map((row) => row.payment.tenantId),

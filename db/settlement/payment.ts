@@ -79,6 +79,13 @@ export interface StoredLicence {
   readonly kid: string;
 }
 
+/** What `paymentFromRow` reads, of `payment_intake as i join payment_state as s using (tenant_id, payment_id)`. */
+export const PAYMENT_COLUMNS = `s.tenant_id, s.payment_id, i.mode, i.network, i.asset, i.payer, i.pay_to, i.nonce, i.valid_after, i.valid_before,
+  i.signature, s.lane, i.x402_version, i.host, i.slug, i.resource, i.resource_key, i.kind, i.amount_micro, i.legs, i.leg_words, i.router,
+  i.binding, i.purpose, i.account_id, i.licence_offer_id, i.agent, s.state, s.batch_id, s.batch_size, s.attempts, s.reason, s.raw_reason,
+  s.sentence, s.recorded, s.failure_observed, s.watched, s.successor_id, i.repeats_licence, s.unused_at_block, s.tx_hash, s.log_position,
+  s.block_number, i.accepted_at, i.at, s.decided_at, s.licence_jti, s.licence_issued_at, s.licence_expires_at, s.licence_kid`;
+
 /** The row as pg gives it. */
 export interface PaymentRow {
   tenant_id: string;
@@ -217,22 +224,33 @@ export async function findPayment(sql: Sql, ref: PaymentRef): Promise<Payment | 
   return rows[0] ? paymentFromRow(rows[0]) : null;
 }
 
-/** The payments of a list that exist, in key order; with `lock` their rows are held until the database transaction ends. */
+/** The payments of a list that exist, in key order; with `lock` their states are held until the database transaction ends. */
 export async function listPayments(sql: Sql, refs: readonly PaymentRef[], lock = false): Promise<Payment[]> {
   if (refs.length === 0) return [];
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `select payment.* from payment
+    `select ${PAYMENT_COLUMNS} from payment_state as s join payment_intake as i using (tenant_id, payment_id)
        join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)
-      order by payment.tenant_id, payment.payment_id ${lock ? 'for update of payment' : ''}`,
+      order by tenant_id, payment_id ${lock ? 'for update of s' : ''}`,
     [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
   );
   return rows.map(paymentFromRow);
 }
 
+/** A query for the payments that one batch, named by an SQL expression, carries or carried last: its own list, less what went on. */
+export function carriedBySql(columns: string, batchId: string): string {
+  return `select ${columns} from settlement_batch as batch
+     cross join lateral unnest(batch.tenant_ids, batch.payment_ids) as carried (tenant_id, payment_id)
+     join payment_state as s using (tenant_id, payment_id) join payment_intake as i using (tenant_id, payment_id)
+    where batch.batch_id = ${batchId} and s.batch_id = batch.batch_id`;
+}
+
 /** How many payments of a batch are on their way. */
 export async function countBroadcast(sql: Sql, batchId: string): Promise<number> {
   const rows = await sql.query<{ count: number }>(
-    "select count(*)::int as count from payment where batch_id = $1 and state = 'broadcast'",
+    `select count(*)::int as count from settlement_batch as batch
+       cross join lateral unnest(batch.tenant_ids, batch.payment_ids) as carried (tenant_id, payment_id)
+       join payment_state as s using (tenant_id, payment_id)
+      where batch.batch_id = $1 and s.batch_id = $1 and s.state = 'broadcast'`,
     [batchId],
   );
   return rows[0]?.count ?? 0;
@@ -241,7 +259,7 @@ export async function countBroadcast(sql: Sql, batchId: string): Promise<number>
 /** The payments that a batch carries or carried last. */
 export async function listBatchPayments(sql: Sql, batchId: string): Promise<Payment[]> {
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    'select * from payment where batch_id = $1 order by tenant_id, payment_id',
+    `${carriedBySql(PAYMENT_COLUMNS, '$1')} order by tenant_id, payment_id`,
     [batchId],
   );
   return rows.map(paymentFromRow);
@@ -261,17 +279,17 @@ export async function fixLicences(
        select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[], $6::text[])
          as entry (tenant_id, payment_id, jti, issued_at, expires_at, kid)
      ), held as (
-       select payment.tenant_id, payment.payment_id from payment join fresh using (tenant_id, payment_id)
-        order by payment.tenant_id, payment.payment_id for update of payment
+       select state.tenant_id, state.payment_id from payment_state as state join fresh using (tenant_id, payment_id)
+        order by state.tenant_id, state.payment_id for update of state
      )
-     update payment set
+     update payment_state as s set
        licence_issued_at = case when licence_jti is null then fresh.issued_at else licence_issued_at end,
        licence_expires_at = case when licence_jti is null then fresh.expires_at else licence_expires_at end,
        licence_kid = case when licence_jti is null then fresh.kid else licence_kid end,
        licence_jti = coalesce(licence_jti, fresh.jti)
      from fresh join held using (tenant_id, payment_id)
-     where payment.tenant_id = fresh.tenant_id and payment.payment_id = fresh.payment_id
-     returning payment.payment_id, licence_jti, licence_issued_at, licence_expires_at, licence_kid`,
+     where s.tenant_id = fresh.tenant_id and s.payment_id = fresh.payment_id
+     returning s.payment_id, licence_jti, licence_issued_at, licence_expires_at, licence_kid`,
     [
       ...[first.map(({ ref }) => ref.tenantId), first.map(({ ref }) => ref.paymentId), first.map(({ licence }) => licence.jti)],
       ...[first.map(({ licence }) => licence.issuedAtSeconds), first.map(({ licence }) => licence.expiresAtSeconds)],

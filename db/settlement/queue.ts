@@ -2,8 +2,11 @@ import type { PayerRecord } from '../../domain/payment/payerLimits.ts';
 import { UNDECIDED_LIMIT } from '../../domain/payment/payerLimits.ts';
 import type { BatchKind, WaitingPayment } from '../../domain/payment/pickBatch.ts';
 import type { LaneLoad } from '../../domain/payment/places.ts';
+import { OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
+import { carriedBySql } from './payment.ts';
 import { laneLoadSql } from './relayer.ts';
+import { sqlStages } from './states.ts';
 
 /** Sites and payments that one choice looks at: what bounds its cost, however much waits. */
 const SITES = 240;
@@ -11,7 +14,7 @@ const ROWS = 480;
 const LEAST_A_SITE = 2;
 
 /** What waits for a batch; never what is held, or a test key's. */
-const WAITS = "network = $1 and state = 'accepted' and mode = 'live'";
+const WAITS = "network = $1 and stage = 'under_way' and state = 'accepted' and mode = 'live'";
 
 /**
  * Payments of a network that wait for a batch, of every site its oldest, all sites alike: at most 480 rows of 240 sites, read by index
@@ -21,28 +24,29 @@ const WAITS = "network = $1 and state = 'accepted' and mode = 'live'";
 export async function listWaiting(sql: Sql, network: string, from: string): Promise<readonly WaitingPayment[]> {
   const rows = await sql.query<WaitingRow>(
     `with recursive ahead as (
-       (select tenant_id from payment where ${WAITS} and tenant_id > $2 order by tenant_id limit 1)
+       (select tenant_id from payment_state where ${WAITS} and tenant_id > $2 order by tenant_id limit 1)
        union all
-       select (select tenant_id from payment where ${WAITS} and tenant_id > ahead.tenant_id order by tenant_id limit 1)
+       select (select tenant_id from payment_state where ${WAITS} and tenant_id > ahead.tenant_id order by tenant_id limit 1)
          from ahead where tenant_id is not null
      ), behind as (
-       (select tenant_id from payment where ${WAITS} and tenant_id <= $2 order by tenant_id limit 1)
+       (select tenant_id from payment_state where ${WAITS} and tenant_id <= $2 order by tenant_id limit 1)
        union all
-       select (select tenant_id from payment where ${WAITS} and tenant_id > behind.tenant_id and tenant_id <= $2
+       select (select tenant_id from payment_state where ${WAITS} and tenant_id > behind.tenant_id and tenant_id <= $2
                 order by tenant_id limit 1)
          from behind where tenant_id is not null
      ), site as materialized (
        select tenant_id from (select tenant_id from ahead union all select tenant_id from behind) found
         where tenant_id is not null limit ${SITES}
      )
-     select oldest.* from site cross join lateral (
-       select tenant_id, payment_id, payer, pay_to, lane, router, attempts, batch_size, accepted_at,
-              coalesce(cardinality(leg_words), 1) as legs, (octet_length(signature) - 2) / 2 as signature_bytes
-         from payment where ${WAITS} and batch_id is null and tenant_id = site.tenant_id and (lane = 'plain' or ${UNDECIDED_LIMIT} > (
-           select count(*) from (select 1 from payment older where older.network = $1 and older.payer = payment.payer
-               and older.state = 'accepted' and older.lane = 'contract' and older.accepted_at < payment.accepted_at
+     select oldest.*, i.router, coalesce(cardinality(i.leg_words), 1) as legs, (octet_length(i.signature) - 2) / 2 as signature_bytes
+       from site cross join lateral (
+       select tenant_id, payment_id, payer, pay_to, lane, attempts, batch_size, accepted_at
+         from payment_state as s where ${WAITS} and batch_id is null and tenant_id = site.tenant_id and (lane = 'plain' or ${UNDECIDED_LIMIT} > (
+           select count(*) from (select 1 from payment_state older where older.network = $1 and older.payer = s.payer
+               and older.stage = 'under_way' and older.state = 'accepted' and older.lane = 'contract' and older.accepted_at < s.accepted_at
              limit ${UNDECIDED_LIMIT}) few))
-        order by accepted_at, payment_id limit (select greatest(${ROWS} / count(*), ${LEAST_A_SITE}) from site)) oldest`,
+        order by accepted_at, payment_id limit (select greatest(${ROWS} / count(*), ${LEAST_A_SITE}) from site)) oldest
+       join payment_intake as i on i.tenant_id = oldest.tenant_id and i.payment_id = oldest.payment_id`,
     [network, from],
   );
   return rows.map(waitingFromRow);
@@ -98,8 +102,8 @@ export async function readPayers(
 ): Promise<ReadonlyMap<string, PayerRecord>> {
   const rows = await sql.query<{ payer: string; strikes: number; sent: number }>(
     `select asked.payer, coalesce(strikes, 0) as strikes,
-            (select count(*)::int from payment where payment.network = $1 and payment.payer = asked.payer
-                and state = 'broadcast') as sent
+            (select count(*)::int from payment_state as s where s.network = $1 and s.payer = asked.payer
+                and s.stage in (${sqlStages(OPEN_STATES)}) and s.state = 'broadcast') as sent
        from unnest($2::text[]) as asked (payer)
        left join payer_strike strike on strike.network = $1 and strike.payer = asked.payer and last_at > now() - interval '1 hour'`,
     [network, [...new Set(payers)]],
@@ -110,8 +114,10 @@ export async function readPayers(
 /** The kind of the batch that went out last; null when none did, or nothing is left of it. */
 export async function findLastKind(sql: Sql, network: string): Promise<BatchKind | null> {
   const rows = await sql.query<{ lane: 'plain' | 'contract'; router: string }>(
-    `select lane, router from payment where batch_id = (
-       select batch_id from settlement_batch where network = $1 and kind = 'settle' order by created_at desc limit 1) limit 1`,
+    `select lane, router from (${carriedBySql(
+      's.lane, i.router',
+      "(select batch_id from settlement_batch where network = $1 and kind = 'settle' order by created_at desc limit 1)",
+    )}) carried limit 1`,
     [network],
   );
   return rows[0] ?? null;
@@ -134,8 +140,8 @@ export async function readOnTheWay(sql: Sql, network: string): Promise<OnTheWay>
       [network],
     ),
     sql.query<{ tenant_id: string }>(
-      `select distinct tenant_id from payment where state = 'broadcast' and batch_id in (
-         select batch_id from settlement_batch where network = $1 and state = 'open' and kind = 'settle')`,
+      `select distinct s.tenant_id from payment_state as s join settlement_batch as batch using (batch_id)
+        where s.network = $1 and s.stage = 'under_way' and s.state = 'broadcast' and batch.state = 'open' and batch.kind = 'settle'`,
       [network],
     ),
   ]);

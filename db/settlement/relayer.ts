@@ -181,19 +181,24 @@ export interface SignedBatch {
   readonly gasShares: ReadonlyMap<string, bigint>;
 }
 
-/** Takes the nonce and stores the signed bytes; the lane is locked by the caller's transaction (safety 7). */
-export async function insertBatch(sql: Sql, batch: SignedBatch): Promise<void> {
+/** Takes the nonce and stores the signed bytes and what they carry; the lane is locked by the caller's transaction (safety 7). */
+export async function insertBatch(
+  sql: Sql,
+  batch: SignedBatch,
+  payments: readonly { readonly tenantId: string; readonly paymentId: string }[] = [],
+): Promise<void> {
   await sql.query(
     `with taken as (
        update relayer set next_nonce = $5::bigint + 1 where network = $2 and address = $3
      ), held as (
        insert into relayer_nonce (network, relayer, nonce, batch_id) values ($2, $3, $5, $1)
      )
-     insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce, gas_shares)
-     values ($1, $2, $3, $4, $6, $5, $7::jsonb)`,
+     insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce, gas_shares, tenant_ids, payment_ids)
+     values ($1, $2, $3, $4, $6, $5, $7::jsonb, $8::uuid[], $9::uuid[])`,
     [
       ...[batch.batchId, batch.network, batch.relayer, batch.kind, batch.nonce.toString(), batch.workflowId],
       JSON.stringify(Object.fromEntries([...batch.gasShares].map(([tenantId, weight]) => [tenantId, weight.toString()]))),
+      ...[payments.map(({ tenantId }) => tenantId), payments.map(({ paymentId }) => paymentId)],
     ],
   );
   await insertAttempt(sql, { ...batch, attempt: 1, kind: batch.kind });
@@ -221,14 +226,14 @@ export async function insertAttempt(
 
 /** The batch by id; null before its claim was committed. */
 export async function findBatch(sql: Sql, batchId: string): Promise<Batch | null> {
-  const rows = await sql.query<BatchRow>('select * from settlement_batch where batch_id = $1', [batchId]);
+  const rows = await sql.query<BatchRow>(`select ${BATCH_COLUMNS} from settlement_batch where batch_id = $1`, [batchId]);
   return rows[0] ? batchFromRow(rows[0]) : null;
 }
 
 /** Batches that are not safe yet: open ones first, then lowest nonce first, 200 at most. */
 export async function listUnfinishedBatches(sql: Sql, ref: RelayerRef): Promise<Batch[]> {
   const rows = await sql.query<BatchRow>(
-    `select * from settlement_batch where network = $1 and relayer = $2 and state <> 'safe'
+    `select ${BATCH_COLUMNS} from settlement_batch where network = $1 and relayer = $2 and state <> 'safe'
       order by state = 'open' desc, nonce limit 200`,
     [ref.network, ref.address],
   );
@@ -238,7 +243,7 @@ export async function listUnfinishedBatches(sql: Sql, ref: RelayerRef): Promise<
 /** Every batch of a lane from one nonce to below another, lowest first, whatever its state: a reorg lowers the chain's count. */
 export async function listLane(sql: Sql, ref: RelayerRef, fromNonce: bigint, belowNonce: bigint): Promise<Batch[]> {
   const rows = await sql.query<BatchRow>(
-    `select settlement_batch.* from relayer_nonce join settlement_batch using (batch_id)
+    `select ${BATCH_COLUMNS} from relayer_nonce join settlement_batch using (batch_id)
       where relayer_nonce.network = $1 and relayer_nonce.relayer = $2 and relayer_nonce.nonce >= $3 and relayer_nonce.nonce < $4
       order by relayer_nonce.nonce limit 200`,
     [ref.network, ref.address, fromNonce.toString(), belowNonce.toString()],
@@ -249,7 +254,7 @@ export async function listLane(sql: Sql, ref: RelayerRef, fromNonce: bigint, bel
 /** Every batch that holds a nonce of a lane from this one on, lowest first; 1,000 at most. */
 export async function listHeldFrom(sql: Sql, ref: RelayerRef, fromNonce: bigint): Promise<Batch[]> {
   const rows = await sql.query<BatchRow>(
-    `select settlement_batch.* from relayer_nonce join settlement_batch using (batch_id)
+    `select ${BATCH_COLUMNS} from relayer_nonce join settlement_batch using (batch_id)
       where relayer_nonce.network = $1 and relayer_nonce.relayer = $2 and relayer_nonce.nonce >= $3
       order by relayer_nonce.nonce limit 1000`,
     [ref.network, ref.address, fromNonce.toString()],
@@ -309,6 +314,10 @@ export async function recordSend(sql: Sql, txHash: string, network: string, resu
     result,
   ]);
 }
+
+/** A batch without the list of what it carries. */
+const BATCH_COLUMNS = `batch_id, settlement_batch.network, settlement_batch.relayer, settlement_batch.kind, settlement_batch.nonce,
+  settlement_batch.state, settlement_batch.created_at`;
 
 interface BatchRow extends Record<string, unknown> {
   batch_id: string;

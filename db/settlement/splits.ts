@@ -40,8 +40,8 @@ export async function takeSplitsToCheck(sql: Sql, network: string, limit: number
        select router, pay_to from split s where network = $1
          and exists (select 1 from split_seller seller where seller.network = $1 and seller.pay_to = s.pay_to)
          and not exists (
-           select 1 from payment where payment.network = $1 and payment.pay_to = s.pay_to and payment.state = 'broadcast'
-             and payment.settler <> 'facilitator')
+           select 1 from payment_state as sent where sent.network = $1 and sent.pay_to = s.pay_to and sent.stage = 'under_way'
+             and sent.state = 'broadcast' and sent.settler <> 'facilitator')
        order by checked_at nulls first limit $2) as chosen
       where split.network = $1 and split.router = chosen.router and split.pay_to = chosen.pay_to
       returning split.router, split.pay_to, split.leg_words, array(

@@ -9,6 +9,15 @@ export function sqlStates(states: readonly PaymentState[]): string {
 }
 
 /**
+ * The stages of states as SQL constants, for `stage in (…)`. A stage is the state, but for the two between which a claim moves a payment: an
+ * index by stages is touched by no claim.
+ */
+export function sqlStages(states: readonly PaymentState[]): string {
+  const stages = states.map((state) => (state === 'accepted' || state === 'broadcast' ? 'under_way' : state));
+  return [...new Set(stages)].map((stage) => `'${stage}'`).join(', ');
+}
+
+/**
  * Writes what was decided of payments, the last decision of each. `decided_at` is the first moment of the decision that stands
  * (`decisionTime`), read under the purchase's lock and so later than `accepted_at` of everything that waited for it; `settled_at` is
  * set once.
@@ -17,22 +26,22 @@ export async function writeStates(sql: Sql, changes: readonly Change[]): Promise
   const rows = [...Map.groupBy(changes, (change) => change.payment.paymentId).values()].map(rowOf);
   if (rows.length === 0) return;
   await sql.query(
-    `update payment set
+    `update payment_state as s set
        state = new.state, batch_id = new.batch_id, attempts = new.attempts, reason = new.reason, recorded = new.recorded,
        failure_observed = new.failure_observed, watched = new.watched, tx_hash = new.tx_hash,
        log_position = new.log_position, block_number = new.block_number,
-       block_time = coalesce(new.block_time, payment.block_time),
-       raw_reason = coalesce(new.raw_reason, payment.raw_reason), sentence = coalesce(new.sentence, payment.sentence),
+       block_time = coalesce(new.block_time, s.block_time),
+       raw_reason = coalesce(new.raw_reason, s.raw_reason), sentence = coalesce(new.sentence, s.sentence),
        successor_id = new.successor_id,
-       decided_at = case new.decision when 'now' then clock_timestamp() when 'kept' then payment.decided_at end,
-       settled_at = coalesce(payment.settled_at,
-         case when payment.state in (${sqlStates(SETTLED_STATES)}) then payment.decided_at
+       decided_at = case new.decision when 'now' then clock_timestamp() when 'kept' then s.decided_at end,
+       settled_at = coalesce(s.settled_at,
+         case when s.state in (${sqlStates(SETTLED_STATES)}) then s.decided_at
            when new.state in (${sqlStates(SETTLED_STATES)}) then clock_timestamp() end),
        final_at = case when new.state = 'final' then now() else null end, checked_at = now()
      from jsonb_to_recordset($1::jsonb) as new (tenant_id uuid, payment_id uuid, state text, batch_id uuid, attempts int,
        reason text, recorded bool, failure_observed bool, watched bool, tx_hash text, log_position int, block_number bigint,
        block_time timestamptz, raw_reason text, sentence text, successor_id uuid, decision text)
-     where payment.tenant_id = new.tenant_id and payment.payment_id = new.payment_id`,
+     where s.tenant_id = new.tenant_id and s.payment_id = new.payment_id`,
     [JSON.stringify(rows)],
   );
 }

@@ -1,27 +1,30 @@
-import { LOOSE_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { paymentFromRow } from './payment.ts';
-import { sqlStates } from './states.ts';
+import { PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
 
 type Row = PaymentRow & Record<string, unknown>;
 
 /** Accepted payments that nothing has picked up for a while, oldest first (safety 7). */
 export async function listStaleAccepted(sql: Sql, network: string, olderThanMs: number, limit: number): Promise<Payment[]> {
   const rows = await sql.query<Row>(
-    `select * from payment where network = $1 and mode = 'live' and state = 'accepted' and batch_id is null
-        and accepted_at < now() - make_interval(secs => $2::double precision / 1000)
-      order by accepted_at limit $3`,
+    `${ofStates(`select * from payment_state where network = $1 and mode = 'live' and stage = 'under_way' and state = 'accepted'
+        and batch_id is null and accepted_at < now() - make_interval(secs => $2::double precision / 1000)
+      order by accepted_at limit $3`)} order by i.accepted_at`,
     [network, olderThanMs, limit],
   );
   return rows.map(paymentFromRow);
 }
 
+/** A query for the payments of some states, which are found by their own indexes. */
+function ofStates(query: string): string {
+  return `select ${PAYMENT_COLUMNS} from (${query}) as s join payment_intake as i using (tenant_id, payment_id)`;
+}
+
 /** Settled payments whose evidence is not final yet, those looked at longest ago first. */
 export async function listUnfinal(sql: Sql, network: string, limit: number): Promise<Payment[]> {
   const rows = await sql.query<Row>(
-    `select * from payment where network = $1 and state = 'settled' and mode = 'live'
-      order by coalesce(checked_at, accepted_at) limit $2`,
+    ofStates(`select * from payment_state where network = $1 and stage = 'settled' and mode = 'live'
+      order by coalesce(checked_at, accepted_at) limit $2`),
     [network, limit],
   );
   return rows.map(paymentFromRow);
@@ -30,17 +33,18 @@ export async function listUnfinal(sql: Sql, network: string, limit: number): Pro
 /**
  * Payments whose money may still move although nothing of ours carries them: failed, superseded, expired and reviewed ones
  * that are watched, held ones, and sent ones that no live batch decided within `sentMs`, such as those that a reorg took back without
- * bytes of ours (safety 3). Those looked at longest ago come first, at most `limit` that bytes of ours carried and as many others: rows
- * that cost nobody anything to make cannot keep the others from their turn.
+ * bytes of ours (safety 3). Those looked at longest ago come first, at most `limit` that bytes of ours carried, as many others, and as many
+ * of those on their way: rows that cost nobody anything to make cannot keep the others from their turn. Only those on their way are
+ * sorted, which their gas keeps few.
  */
 export async function listWatched(sql: Sql, network: string, limit: number, sentMs: number): Promise<Payment[]> {
-  // `is false`, not `= false`: Postgres makes `batch_id is not null` of that, which the index cannot be read in order by.
-  const turn = (isUnsent: boolean): string =>
-    `(select * from payment where network = $1 and mode = 'live' and watched and (batch_id is null) is ${isUnsent}
-        and state in (${sqlStates([...LOOSE_STATES, 'broadcast'])})
-        and (state <> 'broadcast' or accepted_at < now() - make_interval(secs => $3::double precision / 1000))
+  const turn = (which: string): string =>
+    `(select * from payment_state where network = $1 and ${which}
       order by coalesce(checked_at, accepted_at) limit $2)`;
-  const rows = await sql.query<Row>(`${turn(false)} union all ${turn(true)}`, [network, limit, sentMs]);
+  const sent = `stage = 'under_way' and state = 'broadcast' and watched and mode = 'live'
+        and accepted_at < now() - make_interval(secs => $3::double precision / 1000)`;
+  const turns = [turn("watch_side = 'carried'"), turn("watch_side = 'unsent'"), turn(sent)];
+  const rows = await sql.query<Row>(ofStates(turns.join(' union all ')), [network, limit, sentMs]);
   return rows.map(paymentFromRow);
 }
 
@@ -60,10 +64,10 @@ export async function touchChecked(sql: Sql, refs: readonly PaymentRef[]): Promi
   if (refs.length === 0) return;
   await sql.query(
     `with seen as (
-       select tenant_id, payment_id from payment join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id)
-         using (tenant_id, payment_id) order by tenant_id, payment_id for update of payment)
-     update payment set checked_at = now() from seen
-      where payment.tenant_id = seen.tenant_id and payment.payment_id = seen.payment_id`,
+       select tenant_id, payment_id from payment_state as s join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id)
+         using (tenant_id, payment_id) order by tenant_id, payment_id for update of s)
+     update payment_state as s set checked_at = now() from seen
+      where s.tenant_id = seen.tenant_id and s.payment_id = seen.payment_id`,
     [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
   );
 }

@@ -85,7 +85,7 @@ export async function takeUnannounced(sql: Sql, tenantId: string, host: string, 
         from leg l where l.tenant_id = $1 and l.crossing_id = c.crossing_id) as legs
      from taken t
      join crossing c on c.tenant_id = $1 and c.crossing_id = t.crossing_id
-     join payment p on p.tenant_id = $1 and p.payment_id = c.payment_id
+     join payment_state p on p.tenant_id = $1 and p.payment_id = c.payment_id
      order by c.recorded_at, c.crossing_id`,
     [tenantId, host, new Date(toMs), MAX_CROSSINGS_IN_EVENT],
   );

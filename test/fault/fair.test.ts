@@ -13,6 +13,7 @@ import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newAccount, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+import { query } from '../support/sql.ts';
 
 const walletAbi = parseAbi(['constructor(address owner, uint256 gasToBurn)']);
 /** Says yes to whoever asks, whatever the signature. */
@@ -213,7 +214,7 @@ test('a site with 420 payments of fifty authors keeps another waiting for no bat
   const refused = codes.filter((code) => code === 'overloaded').length;
   expect(refused).toBeGreaterThan(300);
   // As if far more had been let in before an outage: the other site does not pay for that.
-  await world.database.query("update payment set planned_gas = 10 * planned_gas where state = 'accepted'");
+  await query(world.ownerUrl, "update payment set planned_gas = 10 * planned_gas where state = 'accepted'");
   const other = randomUUID();
   await world.database.query("insert into tenant (tenant_id, status, price_usdc) values ($1, 'active', '0.001')", [other]);
   const terms = { ...termsFor(world, newAuthors(1n), { slug: 'honest' }), tenantId: other };

@@ -7,6 +7,7 @@ import { attempt, mine, sendAll, stateOf, submitAlone } from '../support/faults.
 import { newAccount } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+import { query } from '../support/sql.ts';
 
 let world: SettlementWorld;
 let calls = 0;
@@ -73,7 +74,8 @@ test('refusals that cost nobody anything keep no sent payment from its turn, and
   expect(watched.map(({ nonce }) => nonce)).toContain(payment.authorization.nonce);
   const old = await paymentFor(world, await newPayer(world), terms);
   await attempt(world, terms, old);
-  await world.database.query(
+  await query(
+    world.ownerUrl,
     "update payment set state = 'failed', reason = 'settlement_failed', accepted_at = now() - interval '1 hour', checked_at = now() - interval '1 minute' where nonce = $1",
     [old.authorization.nonce],
   );

@@ -7,6 +7,7 @@ import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newAccount, newWallet, signPayment } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+import { query } from '../support/sql.ts';
 
 let world: SettlementWorld;
 beforeAll(async () => {
@@ -37,7 +38,7 @@ test('of fifty, those without funds, with a wrong signature, a used nonce or a b
   const [poor, forged, used, blocked] = [await take('poor'), await take('forged'), await take('used'), await take('blocked')];
   // A signature that was good at intake and is not any more, as of a wallet whose owner changed.
   const { signature } = await signPayment(world.network, newAccount(), forged.payment.authorization);
-  await world.database.query("update payment set signature = $1 where slug = 'forged'", [signature]);
+  await query(world.ownerUrl, "update payment set signature = $1 where slug = 'forged'", [signature]);
   await chainCall(world, 'evm_setAutomine', false);
   const batchId = await sendAll(world);
   expect(await outcomeOf(forged)).toBe('authorization_invalid');

@@ -5,6 +5,7 @@ import { attempt, look, mine, sendAll, stateOf, sweep } from '../support/faults.
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+import { query } from '../support/sql.ts';
 
 let world: SettlementWorld;
 beforeAll(async () => {
@@ -32,7 +33,7 @@ test.for([
   const old = await world.database.query<{ row: object }>('select to_jsonb(payment) as row from payment where slug = $1', [
     `${part}-poison`,
   ]);
-  await world.database.query(`update payment set ${change} where slug = $1`, [`${part}-poison`]);
+  await query(world.ownerUrl, `update payment set ${change} where slug = $1`, [`${part}-poison`]);
   const batchId = await sendAll(world);
   await look(world, batchId);
   await sweep(world, 2);
@@ -45,7 +46,8 @@ test.for([
   expect(alerts).toEqual([{ tenant_id: tenantId }]);
   await database.query('update operator_alert set resolved_at = now()');
   // Its row as it was, for the comparison with the chain; what was decided of it stays.
-  await database.query(
+  await query(
+    world.ownerUrl,
     `update payment set payer = old.payer, pay_to = old.pay_to, router = old.router, signature = old.signature, leg_words = old.leg_words
        from jsonb_populate_record(null::payment, $1) as old where payment.payment_id = old.payment_id`,
     [JSON.stringify(old[0]?.row)],

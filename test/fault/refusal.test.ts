@@ -196,7 +196,7 @@ test('a settled payload shown again after its licence has ended is refused, and 
 function hesitant(database: Database): Database {
   const slow = (sql: Sql): Sql => ({
     query: async <Row extends QueryResultRow>(statement: string, values?: readonly unknown[]) => {
-      if (statement.includes('insert into payment (')) await sleep(150);
+      if (statement.includes('insert into payment_intake (')) await sleep(150);
       return sql.query<Row>(statement, values);
     },
   });

@@ -6,6 +6,7 @@ import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 import { insertPurchases } from '../support/reports.ts';
+import { query } from '../support/sql.ts';
 
 let own: TestDatabase;
 let database: Database;
@@ -26,7 +27,7 @@ test('payments whose ledger is locked for longer than a statement may take are t
     database,
     Array.from({ length: 8 }, () => purchase),
   );
-  await database.query(`update payment set state = 'accepted', tx_hash = null, agent = '{"label":"other"}'`);
+  await query(own.ownerUrl, `update payment set state = 'accepted', tx_hash = null, agent = '{"label":"other"}'`);
   const event = { type: 'refused', reason: 'settlement_failed' } as const;
   const occurrences = ids.map((paymentId) => ({ tenantId, paymentId, event }));
   const holder = await openDatabase({ url: own.superUrl, poolSize: 1 });

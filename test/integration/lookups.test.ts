@@ -22,7 +22,7 @@ function noting(offsetMs = 0): SettlementWorld {
   const over = (sql: Sql): Sql => ({
     query: (statement, ...rest) => {
       if (/join authorization_claim|from authorization_claim/.test(statement)) asked.push('known?');
-      if (statement.includes('insert into payment ')) asked.push('row');
+      if (statement.includes('insert into payment_intake ')) asked.push('row');
       return sql.query(statement, ...rest);
     },
   });

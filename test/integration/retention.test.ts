@@ -10,6 +10,7 @@ import { insertCrossing, insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 import { KEPT } from '../support/retention.ts';
+import { query } from '../support/sql.ts';
 
 let own: TestDatabase;
 let database: Database;
@@ -184,7 +185,8 @@ test('User-Agents are taken out after their time, more than a slice of them, and
   await database.query(insert, [tenantId, 'Secret/1.0', '89 days', 2]);
   await database.query(insert, [tenantId, null, '91 days', 1]);
   const { paymentId } = await insertCrossing(database, { tenantId, legs: [{ toAddress: '0xa', amountMicro: 5 }] });
-  await database.query(
+  await query(
+    own.ownerUrl,
     `update payment set agent = '{"ua": "Secret/1.0", "label": "gptbot"}', accepted_at = now() - interval '91 days' where payment_id = $1`,
     [paymentId],
   );

@@ -11,6 +11,7 @@ import { checkInvariants } from '../support/invariants.ts';
 import { addressOf } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, runBatch, startSettlement, termsFor } from '../support/settlement.ts';
+import { query } from '../support/sql.ts';
 
 let world: SettlementWorld;
 beforeAll(async () => {
@@ -216,12 +217,19 @@ test('a retried first activity signs nothing twice and a late proposal claims no
   }
 });
 
-test('the service role cannot change or delete crossings and legs, and unequal legs are refused by the database', async () => {
-  await expect(world.database.query('update crossing set micro = micro + 1')).rejects.toThrow(/permission denied/);
-  await expect(world.database.query('delete from leg')).rejects.toThrow(/permission denied/);
-  await expect(world.database.query("update payment set amount_micro = amount_micro + 1 where slug = 'three'")).rejects.toThrow(
-    /check/,
-  );
+test('the service role cannot change or delete crossings, legs and what was taken in, and unequal legs are refused by the database', async () => {
+  for (const forbidden of [
+    'update crossing set micro = micro + 1',
+    'delete from leg',
+    "update payment_intake set slug = 'other'",
+    'delete from payment_intake',
+    "update payment_state set payer = 'other'",
+    'delete from payment_state',
+  ]) {
+    await expect(world.database.query(forbidden), forbidden).rejects.toThrow(/permission denied/);
+  }
+  const unequal = "update payment set amount_micro = amount_micro + 1 where slug = 'three'";
+  await expect(query(world.ownerUrl, unequal)).rejects.toThrow(/check/);
 });
 
 test('a ledger that takes too long decides nothing: 503 without a word of reports at first, settlement_pending once the row exists', async () => {

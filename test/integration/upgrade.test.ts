@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
 import { listMigrations, migrationOf } from '../../db/migrations.ts';
 import { createDatabase as createEmpty, dropDatabase } from '../../sandbox/parts/postgres-roles.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
-import { PREVIOUS, runOldStatements } from '../support/previous-release.ts';
+import { OLD_FIX, PREVIOUS, runOldStatements } from '../support/previous-release.ts';
 import { query } from '../support/sql.ts';
 
 let copied: TestDatabase;
@@ -43,6 +44,8 @@ test('the data of the previous release is upgraded, and its statements still wor
   const done = (await query(database.owner, 'select name from schema_migration order by name')).map((row) => row['name']);
   expect(done).toEqual(listMigrations().map(({ name }) => name));
   await runOldStatements(database.app, beside, 'next.example');
+  const change = query(database.app, "update payment set pay_to = 'other' where tenant_id = $1", [beside]);
+  await expect(change).rejects.toThrow(/permission denied for table payment_intake/);
   const kept = `select t.plan, h.host, p.state, p.recorded, m.user_id, a.email, l.quoted_at is not null as heard
     from tenant as t join tenant_host as h using (tenant_id) join payment as p using (tenant_id) join member as m using (tenant_id)
       join alert_address as a using (tenant_id) join host_liveness as l on l.tenant_id = t.tenant_id and l.host = h.host
@@ -63,6 +66,42 @@ test('the data of the previous release is upgraded, and its statements still wor
     expect(await query(database.app, kept, [site]), host).toEqual([row]);
   }
 });
+
+test('what processes of the previous release decide at the same time as others is not lost, and they fix one licence', async () => {
+  const site = randomUUID();
+  await runOldStatements(copied.appUrl, site, 'both.example');
+  const [one, two] = await Promise.all([1, 2].map(() => openDatabase({ url: copied.appUrl, poolSize: 1 })));
+  if (!one || !two) throw new Error('two processes');
+  const [{ payment_id: paymentId } = { payment_id: '' }] = await one.query<{ payment_id: string }>(
+    'select payment.* from payment join unnest($1::uuid[]) as wanted (tenant_id) using (tenant_id) for update of payment',
+    [[site]],
+  );
+  const fix = (sql: Sql) => sql.query<{ licence_jti: string }>(OLD_FIX, [[site], [paymentId], [randomUUID()], [1], [2], ['kid']]);
+  const review = "update payment set state = 'review' where payment_id = $1";
+  let late: Promise<unknown> | undefined;
+  const first = await one.transaction(async (sql) => {
+    const fixed = await fix(sql);
+    late = fix(two);
+    await waitsForLock();
+    return fixed;
+  });
+  expect(await late).toEqual(first);
+  await one.transaction(async (sql) => {
+    await sql.query("update payment_state set state = 'final' where payment_id = $1", [paymentId]);
+    late = two.query(review, [paymentId]);
+    late.catch(() => undefined);
+    await waitsForLock();
+  });
+  await expect(late).rejects.toMatchObject({ code: '40001' });
+  expect(await one.query('select state from payment where payment_id = $1', [paymentId])).toEqual([{ state: 'final' }]);
+  await Promise.all([one.close(), two.close()]);
+});
+
+/** Until another connection of this database waits for a lock. */
+async function waitsForLock(): Promise<void> {
+  const waits = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await expect.poll(async () => (await query(copied.appUrl, waits)).length, { timeout: 30_000, interval: 20 }).toBe(1);
+}
 
 test('sums of earlier releases are added up to the months and hours of a site that the new version reads', async () => {
   const database = await empty();
@@ -165,7 +204,7 @@ test('a migration outside a transaction builds its index beside writes that are 
   const owner = await openDatabase({ url: copied.ownerUrl, poolSize: 2 });
   const sql = `-- outside a transaction
 drop index concurrently if exists payment_later;
-create index concurrently payment_later on payment (tenant_id, payer);
+create index concurrently payment_later on payment_intake (tenant_id, payer);
 `;
   const { name, class: one } = migrationOf('9999_later.sql', sql);
   owner.orm.config.get('migrations').migrationsList?.push({ name, class: one });

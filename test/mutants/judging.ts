@@ -81,8 +81,8 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: sweep,
-        search: 'and (batch_id is null) is $' + '{isUnsent}',
-        replace: 'and $' + '{isUnsent}',
+        search: `[turn("watch_side = 'carried'"), turn("watch_side = 'unsent'"), turn(sent)]`,
+        replace: '[turn("watch_side is not null"), turn(sent)]',
       },
     ],
     test: { file: flood, name: 'refusals that cost nobody anything keep no sent payment from its turn' },
@@ -94,8 +94,8 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: sweep,
-        search: 'and (batch_id is null) is $' + '{isUnsent}',
-        replace: 'and (batch_id is null) = $' + '{isUnsent}',
+        search: `turn("watch_side = 'carried'")`,
+        replace: `turn("coalesce(watch_side, '') = 'carried'")`,
       },
     ],
     test: { file: 'test/integration/watched.test.ts', name: 'what is watched is read in the order of its turns' },

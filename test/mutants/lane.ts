@@ -41,7 +41,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'db/settlement/claim.ts',
-        search: "and coalesce(payment.state, '') = 'accepted' and coalesce(payment.batch_id) is null\n",
+        search: "and coalesce(s.state, '') = 'accepted' and coalesce(s.batch_id) is null\n",
         replace: '\n',
       },
     ],

@@ -29,7 +29,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/settlement/states.ts',
-        search: 'settled_at = coalesce(payment.settled_at,',
+        search: 'settled_at = coalesce(s.settled_at,',
         replace: 'settled_at = coalesce(null,',
       },
     ],
@@ -47,7 +47,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'db/settlement/held.ts',
-        search: ' and decided_at >= sale.since)',
+        search: ' and s.decided_at >= sale.since)',
         replace: " and sale.since > sale.since - interval '1 day')",
       },
     ],
@@ -73,8 +73,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/settlement/intake.ts',
-        search: 'join payment using (tenant_id, payer, resource_key, kind, mode, purpose)',
-        replace: 'join payment using (tenant_id, payer, resource_key, kind, purpose)',
+        search: 'join payment_intake as i using (tenant_id, payer, resource_key, kind, mode, purpose)',
+        replace: 'join payment_intake as i using (tenant_id, payer, resource_key, kind, purpose)',
       },
     ],
     test: { file: guard, name: 'a sale of a test key neither answers nor holds up a live one' },

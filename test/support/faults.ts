@@ -17,6 +17,7 @@ import { claimAndSend } from '../../services/settlement/send.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import type { SettlementWorld } from './settlement.ts';
 import { pay } from './settlement.ts';
+import { query } from './sql.ts';
 
 const multicallAbi = parseAbi([
   'struct Call3 { address target; bool allowFailure; bytes callData; }',
@@ -209,7 +210,6 @@ export async function sweep(world: SettlementWorld, rounds = 1, deps: Settlement
 
 /** Lets the two seconds pass after which the sweeper takes an accepted payment for forgotten. */
 export async function age(world: SettlementWorld): Promise<void> {
-  await world.database.query(
-    "update payment set accepted_at = accepted_at - interval '6 seconds' where state in ('accepted', 'broadcast')",
-  );
+  const older = "update payment set accepted_at = accepted_at - interval '6 seconds' where state in ('accepted', 'broadcast')";
+  await query(world.ownerUrl, older);
 }

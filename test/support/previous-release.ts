@@ -245,3 +245,20 @@ const SETTLE = `update payment set
        reason text, recorded bool, failure_observed bool, watched bool, tx_hash text, log_position int, block_number bigint,
        block_time timestamptz, raw_reason text, sentence text, successor_id uuid, decision text)
      where payment.tenant_id = new.tenant_id and payment.payment_id = new.payment_id`;
+
+/** Fixes licences where none is fixed yet: sites, payments, ids, times of issue and of expiry, keys. */
+export const OLD_FIX = `with fresh as (
+       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[], $6::text[])
+         as entry (tenant_id, payment_id, jti, issued_at, expires_at, kid)
+     ), held as (
+       select payment.tenant_id, payment.payment_id from payment join fresh using (tenant_id, payment_id)
+        order by payment.tenant_id, payment.payment_id for update of payment
+     )
+     update payment set
+       licence_issued_at = case when licence_jti is null then fresh.issued_at else licence_issued_at end,
+       licence_expires_at = case when licence_jti is null then fresh.expires_at else licence_expires_at end,
+       licence_kid = case when licence_jti is null then fresh.kid else licence_kid end,
+       licence_jti = coalesce(licence_jti, fresh.jti)
+     from fresh join held using (tenant_id, payment_id)
+     where payment.tenant_id = fresh.tenant_id and payment.payment_id = fresh.payment_id
+     returning payment.payment_id, licence_jti, licence_issued_at, licence_expires_at, licence_kid`;
