@@ -6,7 +6,7 @@ import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import { makeFigure } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
-import { answerBytes, requestMedian, startBareServer } from './harness/http.ts';
+import { answerBytes, requestMedianOn, startBareServer } from './harness/http.ts';
 import { sharedService } from './harness/service.ts';
 import { catalogue } from './licenceQuote.ts';
 
@@ -43,8 +43,8 @@ export const accessBench: Bench = {
       const rounds = await alternate({
         rounds: quick ? 1 : 3,
         sides: {
-          ours: () => requestMedian(service.baseUrl, request, count),
-          reference: () => requestMedian(bare.url, request, count),
+          ours: () => requestMedianOn(service.parts(), service.baseUrl, request, count),
+          reference: () => requestMedianOn(bare.parts, bare.url, request, count),
         },
       });
       return [

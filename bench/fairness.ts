@@ -3,6 +3,8 @@ import { callChain } from '../sandbox/parts/chain.ts';
 import { mintUsdc } from '../sandbox/parts/chain-setup.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
+import type { Turn } from './harness/cpu.ts';
+import { withCpu } from './harness/cpu.ts';
 import type { Figure } from './harness/figure.ts';
 import { makeFigure, percentile } from './harness/figure.ts';
 import type { BenchService } from './harness/service.ts';
@@ -42,8 +44,9 @@ export const fairnessBench: Bench = {
       await warmUp(service, buyers);
       await callChain(service.chain.rpcUrl, 'evm_setAutomine', [false]);
       await callChain(service.chain.rpcUrl, 'evm_setIntervalMining', [BLOCK_SECONDS]);
-      const sell = (): Promise<number> => p95OfSales(service, buyers);
-      const beside = (): Promise<number> => besideHostile(service, attack, sell, log);
+      const sell = (): Promise<Turn> =>
+        withCpu(service.parts(), async () => ({ value: await p95OfSales(service, buyers), operations: sales }));
+      const beside = (): Promise<Turn> => besideHostile(service, attack, sell, log);
       return [figureOf(await alternate({ rounds, sides: { ours: beside, reference: sell } }))];
     } finally {
       await service.stop();
@@ -65,9 +68,9 @@ async function p95OfSales(service: BenchService, buyers: readonly Buyer[]): Prom
 async function besideHostile(
   service: BenchService,
   attack: Attack,
-  sell: () => Promise<number>,
+  sell: () => Promise<Turn>,
   log: (line: string) => void,
-): Promise<number> {
+): Promise<Turn> {
   const shop = await openShop(service, attack.pages, 50);
   const calls = await hostileCalls(service, shop, attack);
   const end = new AbortController();
@@ -108,6 +111,6 @@ function figureOf(rounds: Awaited<ReturnType<typeof alternate>>): Figure {
     referenceName: 'the same sales when the other site is quiet',
     rounds,
     target: { atMost: 2 },
-    notes: `a block every ${BLOCK_SECONDS} s; the other: 180 callers, pages of 50 authors, a third without money, a third wallets of code that revert`,
+    notes: `CPU with what the other's calls take; a block every ${BLOCK_SECONDS} s; the other: 180 callers, pages of 50 authors, a third without money, a third wallets of code that revert`,
   });
 }

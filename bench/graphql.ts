@@ -7,10 +7,11 @@ import { EXAMPLES } from '../graphql/examples.ts';
 import { setPricing } from '../services/tenants.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
+import type { Parts } from './harness/cpu.ts';
 import type { Figure } from './harness/figure.ts';
 import { makeFigure, percentile } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
-import { pacedTimes, requestMedian, requestTimes } from './harness/http.ts';
+import { pacedTimes, requestMedianOn, requestTimes } from './harness/http.ts';
 import { startRecordsApi } from './records/api.ts';
 import { BUSY } from './records/load.ts';
 import type { RecordStore } from './records/store.ts';
@@ -40,9 +41,9 @@ async function measure(store: RecordStore, quick: boolean): Promise<Figure[]> {
     { database },
     { tenantId: BUSY, pricing: { priceUsdc: '0.001', articlePrefixes: ['/news/'], creditsInline: CREDITS } },
   );
-  const { api, key } = await startRecordsApi(store);
+  const { api, key, parts } = await startRecordsApi(store);
   try {
-    return [await besideRest(api.url, key, nowMs, quick), await besideAnalyst(api.url, key, quick)];
+    return [await besideRest({ url: api.url, key, parts }, nowMs, quick), await besideAnalyst(api.url, key, quick)];
   } finally {
     await api.stop();
   }
@@ -53,7 +54,11 @@ function operation(key: string, query: string): HttpRequest {
   return { method: 'POST', path: GRAPHQL_PATH, headers, body: JSON.stringify({ query }) };
 }
 
-async function besideRest(url: string, key: string, nowMs: number, quick: boolean): Promise<Figure> {
+async function besideRest(
+  { url, key, parts }: { readonly url: string; readonly key: string; readonly parts: Parts },
+  nowMs: number,
+  quick: boolean,
+): Promise<Figure> {
   const from = nowMs - 30 * DAY_MS;
   const query = `{ tenant { earnings(window: { from: ${from} }, groupBy: AUTHOR) {
     totals { events reads citations grossMicro authors } lastEventAt
@@ -64,8 +69,8 @@ async function besideRest(url: string, key: string, nowMs: number, quick: boolea
   const rounds = await alternate({
     rounds: quick ? 1 : 5,
     sides: {
-      ours: () => requestMedian(url, operation(key, query), times),
-      reference: () => requestMedian(url, rest, times),
+      ours: () => requestMedianOn(parts, url, operation(key, query), times),
+      reference: () => requestMedianOn(parts, url, rest, times),
     },
   });
   return makeFigure({

@@ -10,6 +10,8 @@ import { DEAREST } from './dearestQueries.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Attack } from './harness/attacker.ts';
 import type { Bench } from './harness/bench.ts';
+import type { Turn } from './harness/cpu.ts';
+import { withCpu } from './harness/cpu.ts';
 import { makeFigure, percentile } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
 import { requestTimes } from './harness/http.ts';
@@ -62,13 +64,16 @@ export const hostileBench: Bench = {
       };
       await ask();
       const attack = attackOn(service, foe);
-      const beside = (work: () => Promise<number>) => (): Promise<number> => besideHostile(attack, work, log);
-      const asked = await alternate({ rounds, sides: { ours: beside(ask), reference: ask } });
+      const alone = (work: () => Promise<number>, operations: number) => (): Promise<Turn> =>
+        withCpu(service.parts(), async () => ({ value: await work(), operations }));
+      const beside = (work: () => Promise<Turn>) => (): Promise<Turn> => besideHostile(attack, work, log);
+      const [asks, sells] = [alone(ask, quotes), alone(sell, sales)];
+      const asked = await alternate({ rounds, sides: { ours: beside(asks), reference: asks } });
       await sell();
       await callChain(service.chain.rpcUrl, 'evm_setAutomine', [false]);
       await callChain(service.chain.rpcUrl, 'evm_setIntervalMining', [BLOCK_SECONDS]);
-      const sold = await alternate({ rounds, sides: { ours: beside(sell), reference: sell } });
-      const notes = `two callers of ${CONNECTIONS} connections each, the rates of the product, no proxy in front`;
+      const sold = await alternate({ rounds, sides: { ours: beside(sells), reference: sells } });
+      const notes = `two callers of ${CONNECTIONS} connections each, the rates of the product, no proxy in front; CPU with what theirs take`;
       const common = { unit: 'ms', target: { atMost: 2 }, referenceName: 'the same without hostile callers' } as const;
       return [
         makeFigure({
@@ -132,7 +137,7 @@ function attackOn(service: BenchService, foe: Shop): Attack {
   };
 }
 
-async function besideHostile(attack: Attack, work: () => Promise<number>, log: (line: string) => void): Promise<number> {
+async function besideHostile(attack: Attack, work: () => Promise<Turn>, log: (line: string) => void): Promise<Turn> {
   const child = spawn('nice', ['-n', '19', process.execPath, ATTACKER, JSON.stringify(attack)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

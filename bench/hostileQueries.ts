@@ -6,8 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GRAPHQL_PATH } from '../graphql/engine.ts';
 import { insertPurchases } from '../test/support/reports.ts';
 import { DEAREST } from './dearestQueries.ts';
-import { alternate } from './harness/alternate.ts';
+import { alternate, roundsOf } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
+import type { Turn } from './harness/cpu.ts';
+import { withCpu } from './harness/cpu.ts';
 import type { Figure, Rounds } from './harness/figure.ts';
 import { makeFigure, median, percentile } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
@@ -31,7 +33,7 @@ export const hostileQueriesBench: Bench = {
     const hostile = await service.site({ hosts: ['hostile.example'], pricing });
     const quiet = await service.site({ hosts: ['quiet.example'], pricing });
     await sellToFifty(service, hostile, quick ? 50 : PURCHASES);
-    return await measure(service.baseUrl, { hostile, quiet }, quick);
+    return await measure(service, { hostile, quiet }, quick);
   },
 };
 
@@ -48,7 +50,7 @@ async function sellToFifty({ database }: BenchService, { tenantId, host }: Bench
 }
 
 async function measure(
-  url: string,
+  { baseUrl: url, parts }: BenchService,
   { hostile, quiet }: { readonly hostile: BenchSite; readonly quiet: BenchSite },
   quick: boolean,
 ): Promise<Figure[]> {
@@ -61,12 +63,17 @@ async function measure(
   const rounds = quick ? 1 : 5;
   await pacedTimes(url, quote, Math.min(count, 300));
   for (const query of Object.values(DEAREST)) await requestTimes(url, question(hostile.key, query), 1);
-  const middles = { ours: [] as number[], reference: [] as number[] };
+  const middles = { ours: [] as Turn[], reference: [] as Turn[] };
   const answered: number[] = [];
-  const quotes = async (side: keyof typeof middles): Promise<number> => {
-    const times = await pacedTimes(url, quote, count);
-    middles[side].push(percentile(times, 0.5));
-    return percentile(times, 0.99);
+  const quotes = async (side: keyof typeof middles): Promise<Turn> => {
+    let p50 = 0;
+    const worst = await withCpu(parts(), async () => {
+      const times = await pacedTimes(url, quote, count);
+      p50 = percentile(times, 0.5);
+      return { value: percentile(times, 0.99), operations: count };
+    });
+    middles[side].push({ ...worst, value: p50 });
+    return worst;
   };
   const worst = await alternate({
     rounds,
@@ -75,13 +82,10 @@ async function measure(
       reference: () => quotes('reference'),
     },
   });
-  const middle = {
-    ours: median(middles.ours),
-    reference: median(middles.reference),
-    ratios: middles.ours.map((value, at) => value / (middles.reference[at] as number)),
-  };
+  const middle = roundsOf(middles.ours, middles.reference);
   const figure = (id: string, share: string, measured: Rounds, atMost: number, notes: string) =>
     makeFigure({
+      ...(id === 'p50' ? { isDetail: true } : {}),
       ...{
         id: `hostile-queries.${id}`,
         what: `${share} of a quote, 100 a second, while another site asks the dearest queries`,
@@ -89,7 +93,7 @@ async function measure(
       },
       ...{ referenceName: 'when nobody asks', rounds: measured, target: { atMost }, notes },
     });
-  const asked = `${ASKING} askers without a pause, ${Math.round(median(answered))} answers a round; crossings with ${AUTHORS} legs each`;
+  const asked = `${ASKING} askers without a pause, ${Math.round(median(answered))} answers a round; crossings with ${AUTHORS} legs each; CPU with what theirs take`;
   return [
     figure('p50', 'p50', middle, 2, asked),
     figure('p99', 'p99', worst, 2, 'one API process; its thread, its database and the client share both cores with it'),

@@ -4,7 +4,7 @@ import type { Bench } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';
 import { makeFigure, median } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
-import { answerBytes, requestMedian, startBareServer } from './harness/http.ts';
+import { answerBytes, requestMedianOn, startBareServer } from './harness/http.ts';
 import { sharedService } from './harness/service.ts';
 
 const HOST = 'catalogue.example';
@@ -48,8 +48,8 @@ async function quoteThousand(quick: boolean): Promise<Figure> {
     const rounds = await alternate({
       rounds: quick ? 1 : 3,
       sides: {
-        ours: () => requestMedian(service.baseUrl, request, count),
-        reference: () => requestMedian(bare.url, request, count),
+        ours: () => requestMedianOn(service.parts(), service.baseUrl, request, count),
+        reference: () => requestMedianOn(bare.parts, bare.url, request, count),
       },
     });
     return makeFigure({
@@ -107,5 +107,6 @@ async function matchWorst(quick: boolean): Promise<Figure> {
     referenceName: 'one indexOf over the path',
     rounds,
     target: { atMost: 1_000, of: 'ours' },
+    isDetail: true,
   });
 }

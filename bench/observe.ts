@@ -1,9 +1,11 @@
 import pg from 'pg';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
+import type { Turn, Work } from './harness/cpu.ts';
+import { LIBRARY, withCpu } from './harness/cpu.ts';
 import { makeFigure } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
-import { requestRate } from './harness/http.ts';
+import { requestLoad } from './harness/http.ts';
 import { sharedService } from './harness/service.ts';
 
 const HOST = 'observed.example';
@@ -34,12 +36,17 @@ export const observeBench: Bench = {
     const raw = await openRaw(service.urls.superUrl, site.tenantId);
     try {
       const seconds = quick ? 1 : 5;
-      const ours = async (): Promise<number> =>
-        ROWS * (await requestRate(service.baseUrl, request, { seconds, connections: CONCURRENCY, status: 202 }));
+      const ours = (): Promise<Turn> =>
+        withCpu(service.parts(), async () => {
+          const load = await requestLoad(service.baseUrl, request, { seconds, connections: CONCURRENCY, status: 202 });
+          return { value: ROWS * load.value, operations: ROWS * load.operations };
+        });
+      const { postgres = [] } = service.parts();
+      const reference = () => withCpu({ postgres, ...LIBRARY }, () => raw.load(seconds));
       if (!quick) await ours();
       const rounds = await alternate({
         rounds: quick ? 1 : 3,
-        sides: { ours, reference: async () => ROWS * (await raw.rate(seconds)) },
+        sides: { ours, reference },
       });
       return [
         makeFigure({
@@ -84,7 +91,7 @@ async function openRaw(url: string, tenantId: string) {
   });
   const text = `insert into raw_observation (${COLUMNS.join(', ')}) values ${tuples.join(', ')}`;
   const values = Array.from({ length: ROWS }, (_, index) => row(index)).flat();
-  const rate = async (seconds: number): Promise<number> => {
+  const load = async (seconds: number): Promise<Work> => {
     const startedAt = performance.now();
     const endsAt = startedAt + seconds * 1000;
     let done = 0;
@@ -95,7 +102,8 @@ async function openRaw(url: string, tenantId: string) {
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, work));
-    return done / ((performance.now() - startedAt) / 1000);
+    const rows = ROWS * done;
+    return { value: rows / ((performance.now() - startedAt) / 1000), operations: rows };
   };
-  return { rate, close: () => pool.end() };
+  return { load, close: () => pool.end() };
 }

@@ -1,33 +1,35 @@
-import { generatePrivateKey } from 'viem/accounts';
-import { localSigner } from '../chain/signer.ts';
-import { fundGas } from '../sandbox/parts/chain-setup.ts';
-import { alternate } from './harness/alternate.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { alternate, roundsOf } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
-import type { Figure } from './harness/figure.ts';
-import { makeFigure, percentile } from './harness/figure.ts';
-import type { BenchService } from './harness/service.ts';
+import type { Turn } from './harness/cpu.ts';
+import { ownCpu } from './harness/cpu.ts';
+import type { Figure, Rounds } from './harness/figure.ts';
+import { makeFigure, median } from './harness/figure.ts';
 import { startBenchService } from './harness/service.ts';
-import type { Buyer, SignedTransfer } from './settling/buyers.ts';
-import { fundBuyers, signTransfer } from './settling/buyers.ts';
-import { createOfficial, ratePerSecond, settleOfficially } from './settling/official.ts';
-import type { Shop } from './settling/shop.ts';
-import { buyAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/shop.ts';
+import { fundBuyers } from './settling/buyers.ts';
+import { openCounters } from './settling/counters.ts';
+import { workThrough } from './settling/official.ts';
+import { startOfficials } from './settling/officials.ts';
+import type { Load, Round, World } from './settling/rounds.ts';
+import {
+  MIXED_AUTHORS,
+  MIXED_SITES,
+  mixedRound,
+  newRelayer,
+  officialRound,
+  plainRound,
+  timed,
+  transfersOf,
+} from './settling/rounds.ts';
+import { openShop, PRODUCT_INTERVALS } from './settling/shop.ts';
 import { startWorkflowEach } from './settling/workflowEach.ts';
 
-/** How much is paid in a round, and by how many at once. */
-interface Load {
-  readonly rounds: number;
-  readonly pages: number;
-  readonly buyers: number;
-  readonly parallel: number;
-  readonly references: number;
-}
-
-const FULL: Load = { rounds: 3, pages: 25, buyers: 80, parallel: 300, references: 300 };
-const QUICK: Load = { rounds: 1, pages: 5, buyers: 8, parallel: 20, references: 20 };
-/** Callers of the references: more only make them slower. */
+const FULL: Load = { rounds: 3, pages: 25, buyers: 80, parallel: 300, references: 400, settlesMs: 11_000 };
+const QUICK: Load = { rounds: 1, pages: 5, buyers: 8, parallel: 20, references: 20, settlesMs: 0 };
+/** Callers of each process of the reference: more only make them slower. */
 const OFFICIAL_PARALLEL = 20;
 const EACH_PARALLEL = 100;
+const ALLOWED_WAL_BYTES = 7_000;
 
 /** Payments a second over HTTP, everything on this machine, beside the official facilitator and beside one workflow a payment. */
 export const paymentsBench: Bench = {
@@ -36,95 +38,145 @@ export const paymentsBench: Bench = {
   run: async ({ quick, log }) => {
     const load = quick ? QUICK : FULL;
     const service = await startBenchService({ workers: 1, environment: PRODUCT_INTERVALS });
+    const counters = await openCounters(service.urls.superUrl);
+    const officials = await startOfficials(service, OFFICIAL_PARALLEL, () => newRelayer(service));
     try {
       const buyers = await fundBuyers(service.chain.rpcUrl, load.buyers);
-      const ours = prepareOurs(service, buyers, load, log);
-      await ours();
-      return [await besideOfficial(service, buyers, load, ours), await besideWorkflows(service, buyers, load, ours)];
+      const world: World = { service, buyers, load, counters, officials, log };
+      await plainRound(world);
+      await officialRound(world);
+      return [...(await besideOfficial(world)), await mixed(world), await besideWorkflows(world)];
     } finally {
+      await officials.stop();
+      await counters.close();
       await service.stop();
     }
   },
 };
 
-/** One round of ours: a new site, so that every buyer buys every page for the first time. */
-function prepareOurs(service: BenchService, buyers: readonly Buyer[], load: Load, log: (line: string) => void) {
-  return async (): Promise<number> => {
-    const shop: Shop = await openShop(service, load.pages);
-    const calls = await prepareCalls(shop, buyers);
-    const startedAt = performance.now();
-    const times = await buyAll(shop, calls, load.parallel);
-    const rate = (calls.length * 1000) / (performance.now() - startedAt);
-    const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)];
-    const { batches } = await batchesOf(service, shop);
-    const size = (calls.length / batches).toFixed(0);
-    log(`${rate.toFixed(0)} payments/s, p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, ${size} a batch`);
-    return rate;
+/** Rounds of two sides, each with all that was measured besides. */
+async function inTurns(
+  load: Load,
+  sides: Readonly<Record<'ours' | 'reference', () => Promise<Round>>>,
+): Promise<{ readonly rates: Rounds; readonly ours: readonly Round[]; readonly reference: readonly Round[] }> {
+  const seen: Record<keyof typeof sides, Round[]> = { ours: [], reference: [] };
+  const kept = (side: keyof typeof sides) => async (): Promise<Round> => {
+    const round = await sides[side]();
+    seen[side].push(round);
+    return round;
   };
+  const rates = await alternate({ rounds: load.rounds, sides: { ours: kept('ours'), reference: kept('reference') } });
+  return { rates, ...seen };
 }
 
-async function batchesOf(service: BenchService, shop: Shop): Promise<{ readonly batches: number }> {
-  const rows = await service.database.query<{ batches: number; settled: number }>(
-    `select count(distinct batch_id)::int as batches, (count(*) filter (where state in ('settled', 'final')))::int as settled
-       from payment where tenant_id = $1`,
-    [shop.tenantId],
+async function besideOfficial(world: World): Promise<Figure[]> {
+  const { load, counters } = world;
+  const before = await counters.updates();
+  const found = await inTurns(load, { ours: () => plainRound(world), reference: () => officialRound(world) });
+  await sleep(load.settlesMs);
+  const after = await counters.updates();
+  const { rates, ours, reference } = found;
+  const payments = load.rounds * load.pages * load.buyers;
+  const updates = after.updates - before.updates;
+  const ofPayments = after.paymentUpdates - before.paymentUpdates;
+  const details = {
+    ...{ walBytes: median(ours.map(({ walBytes }) => walBytes)), statements: median(ours.map(({ statements }) => statements)) },
+    ...{ rowUpdates: updates / payments, hotShare: (after.hot - before.hot) / updates },
+    ...{ updatesOfPayments: ofPayments / payments, hotShareOfPayments: (after.paymentHot - before.paymentHot) / ofPayments },
+  };
+  world.log(
+    `a payment: ${Object.entries(details)
+      .map(([name, value]) => `${name} ${value.toFixed(2)}`)
+      .join(', ')}`,
   );
-  return { batches: rows[0]?.batches ?? 0 };
-}
-
-function transfersOf(shop: Pick<Shop, 'network' | 'authors'>, buyers: readonly Buyer[], count: number): SignedTransfer[] {
-  return Array.from({ length: count }, (_, index) => {
-    const author = shop.authors[index % shop.authors.length] as Shop['authors'][number];
-    return signTransfer(shop.network, buyers[index % buyers.length] as Buyer, author, 1_000n);
-  });
-}
-
-async function newRelayer(service: BenchService): Promise<`0x${string}`> {
-  const key = generatePrivateKey();
-  await fundGas(service.chain.rpcUrl, localSigner(key).address);
-  return key;
-}
-
-async function besideOfficial(
-  service: BenchService,
-  buyers: readonly Buyer[],
-  load: Load,
-  ours: () => Promise<number>,
-): Promise<Figure> {
-  const official = createOfficial(service.chain.rpcUrl, await newRelayer(service));
-  const shop = await openShop(service, load.pages);
-  const reference = (): Promise<number> => {
-    const transfers = transfersOf(shop, buyers, load.references);
-    return ratePerSecond(transfers, OFFICIAL_PARALLEL, (transfer) => settleOfficially(official, shop.network, transfer));
+  const of = (value: (round: Round) => number): Rounds => {
+    const turn = (round: Round): Turn => ({ value: value(round), cpu: round.cpu });
+    return roundsOf(ours.map(turn), reference.map(turn));
   };
+  const referenceName = `official facilitator, a process and a key each core, ${OFFICIAL_PARALLEL} at once each`;
+  const common = { referenceName, unit: 'ms' } as const;
+  return [
+    makeFigure({
+      ...{ id: 'payments.official', what: 'POST /_svc/verify, single-author pages', unit: 'payments/s', referenceName },
+      ...{ rounds: rates, target: { atLeast: 7, of: 'cpuRatio' }, details },
+      notes:
+        `${load.parallel} callers over HTTP; API, worker, Postgres, Temporal, anvil and callers on this machine; ${load.pages * load.buyers} ` +
+        'payments a round; the reference verifies and settles without HTTP; CPU without anvil and callers on both sides',
+    }),
+    ...(rates.cpu
+      ? [
+          ownCpuFigure(
+            of(({ cpu }) => ownCpu(cpu ?? {})),
+            referenceName,
+          ),
+        ]
+      : []),
+    ...[50, 99].map((share) =>
+      makeFigure({
+        ...{ ...common, id: `payments.p${share}`, what: `p${share} of them`, target: null },
+        rounds: of((round) => (share === 50 ? round.p50 : round.p99)),
+        notes: `${load.parallel} callers at once on our side`,
+      }),
+    ),
+    walFigure(ours),
+  ];
+}
+
+function ownCpuFigure(rounds: Rounds, referenceName: string): Figure {
   return makeFigure({
-    id: 'payments.official',
-    what: 'POST /_svc/verify, single-author pages',
-    unit: 'payments/s',
-    referenceName: `official facilitator in process, verify and settle, ${OFFICIAL_PARALLEL} at once`,
-    rounds: await alternate({ rounds: load.rounds, sides: { ours, reference } }),
-    target: { atLeast: 7 },
-    notes: `${load.parallel} callers over HTTP; API, worker, Postgres, Temporal, anvil and callers on this machine; ${load.pages * load.buyers} payments a round`,
+    ...{ id: 'payments.cpu', what: 'CPU of one, without chain and callers', unit: 'ms', referenceName, rounds },
+    target: { atMost: 2.2, of: 'ours' },
   });
 }
 
-async function besideWorkflows(
-  service: BenchService,
-  buyers: readonly Buyer[],
-  load: Load,
-  ours: () => Promise<number>,
-): Promise<Figure> {
+function walFigure(ours: readonly Round[]): Figure {
+  const ratios = ours.map(({ walBytes }) => walBytes / ALLOWED_WAL_BYTES);
+  return makeFigure({
+    ...{ id: 'payments.wal', what: 'WAL of one', unit: 'bytes', referenceName: 'what is allowed' },
+    rounds: { ours: median(ours.map(({ walBytes }) => walBytes)), reference: ALLOWED_WAL_BYTES, ratios },
+    target: { atMost: ALLOWED_WAL_BYTES, of: 'ours' },
+    notes: 'with whole pages after a checkpoint, and with the sweeps that run meanwhile',
+  });
+}
+
+async function mixed(world: World): Promise<Figure> {
+  const { load } = world;
+  const { rates, ours } = await inTurns(load, { ours: () => mixedRound(world), reference: () => officialRound(world) });
+  const middle = (value: (round: Round) => number): number => median(ours.map(value));
+  return makeFigure({
+    id: 'payments.mix',
+    what: `the same over ${MIXED_SITES} sites, pages of ${MIXED_AUTHORS.join(', ')} authors`,
+    unit: 'payments/s',
+    referenceName: 'official facilitator as above, one transfer a payment whoever is paid',
+    rounds: rates,
+    target: { atLeast: 7, of: 'cpuRatio' },
+    details: {
+      ...{ p50: middle(({ p50 }) => p50), p99: middle(({ p99 }) => p99) },
+      ...{ walBytes: middle(({ walBytes }) => walBytes), statements: middle(({ statements }) => statements) },
+    },
+  });
+}
+
+async function besideWorkflows(world: World): Promise<Figure> {
+  const { service, buyers, load } = world;
   const each = await startWorkflowEach(service, await newRelayer(service));
   try {
     const shop = await openShop(service, load.pages);
-    const reference = (): Promise<number> =>
-      ratePerSecond(transfersOf(shop, buyers, load.references), EACH_PARALLEL, (transfer) => each.settle(transfer));
+    const reference = async (): Promise<Round> => {
+      const transfers = transfersOf(shop, buyers, load.references);
+      const round = await timed(
+        () => each.parts,
+        () => workThrough(transfers, EACH_PARALLEL, (transfer) => each.settle(transfer)),
+      );
+      return { ...round, walBytes: 0, statements: 0 };
+    };
+    const { rates } = await inTurns(load, { ours: () => plainRound(world), reference });
     return makeFigure({
       id: 'payments.workflow',
       what: 'POST /_svc/verify, single-author pages',
       unit: 'payments/s',
       referenceName: `one workflow a payment on the same server, without HTTP and checks, ${EACH_PARALLEL} at once`,
-      rounds: await alternate({ rounds: load.rounds, sides: { ours, reference } }),
+      rounds: rates,
       target: { atLeast: 10 },
     });
   } finally {

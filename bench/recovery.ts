@@ -88,6 +88,7 @@ async function measure(part: string, lose: Loss, service: BenchService, cluster:
     reached: ours <= LIMIT_MS,
     rounds: times.length,
     spread: [Math.min(...times), Math.max(...times)],
+    ...(part === 'postgres' ? {} : { isDetail: true }),
     notes: 'the ratio column is our time in ms; “back” is when the part answers its own readiness question',
   };
 }

@@ -8,6 +8,8 @@ import { parseArgs } from 'node:util';
 import { stopOnSignals } from '../sandbox/parts/signals.ts';
 import { BENCHES } from './all.ts';
 import type { Bench, BenchOptions } from './harness/bench.ts';
+import type { Cpu } from './harness/cpu.ts';
+import { ownCpu } from './harness/cpu.ts';
 import type { Figure, MissingFigure } from './harness/figure.ts';
 import { describeCommit, describeMachine } from './harness/machine.ts';
 import { stopBenchParts } from './harness/parts.ts';
@@ -64,8 +66,15 @@ async function run(bench: Bench): Promise<readonly (Figure | MissingFigure)[]> {
 
 function sentence(figure: Figure | MissingFigure): string {
   if ('missing' in figure) return `${figure.id}: missing: ${figure.missing}`;
-  const { id, ours, reference, unit, ratio, spread, target, reached } = figure;
+  const { id, ours, reference, unit, ratio, spread, target, reached, cpu } = figure;
   const range = `${spread[0].toFixed(3)}–${spread[1].toFixed(3)}`;
-  const verdict = reached ? 'reached' : 'not reached';
-  return `${id}: ${ours.toFixed(2)} beside ${reference.toFixed(2)} ${unit}, ratio ${ratio.toFixed(3)} (${range}), target ${target}: ${verdict}`;
+  const verdict =
+    target === null ? '' : `, target ${target}: ${reached === null ? 'not judged' : reached ? 'reached' : 'not reached'}`;
+  const took = cpu ? `; CPU ${cpuText(cpu.ours)}${cpu.reference ? ` beside ${cpuText(cpu.reference)}` : ''}` : '';
+  return `${id}: ${ours.toFixed(2)} beside ${reference.toFixed(2)} ${unit}, ratio ${ratio.toFixed(3)} (${range})${verdict}${took}`;
+}
+
+function cpuText(cpu: Cpu): string {
+  const parts = Object.entries(cpu).map(([kind, ms]) => `${kind} ${ms.toFixed(3)}`);
+  return `${ownCpu(cpu).toFixed(3)} ms (${parts.join(', ')})`;
 }

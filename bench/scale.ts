@@ -1,9 +1,11 @@
 import { whyNoBuiltTemporalServer } from '../sandbox/parts/temporal-server-binary.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
+import type { Turn } from './harness/cpu.ts';
+import { withCpu } from './harness/cpu.ts';
 import type { Figure, MissingFigure } from './harness/figure.ts';
 import { makeFigure, median } from './harness/figure.ts';
-import { requestRate } from './harness/http.ts';
+import { requestLoad } from './harness/http.ts';
 import type { BenchService } from './harness/service.ts';
 import { startBenchService } from './harness/service.ts';
 import { fundBuyers } from './settling/buyers.ts';
@@ -33,10 +35,12 @@ async function moreApis(service: BenchService, quick: boolean): Promise<Figure[]
   const shop = await openShop(service, 1);
   const request = { method: 'GET', path: '/_svc/quote?slug=page-0', headers: { authorization: `Bearer ${shop.key}` } } as const;
   const seconds = quick ? 1 : 5;
-  const rateOf = async (count: number): Promise<number> => {
-    const rates = await Promise.all(service.apis.slice(0, count).map(({ url }) => requestRate(url, request, { seconds })));
-    return rates.reduce((sum, rate) => sum + rate, 0);
-  };
+  const rateOf = (count: number): Promise<Turn> =>
+    withCpu(service.parts(), async () => {
+      const loads = await Promise.all(service.apis.slice(0, count).map(({ url }) => requestLoad(url, request, { seconds })));
+      const sum = (of: 'value' | 'operations'): number => loads.reduce((total, load) => total + load[of], 0);
+      return { value: sum('value'), operations: sum('operations') };
+    });
   return sides(quick, 'quotes', 'req/s', 'API processes', rateOf);
 }
 
@@ -52,7 +56,15 @@ async function moreWorkers(service: BenchService, quick: boolean): Promise<Figur
   const reference = rates.get(1) ?? 0;
   return counts.slice(1).map((count): Figure => {
     const ours = rates.get(count) ?? 0;
-    return growth(`scale.payments-${count}`, `payments/s with ${count} workers`, 'payments/s', 'one worker', ours, reference);
+    const figure = growth(
+      `scale.payments-${count}`,
+      `payments/s with ${count} workers`,
+      'payments/s',
+      'one worker',
+      ours,
+      reference,
+    );
+    return count === 2 ? { ...figure, isDetail: true } : figure;
   });
 }
 
@@ -72,7 +84,7 @@ async function sides(
   name: string,
   unit: string,
   processes: string,
-  rateOf: (count: number) => Promise<number>,
+  rateOf: (count: number) => Promise<Turn>,
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const count of quick ? [2] : [2, 4]) {
@@ -86,6 +98,7 @@ async function sides(
         referenceName: 'one process',
         rounds,
         target: { atLeast: 0.8 },
+        ...(count === 2 ? { isDetail: true } : {}),
         notes: NOTE,
       }),
     );

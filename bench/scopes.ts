@@ -130,11 +130,13 @@ async function longestBlock(count: number, quick: boolean): Promise<readonly Fig
     makeFigure({
       ...{ id: `scopes.processor.${count}`, what: `Processor time that scopes ${what}`, unit: 'ms', referenceName, rounds },
       target: { atMost: 20, of: 'ours' },
+      ...(count === SIZES[0] ? { isDetail: true } : {}),
       notes: 'of the thread, so that it knows nothing of other processes; scopes beyond the budget are refused within it',
     }),
     makeFigure({
       ...{ id: `scopes.delay.${count}`, what: `Time that scopes ${what}`, unit: 'ms', referenceName, rounds: byClock },
       target: { atMost: 20, of: 'ours' },
+      ...(count === SIZES[0] ? { isDetail: true } : {}),
       notes: `monitorEventLoopDelay, resolution ${RESOLUTION_MS} ms, included; other processes' turns on a busy machine are included, too`,
     }),
   ];

@@ -3,6 +3,8 @@ import { baseSepoliaNetwork } from '../chain/presets.ts';
 import { recoverPayer } from '../chain/signature.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
+import type { Turn } from './harness/cpu.ts';
+import { LIBRARY, withCpu } from './harness/cpu.ts';
 import { makeFigure } from './harness/figure.ts';
 import type { SignedTransfer } from './settling/buyers.ts';
 import { newBuyer, signTransfer } from './settling/buyers.ts';
@@ -28,9 +30,9 @@ export const signatureBench: Bench = {
       return signTransfer(NETWORK, newBuyer(), `0x${'2'.repeat(40)}`, 1_000n);
     });
     const few = transfers.slice(0, quick ? 10 : 400);
-    const ours = (): Promise<number> =>
+    const ours = (): Promise<Turn> =>
       perSecond(transfers, async (one) => recoverPayer(NETWORK, one.authorization, one.signature));
-    const reference = (): Promise<number> => perSecond(few, async (one) => (await recoverWithViem(one)).toLowerCase());
+    const reference = (): Promise<Turn> => perSecond(few, async (one) => (await recoverWithViem(one)).toLowerCase());
     if (!quick) for (const side of [ours, reference]) await side();
     return [
       makeFigure({
@@ -58,11 +60,10 @@ function recoverWithViem({ authorization, signature }: SignedTransfer): Promise<
 }
 
 /** Checks a second; throws when one does not find the signer. */
-async function perSecond(
-  transfers: readonly SignedTransfer[],
-  check: (one: SignedTransfer) => Promise<string | null>,
-): Promise<number> {
-  const startedAt = performance.now();
-  for (const one of transfers) if ((await check(one)) !== one.authorization.from) throw new Error('the signer was not found');
-  return (transfers.length * 1000) / (performance.now() - startedAt);
+function perSecond(transfers: readonly SignedTransfer[], check: (one: SignedTransfer) => Promise<string | null>): Promise<Turn> {
+  return withCpu(LIBRARY, async () => {
+    const startedAt = performance.now();
+    for (const one of transfers) if ((await check(one)) !== one.authorization.from) throw new Error('the signer was not found');
+    return { value: (transfers.length * 1000) / (performance.now() - startedAt), operations: transfers.length };
+  });
 }

@@ -1,5 +1,8 @@
 /** What a bench finds out: figures beside their reference, or the reason why there is none. */
 
+import type { Cpu } from './cpu.ts';
+import { ownCpu } from './cpu.ts';
+
 /** One figure against its reference in the same run. */
 export interface Figure {
   /** Unique over all benches: `quote.rate`. */
@@ -12,13 +15,19 @@ export interface Figure {
   readonly referenceName: string;
   /** As the target states it: the median of the rounds' ratios unless the bench says otherwise. */
   readonly ratio: number;
-  /** `≥ 0.55`, `≤ 30 ms`. */
-  readonly target: string;
-  readonly reached: boolean;
+  /** Milliseconds of CPU an operation, by kind of process: medians of the rounds. */
+  readonly cpu?: { readonly ours: Cpu; readonly reference: Cpu | null };
+  /** `≥ 0.55`, `≤ 30 ms`; null for a figure that stands beside others to be seen. */
+  readonly target: string | null;
+  readonly reached: boolean | null;
   readonly rounds: number;
   /** Lowest and highest ratio of a round. */
   readonly spread: readonly [number, number];
   readonly notes?: string;
+  /** More that was measured besides, by name. */
+  readonly details?: Readonly<Record<string, number>>;
+  /** True for one that stands in `results.json` only, so that the page fits a screen; the page tells it when it is not reached. */
+  readonly isDetail?: true;
 }
 
 /** A figure that could not be measured here; never estimated. */
@@ -29,41 +38,77 @@ export interface MissingFigure {
   readonly missing: string;
 }
 
+/** CPU of alternating rounds. */
+export interface RoundsCpu {
+  readonly ours: Cpu;
+  /** Null where the reference does not tell. */
+  readonly reference: Cpu | null;
+  /** What the reference takes for one operation / what ours takes, of every round. */
+  readonly ratios: readonly number[];
+}
+
 /** What alternating rounds found (`alternate`). */
 export interface Rounds {
   readonly ours: number;
   readonly reference: number;
   /** ours / reference of every round. */
   readonly ratios: readonly number[];
+  readonly cpu?: RoundsCpu;
 }
 
-/** A limit on a ratio, or on our own value when `of` says so. */
+/**
+ * A limit on a ratio unless `of` says on what: our own value, our own CPU an operation in ms, or how many times as many operations a
+ * second of CPU ours does.
+ */
 export interface Target {
   readonly atLeast?: number;
   readonly atMost?: number;
-  readonly of?: 'ratio' | 'ours';
+  readonly of?: 'ratio' | 'ours' | 'cpu' | 'cpuRatio';
 }
 
-/** Makes a figure of alternating rounds and judges it; `target` needs exactly one limit. */
+/**
+ * Makes a figure of alternating rounds and judges it; `target` needs exactly one limit, null asks for none. A target of CPU needs
+ * rounds that measured it, and is not judged on a system that does not tell.
+ */
 export function makeFigure(
-  given: Pick<Figure, 'id' | 'what' | 'unit' | 'referenceName' | 'notes'> & { readonly rounds: Rounds; readonly target: Target },
+  given: Pick<Figure, 'id' | 'what' | 'unit' | 'referenceName' | 'notes' | 'details' | 'isDetail'> & {
+    readonly rounds: Rounds;
+    readonly target: Target | null;
+  },
 ): Figure {
   const { rounds, target, ...rest } = given;
+  const { cpu } = rounds;
   const ratio = median(rounds.ratios);
-  const { atLeast, atMost, of = 'ratio' } = target;
-  const judged = of === 'ours' ? rounds.ours : ratio;
-  const limit = atLeast ?? atMost;
-  if (limit === undefined) throw new RangeError(`the figure ${given.id} has no target`);
   return {
     ...rest,
-    ours: rounds.ours,
-    reference: rounds.reference,
-    ratio,
-    target: `${atLeast === undefined ? '≤' : '≥'} ${limit}${of === 'ours' ? ` ${given.unit}` : ''}`,
-    reached: atLeast === undefined ? judged <= limit : judged >= limit,
+    ...{ ours: rounds.ours, reference: rounds.reference, ratio },
+    ...(cpu === undefined ? {} : { cpu: { ours: cpu.ours, reference: cpu.reference } }),
+    ...judge(given, target),
     rounds: rounds.ratios.length,
     spread: [Math.min(...rounds.ratios), Math.max(...rounds.ratios)],
   };
+}
+
+function judge(
+  { id, unit, rounds }: { readonly id: string; readonly unit: string; readonly rounds: Rounds },
+  target: Target | null,
+): Pick<Figure, 'target' | 'reached'> {
+  if (target === null) return { target: null, reached: null };
+  const { atLeast, atMost, of = 'ratio' } = target;
+  const limit = atLeast ?? atMost;
+  if (limit === undefined) throw new RangeError(`the figure ${id} has no target`);
+  const units = { ratio: '', ours: ` ${unit}`, cpu: ' ms CPU', cpuRatio: ' × a CPU second' };
+  const judged = judgedValue(rounds, of);
+  const reached = judged === null ? null : atLeast === undefined ? judged <= limit : judged >= limit;
+  return { target: `${atLeast === undefined ? '≤' : '≥'} ${limit}${units[of]}`, reached };
+}
+
+function judgedValue({ ours, ratios, cpu }: Rounds, of: NonNullable<Target['of']>): number | null {
+  if (of === 'ours') return ours;
+  if (of === 'ratio') return median(ratios);
+  if (!cpu) return null;
+  if (of === 'cpu') return ownCpu(cpu.ours);
+  return cpu.ratios.length === 0 ? null : median(cpu.ratios);
 }
 
 /** The middle value; of an even count the mean of the two in the middle. Throws RangeError without any. */

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import { alternate } from './alternate.ts';
+import type { Parts, Turn, Work } from './cpu.ts';
+import { CLIENT, withCpu } from './cpu.ts';
 import type { Rounds } from './figure.ts';
 import { median } from './figure.ts';
 
@@ -19,8 +21,15 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
+/** A running bare server. */
+export interface BareServer {
+  readonly url: string;
+  readonly parts: Parts;
+  stop(): Promise<void>;
+}
+
 /** Starts the bare `node:http` server, which answers `bytes` bytes to everything. The caller stops it. */
-export async function startBareServer(bytes: number): Promise<{ readonly url: string; stop(): Promise<void> }> {
+export async function startBareServer(bytes: number): Promise<BareServer> {
   const child = spawn(process.execPath, [BARE, String(bytes)], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   const [url] = (await Promise.race([
@@ -29,6 +38,7 @@ export async function startBareServer(bytes: number): Promise<{ readonly url: st
   ])) as [string];
   return {
     url,
+    parts: { reference: [child.pid as number], ...CLIENT },
     stop: async () => {
       child.stdin.end();
       await exited;
@@ -40,11 +50,19 @@ export async function startBareServer(bytes: number): Promise<{ readonly url: st
  * Answers per second under 50 connections without pipelining: the middle of the samples taken every second. Throws when any
  * answer is not of `status`, and when a connection fails.
  */
-export async function requestRate(
-  url: string,
-  request: HttpRequest,
-  options: { readonly seconds: number; readonly connections?: number; readonly status?: number },
-): Promise<number> {
+export async function requestRate(url: string, request: HttpRequest, options: LoadOptions): Promise<number> {
+  return (await requestLoad(url, request, options)).value;
+}
+
+/** How `requestLoad` asks. */
+interface LoadOptions {
+  readonly seconds: number;
+  readonly connections?: number;
+  readonly status?: number;
+}
+
+/** The same with the number of all answers, for `withCpu`. */
+export async function requestLoad(url: string, request: HttpRequest, options: LoadOptions): Promise<Work> {
   const { seconds, connections = 50, status = 200 } = options;
   const { path, ...rest } = request;
   const result = await autocannon({ url: `${url}${path}`, connections, duration: seconds, ...rest });
@@ -53,7 +71,7 @@ export async function requestRate(
   if (others.length > 0 || result.errors > 0) {
     throw new Error(`${request.method} ${path}: ${result.errors} connections failed, statuses ${JSON.stringify(answered)}`);
   }
-  return result.requests.p50 || result.requests.average;
+  return { value: result.requests.p50 || result.requests.average, operations: result.requests.total };
 }
 
 /** Milliseconds of each of `count` requests, one after the other on one kept connection. Throws when one is not of `status`. */
@@ -91,6 +109,11 @@ export async function requestMedian(...given: Parameters<typeof requestTimes>): 
   return median(await requestTimes(...given));
 }
 
+/** The same with the CPU that one request took of the parts it meets. */
+export function requestMedianOn(parts: Parts, ...given: Parameters<typeof requestTimes>): Promise<Turn> {
+  return withCpu(parts, async () => ({ value: await requestMedian(...given), operations: given[2] }));
+}
+
 /** The length of the body of one answer. Throws when it is not of `status`. */
 export async function answerBytes(url: string, { path, ...rest }: HttpRequest, status = 200): Promise<number> {
   const response = await fetch(`${url}${path}`, rest);
@@ -98,22 +121,26 @@ export async function answerBytes(url: string, { path, ...rest }: HttpRequest, s
   return (await response.arrayBuffer()).byteLength;
 }
 
-/** Rates of a request at `url` beside the bare server that answers as many bytes, in turns; a full run is warmed up first. */
+/**
+ * Rates of a request to a service beside the bare server that answers as many bytes, in turns, with the CPU that one request takes; a
+ * full run is warmed up first.
+ */
 export async function rateBesideBare(
-  url: string,
+  service: { readonly baseUrl: string; readonly parts: () => Parts },
   request: HttpRequest,
   quick: boolean,
 ): Promise<{ rounds: Rounds; bytes: number }> {
+  const { baseUrl: url } = service;
   const bytes = await answerBytes(url, request);
   const bare = await startBareServer(bytes);
   try {
     const seconds = quick ? 1 : 5;
-    if (!quick) await requestRate(url, request, { seconds });
+    if (!quick) for (const at of [url, bare.url]) await requestRate(at, request, { seconds: 2 * seconds });
     const rounds = await alternate({
       rounds: quick ? 1 : 5,
       sides: {
-        ours: () => requestRate(url, request, { seconds }),
-        reference: () => requestRate(bare.url, request, { seconds }),
+        ours: () => withCpu(service.parts(), () => requestLoad(url, request, { seconds })),
+        reference: () => withCpu(bare.parts, () => requestLoad(bare.url, request, { seconds })),
       },
     });
     return { rounds, bytes };

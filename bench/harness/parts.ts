@@ -17,11 +17,14 @@ import { createDatabase, dropDatabase } from '../../sandbox/parts/postgres-roles
 import type { Temporal } from '../../sandbox/parts/temporal.ts';
 import { startTemporal } from '../../sandbox/parts/temporal.ts';
 import { temporalSources } from '../../sandbox/parts/temporal-binary.ts';
+import type { Parts } from './cpu.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 /** Beside those of test runs, which remove what a killed process left there. */
 const FOLDER = join(CHECKOUT, '.test', `${process.pid}-bench`);
 const TEMPLATE = 'bench_template';
+/** Counts statements, as a Postgres in production is told to. */
+const COUNTING = ['shared_preload_libraries=pg_stat_statements'];
 
 let postgres: Promise<Postgres> | null = null;
 let temporal: Promise<Temporal> | null = null;
@@ -51,8 +54,19 @@ export async function benchTemporal(): Promise<{ readonly address: string; reado
   return { address, namespace };
 }
 
+/** The processes of the run's Postgres and Temporal, as far as they were started here. */
+export async function benchParts(): Promise<Parts> {
+  const [cluster, server] = await Promise.all([postgres, temporal]);
+  return {
+    ...(cluster === null ? {} : { postgres: [cluster.process.pid] }),
+    ...(server?.process ? { temporal: [server.process.pid] } : {}),
+  };
+}
+
 /** A chain of a bench, which can lose its node. */
 export interface BenchChain extends Omit<Chain, 'process'>, PreparedChain {
+  /** The node that runs now. */
+  pid(): number;
   /** Ends the node by SIGKILL once its state is written (`keep`), and starts it again from there, at the same address. */
   killNode(): Promise<void>;
 }
@@ -74,7 +88,7 @@ export async function benchChain(
     if (node.port !== port) throw new Error("the chain's port was taken meanwhile");
   };
   try {
-    return { rpcUrl, port, chainId, stop, killNode, ...(await prepareChain({ ...setup, rpcUrl })) };
+    return { rpcUrl, port, chainId, stop, killNode, pid: () => node.process.pid, ...(await prepareChain({ ...setup, rpcUrl })) };
   } catch (error) {
     await stop();
     throw error;
@@ -108,7 +122,7 @@ export async function stopBenchParts(): Promise<void> {
 }
 
 async function openPostgres(): Promise<Postgres> {
-  const cluster = await startPostgres({ folder: join(benchFolder(), 'postgres') });
+  const cluster = await startPostgres({ folder: join(benchFolder(), 'postgres'), settings: COUNTING });
   await createDatabase(cluster.superUrl, TEMPLATE);
   await migrate(cluster.urlsOf(TEMPLATE).ownerUrl);
   return cluster;

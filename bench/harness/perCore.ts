@@ -1,5 +1,5 @@
 /** What each operation costs a core, derived from the figures: the table of docs/scaling.md. */
-import type { Figure } from './figure.ts';
+import { ownCpu } from './cpu.ts';
 import type { BenchResult } from './results.ts';
 
 const BEGIN = '<!-- per core: written by npm run bench -->';
@@ -8,15 +8,17 @@ const END = '<!-- end of per core -->';
 /** The figure each operation's cost is taken from. */
 const OPERATIONS: readonly { readonly name: string; readonly figure: string }[] = [
   { name: 'Quote', figure: 'quote.rate' },
+  { name: 'License check', figure: 'license-check.warm' },
   { name: 'Settlement, in batches', figure: 'payments.official' },
+  { name: 'Settlement, alone', figure: 'settle.automine' },
   { name: 'Report of a read (observe), a row', figure: 'observe.rows' },
   { name: 'Report for a reader (earnings of 30 days)', figure: 'graphql.earnings' },
   { name: 'Webhook delivery, first attempt', figure: 'webhooks.rate' },
 ];
 
 /**
- * The text with its table written anew. A rate is divided by the machine's cores, which service, parts and load share; a time
- * of one call after the other counts as one core. Throws when the text has no place for the table.
+ * The text with its table written anew: the CPU that API, worker, Postgres and Temporal took together for one operation, the client and
+ * the chain's stand-in left out. Throws when the text has no place for the table.
  */
 export function writePerCore(text: string, results: readonly BenchResult[]): string {
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
@@ -25,23 +27,18 @@ export function writePerCore(text: string, results: readonly BenchResult[]): str
 }
 
 function renderTable(results: readonly BenchResult[]): string {
+  const figures = results.flatMap((result) => result.figures);
   const rows = OPERATIONS.map(({ name, figure: id }) => {
-    const result = results.find(({ figures }) => figures.some((figure) => figure.id === id));
-    const figure = result?.figures.find((one) => one.id === id);
-    if (!result || !figure || 'missing' in figure) return `| ${name} | \`${id}\` | not measured yet | | |`;
-    const perSecond = perCoreAndSecond(figure, result.machine.cores);
-    const measured = `${round(figure.ours)} ${figure.unit}, ${result.machine.cores} cores`;
-    return `| ${name} | \`${id}\` | ${measured} | ${round(perSecond)} | ${round(1_000 / perSecond)} ms |`;
+    const figure = figures.find((one) => one.id === id);
+    if (!figure || 'missing' in figure || !figure.cpu) return `| ${name} | \`${id}\` | not measured yet | | |`;
+    const ms = ownCpu(figure.cpu.ours);
+    const parts = Object.entries(figure.cpu.ours).filter(([kind, cpu]) => ownCpu({ [kind]: cpu }) > ms / 100);
+    const shares = parts.map(([kind, cpu]) => `${kind} ${round((cpu / ms) * 100, 2)} %`).join(', ');
+    return `| ${name} | \`${id}\` | ${round(ms)} ms | ${shares} | ${round(1_000 / ms)} |`;
   });
-  return ['| Operation | Figure | Measured | A core, a second | CPU of one, at most |', '|---|---|---|---|---|', ...rows].join(
-    '\n',
-  );
+  return ['| Operation | Figure | CPU of one | Of it | A core, a second |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
-function perCoreAndSecond({ ours, unit }: Figure, cores: number): number {
-  return unit === 'ms' ? 1_000 / ours : ours / cores;
-}
-
-function round(value: number): string {
-  return value.toLocaleString('en-US', { maximumSignificantDigits: 3 });
+function round(value: number, digits = 3): string {
+  return value.toLocaleString('en-US', { maximumSignificantDigits: digits });
 }

@@ -1,53 +1,44 @@
+import { ownCpu } from './cpu.ts';
 import type { Figure, MissingFigure } from './figure.ts';
 import type { BenchResult } from './results.ts';
 
 const INTRODUCTION = `# Figures
 
-Made by \`npm run bench\`, which writes this page and \`results.json\`; \`npm run bench -- <id>…\` measures only those again, and
-\`--quick\` only shows that everything runs. Each figure stands beside a reference measured in the same run: the two take turns, the
-order changes every round, and a figure is the median of its rounds. Absolute numbers of one machine drift by a factor of two between
-minutes; the ratio is the figure. What could not be measured is listed as missing, with the reason.
+Made by \`npm run bench\`. Each figure stands beside a reference measured in the same run, in turns; it is the median of its rounds. A
+machine drifts by a factor of two between minutes: trust ratios and CPU. **CPU** is what one operation takes of API, worker, Postgres and
+Temporal together, ours / reference, without client and chain. Spreads, CPU by process, notes, machine and commit: \`results.json\`.
+\`npm run bench -- <id>…\` measures some anew (\`--quick\`: shows that they run). **What is missed is told**: "no" in the last column.
 `;
 
-/** The page of all figures. */
+const HEAD = ['| Figure | Ours | Reference | Ratio | CPU | Target | Reached |', '|---|---|---|---|---|---|---|'];
+
+/** The page of all figures, which fits a screen: one row each. */
 export function renderReadme(
   results: readonly BenchResult[],
   unmeasured: readonly { readonly id: string; readonly title: string }[],
 ): string {
-  const parts = [INTRODUCTION, ...results.map(renderBench)];
-  if (unmeasured.length > 0) {
-    const lines = unmeasured.map(({ id, title }) => `- \`${id}\`: ${title}: not measured yet`);
-    parts.push(`## Missing\n\n${lines.join('\n')}\n`);
-  }
-  return parts.join('\n');
+  const figures = results.flatMap((result) => result.figures);
+  const rows = figures.filter((figure) => 'missing' in figure || !figure.isDetail || figure.reached === false).map(renderRow);
+  const gaps = unmeasured.map(({ id, title }) => gap(id, title, 'not measured yet'));
+  return `${[INTRODUCTION, ...HEAD, ...rows, ...gaps].join('\n')}\n`;
 }
 
-function renderBench({ id, title, measuredAt, commit, machine, figures }: BenchResult): string {
-  const { cpu, cores, memoryGb, system, node } = machine;
-  const where = `${cpu}, ${cores} cores, ${memoryGb} GB, ${system}, Node ${node}`;
-  const measured = figures.filter((figure): figure is Figure => !('missing' in figure));
-  const missing = figures.filter((figure): figure is MissingFigure => 'missing' in figure);
-  const rows = measured.map(renderRow);
-  const notes = measured.flatMap((figure) => (figure.notes === undefined ? [] : [`- \`${figure.id}\`: ${figure.notes}`]));
-  const gaps = missing.map((figure) => `- \`${figure.id}\` is missing (${figure.what}): ${figure.missing}`);
-  return [
-    `## ${title}`,
-    '',
-    `\`${id}\`, ${measuredAt.slice(0, 16).replace('T', ' ')} UTC, commit ${commit}. ${where}.`,
-    '',
-    ...(rows.length === 0 ? [] : [HEAD, ...rows, '']),
-    ...(notes.length + gaps.length === 0 ? [] : [...notes, ...gaps, '']),
-  ].join('\n');
+function renderRow(figure: Figure | MissingFigure): string {
+  if ('missing' in figure) return gap(figure.id, figure.what, `missing: ${figure.missing.replaceAll(/\s*[|\n]\s*/g, ' ')}`);
+  const { id, what, unit, ours, reference, referenceName, ratio, target, reached } = figure;
+  const cells = [`\`${id}\` ${what}`, `${number(ours)} ${unit}`, `${number(reference)} (${referenceName})`, number(ratio)];
+  const verdict = reached === null ? '' : reached ? 'yes' : '**no**';
+  return `| ${[...cells, cpuOf(figure), target ?? '', verdict].join(' | ')} |`;
 }
 
-const HEAD = `| Figure | Ours | Reference | Ratio (rounds) | Target | |
-|---|---|---|---|---|---|`;
+function gap(id: string, what: string, why: string): string {
+  return `| \`${id}\` ${what} | ${why} | | | | | |`;
+}
 
-function renderRow(figure: Figure): string {
-  const { what, unit, ours, reference, referenceName, ratio, spread, rounds, target, reached } = figure;
-  const range = `${number(spread[0])}–${number(spread[1])}, ${rounds}`;
-  const cells = [what, `${number(ours)} ${unit}`, `${number(reference)} ${unit} (${referenceName})`];
-  return `| ${[...cells, `**${number(ratio)}** (${range})`, target, reached ? 'reached' : 'not reached'].join(' | ')} |`;
+function cpuOf({ cpu }: Figure): string {
+  if (!cpu) return '';
+  const [ours, reference] = [cpu.ours, cpu.reference].map((one) => (one === null ? '' : number(ownCpu(one))));
+  return reference === '' ? `${ours} ms` : `${ours} / ${reference} ms`;
 }
 
 /** Three digits that count; no exponent. */

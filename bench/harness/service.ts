@@ -16,8 +16,10 @@ import { mintKey } from '../../services/keys.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { TenantInput } from '../../services/tenants.ts';
 import { createTenant } from '../../services/tenants.ts';
+import type { Parts } from './cpu.ts';
+import { CLIENT } from './cpu.ts';
 import type { BenchChain } from './parts.ts';
-import { atEndOfRun, benchChain, benchDatabase, benchFolder, benchTemporal } from './parts.ts';
+import { atEndOfRun, benchChain, benchDatabase, benchFolder, benchParts, benchTemporal } from './parts.ts';
 
 /** A running service. */
 export interface BenchService {
@@ -28,6 +30,8 @@ export interface BenchService {
   readonly secrets: ServiceSecrets;
   readonly apis: readonly ApiProcess[];
   readonly workers: readonly ServiceProcess[];
+  /** The processes that run now, this one as their client; without those of parts that the caller brought. */
+  parts(): Parts;
   /** Of the first API. */
   readonly baseUrl: string;
   /** Starts one more worker; the caller may stop it before the service. */
@@ -103,6 +107,12 @@ export async function startBenchService(
     await Promise.all([database.close(), chain.stop()]);
     if ('drop' in urls) await urls.drop();
   };
+  const ofRun: Parts = options.on ? {} : await benchParts();
+  const parts = (): Parts => ({
+    ...{ ...ofRun, ...CLIENT, chain: [chain.pid()] },
+    api: apis.map(({ process }) => process.pid),
+    worker: workers.filter(({ process }) => process.isRunning()).map(({ process }) => process.pid),
+  });
   try {
     for (let count = 0; count < (options.apis ?? 1); count++) {
       await startApi();
@@ -115,7 +125,7 @@ export async function startBenchService(
     throw error;
   }
   return {
-    ...{ database, urls, chain, temporal, secrets, apis, workers, startApi, startWorker, stop },
+    ...{ database, urls, chain, temporal, secrets, apis, workers, startApi, startWorker, stop, parts },
     baseUrl: apis[0]?.url ?? '',
     site: async (input) => {
       const { tenantId } = await createTenant({ database }, { plan: 'studio', ...input });

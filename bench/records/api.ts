@@ -5,16 +5,18 @@ import type { ApiProcess } from '../../sandbox/processes-of-service.ts';
 import { LIFTED_RATES, serviceEnvironment, startApiProcess } from '../../sandbox/processes-of-service.ts';
 import { mintKey } from '../../services/keys.ts';
 import { pepperOf } from '../../services/pepper.ts';
+import type { Parts } from '../harness/cpu.ts';
 import { benchFolder } from '../harness/parts.ts';
 import { sharedService } from '../harness/service.ts';
 import { BUSY } from './load.ts';
 import type { RecordStore } from './store.ts';
 
-/** An API process on the records, and a key of the busy site with every scope. The caller stops the process. */
+/** An API process on the records, a key of the busy site with every scope, and all processes a report meets. The caller stops the API. */
 export async function startRecordsApi({
   database,
   urls,
-}: RecordStore): Promise<{ readonly api: ApiProcess; readonly key: string }> {
+  parts,
+}: RecordStore): Promise<{ readonly api: ApiProcess; readonly key: string; readonly parts: Parts }> {
   const { temporal, chain, secrets } = await sharedService();
   // A kept store has the keys of earlier runs, and a site may have twenty.
   await database.query("update api_key set revoked_at = now() where tenant_id = $1 and name = 'bench' and revoked_at is null", [
@@ -30,5 +32,6 @@ export async function startRecordsApi({
     ...LIFTED_RATES,
     ...{ LOG_LEVEL: 'warn', PUBLIC_BASE_URL: 'https://svc.example' },
   };
-  return { api: await startApiProcess({ environment, logFile: join(benchFolder(), `api-${randomUUID()}.log`) }), key };
+  const api = await startApiProcess({ environment, logFile: join(benchFolder(), `api-${randomUUID()}.log`) });
+  return { api, key, parts: { ...parts, api: [api.process.pid] } };
 }

@@ -9,6 +9,8 @@ import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
 import type { BenchOptions } from '../harness/bench.ts';
+import type { Parts } from '../harness/cpu.ts';
+import { CLIENT } from '../harness/cpu.ts';
 import { atEndOfRun, benchFolder } from '../harness/parts.ts';
 import { loadRecords } from './load.ts';
 
@@ -26,6 +28,8 @@ export interface RecordStore {
   /** As API processes read reports. */
   readonly reading: Database;
   readonly nowMs: number;
+  /** Its Postgres, and this process as the client. */
+  readonly parts: Parts;
 }
 
 const stores = new Map<number, Promise<RecordStore>>();
@@ -53,7 +57,7 @@ async function openRecordStore(rows: number, { keptRecords, log }: BenchOptions)
     if (keptRecords === null) removeCluster(folder);
     else keep(folder, nowMs);
   });
-  return { urls: postgres, database, reading, nowMs };
+  return { urls: postgres, database, reading, nowMs, parts: { postgres: [postgres.process.pid], ...CLIENT } };
 }
 
 /** Loads a new store and returns the moment its rows end at. */

@@ -55,3 +55,13 @@ export function payloadOf({ authorization: a, signature }: SignedTransfer) {
   const texts = { value: value.toString(), validAfter: validAfter.toString(), validBefore: validBefore.toString() };
   return { signature, authorization: { from: a.from, to: a.to, ...texts, nonce: a.nonce } };
 }
+
+/** A transfer as text, for another process. */
+export function encodeTransfer({ authorization, signature }: SignedTransfer): string {
+  return JSON.stringify({ authorization, signature }, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
+}
+
+/** The transfer that was encoded so. */
+export function decodeTransfer(text: string): SignedTransfer {
+  return JSON.parse(text, (_, value) => (typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value));
+}

@@ -1,4 +1,4 @@
-/** The reference: the official facilitator of `@x402/evm`, in process, on a chain of ours. */
+/** The reference: the official facilitator of `@x402/evm`, on a chain of ours. */
 import { x402Facilitator } from '@x402/core/facilitator';
 import { toFacilitatorEvmSigner } from '@x402/evm';
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
@@ -47,13 +47,17 @@ export async function settleOfficially(official: x402Facilitator, network: Netwo
   if (!settled.success) throw new Error(`the official facilitator fails: ${settled.errorReason} ${settled.errorMessage ?? ''}`);
 }
 
-/** Works through a list, `parallel` at a time; resolves with payments per second. */
-export async function ratePerSecond<T>(list: readonly T[], parallel: number, work: (one: T) => Promise<void>): Promise<number> {
+/** Works through a list, `parallel` at a time; resolves with the milliseconds of each. */
+export async function workThrough<T>(list: readonly T[], parallel: number, work: (one: T) => Promise<void>): Promise<number[]> {
+  const times: number[] = [];
   let next = 0;
-  const startedAt = performance.now();
   const goOn = async (): Promise<void> => {
-    for (let one = list[next++]; one !== undefined; one = list[next++]) await work(one);
+    for (let one = list[next++]; one !== undefined; one = list[next++]) {
+      const startedAt = performance.now();
+      await work(one);
+      times.push(performance.now() - startedAt);
+    }
   };
   await Promise.all(Array.from({ length: parallel }, goOn));
-  return (list.length * 1000) / (performance.now() - startedAt);
+  return times;
 }

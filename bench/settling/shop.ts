@@ -20,7 +20,7 @@ interface Quote {
   readonly legs: readonly unknown[];
 }
 
-/** A site with pages of one author each. */
+/** A site with pages. */
 export interface Shop extends BenchSite {
   readonly url: string;
   readonly network: Network;
@@ -36,10 +36,16 @@ function networkOf(service: BenchService): Network {
   return baseSepoliaNetwork({ rpcUrls: [service.chain.rpcUrl], router: service.chain.router });
 }
 
-/** Opens a site with `pages` pages at 0.001 USDC, each of `authorsEach` authors of its own; `authors` are the first of each. */
-export async function openShop(service: BenchService, pages: number, authorsEach = 1): Promise<Shop> {
+/**
+ * Opens a site with `pages` pages at 0.001 USDC, each of `authorsEach` authors of its own, or of as many as its turn in a list says;
+ * `authors` are the first of each.
+ */
+export async function openShop(service: BenchService, pages: number, authorsEach: number | readonly number[] = 1): Promise<Shop> {
+  const turns = [authorsEach].flat();
   const slugs = Array.from({ length: pages }, (_, page) => `page-${page}`);
-  const walletsOf = slugs.map(() => Array.from({ length: authorsEach }, (): Address => `0x${randomBytes(20).toString('hex')}`));
+  const walletsOf = slugs.map((_, page) =>
+    Array.from({ length: turns[page % turns.length] ?? 1 }, (): Address => `0x${randomBytes(20).toString('hex')}`),
+  );
   const authors = walletsOf.flatMap(([first]) => first ?? []);
   const credits = slugs.map((slug, page) => {
     const contributors = walletsOf[page]?.map((wallet, at) => ({ authorId: `author-${page}-${at}`, wallet })) ?? [];

@@ -5,13 +5,16 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
+import type { Parts } from '../harness/cpu.ts';
 import type { BenchService } from '../harness/service.ts';
 import type { SignedTransfer } from './buyers.ts';
+import { encodeTransfer } from './buyers.ts';
 import type { WorkerInput } from './workflowWorker.ts';
-import { encodeTransfer } from './workflowWorker.ts';
 
 /** A running reference; `settle` resolves when the payment's workflow has ended. */
 export interface WorkflowEach {
+  /** Its worker, and the parts of the service that it shares. */
+  readonly parts: Parts;
   settle(transfer: SignedTransfer): Promise<void>;
   stop(): Promise<void>;
 }
@@ -31,7 +34,9 @@ export async function startWorkflowEach(service: BenchService, relayerKey: `0x${
   ]);
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });
+  const parts: Parts = { ...service.parts(), api: [], worker: [], reference: [child.pid as number] };
   return {
+    parts,
     settle: async (transfer) => {
       const options = { taskQueue, workflowId: `each:${randomUUID()}`, args: [{ transfer: encodeTransfer(transfer) }] };
       await client.workflow.execute('settleOne', options);

@@ -17,7 +17,7 @@ import { createRpc } from '../../chain/rpc.ts';
 import { localSigner } from '../../chain/signer.ts';
 import { sendRaw, signTransaction, transactionCount } from '../../chain/transaction.ts';
 import type { Hex } from '../../domain/payload.ts';
-import type { SignedTransfer } from './buyers.ts';
+import { decodeTransfer } from './buyers.ts';
 
 /** What the worker is told. */
 export interface WorkerInput {
@@ -34,15 +34,6 @@ export interface WorkerInput {
 export interface EachActivities {
   send(input: { readonly transfer: string }): Promise<{ readonly paymentId: string; readonly hash: Hex }>;
   confirm(input: { readonly paymentId: string; readonly hash: Hex }): Promise<void>;
-}
-
-/** A transfer as a workflow argument. */
-export function encodeTransfer({ authorization, signature }: SignedTransfer): string {
-  return JSON.stringify({ authorization, signature }, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
-}
-
-function decodeTransfer(text: string): SignedTransfer {
-  return JSON.parse(text, (_, value) => (typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value));
 }
 
 async function createActivities(input: WorkerInput, network: Network): Promise<EachActivities> {
