@@ -12,13 +12,14 @@ export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string 
   return readBearer(headers.authorization, MOST_CHARS);
 }
 
+/** What the publisher key of a request is looked up by; null when it bears none that could have been issued. */
+export type KeyReader = (request: IncomingMessage) => CredentialHash | null;
+
 /**
  * Reads what the publisher key of a request is looked up by; null when it bears none that could have been issued. A connection
  * keeps to one key as a rule, so the last one of each is remembered as long as it is open.
  */
-export function createKeyReader(
-  deps: Pick<HandlerDeps, 'pepper' | 'testKeysEnabled'>,
-): (request: IncomingMessage) => CredentialHash | null {
+export function createKeyReader(deps: Pick<HandlerDeps, 'pepper' | 'testKeysEnabled'>): KeyReader {
   const last = new WeakMap<Socket, { readonly authorization: string | undefined; readonly keyHash: CredentialHash | null }>();
   return (request) => {
     const { authorization } = request.headers;

@@ -6,10 +6,11 @@ import { COSTS } from '../domain/rate.ts';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
 import { noteRefusal } from '../services/answers/note.ts';
 import type { Caller } from '../services/publisher.ts';
-import { authenticate, authenticateHeld } from '../services/publisher.ts';
+import { authenticate, authenticateHeld, authenticateProven } from '../services/publisher.ts';
 import type { HolderOf } from '../services/rates.ts';
 import { holderOfKey } from '../services/rates.ts';
 import { readBody } from './body.ts';
+import type { KeyReader } from './credential.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
 import { asServiceError, errorAnswer } from './errors.ts';
 import type { Handler } from './front.ts';
@@ -30,21 +31,28 @@ const STALLED_MS = 60_000;
  * taken, and one that was taken before goes on, and is answered when it is asked for again.
  */
 export function openDoor(route: Route, deps: HandlerDeps): Handler {
+  const keyHashOf = createKeyReader(deps);
   const answerAll = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
-      const answered = await answer(route, deps, request);
+      const answered = await answer(route, deps, request, keyHashOf);
       if (answered.stream) await sendStream(request, response, answered, answered.stream);
       else send(request, response, answered);
     } catch (error) {
       tellInTime(response, error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
     }
   };
-  return isKeyRoute(route) && route.recall ? recallFirst(route, route.recall, deps, answerAll) : answerAll;
+  return isKeyRoute(route) && route.recall ? recallFirst({ route, deps, keyHashOf }, route.recall, answerAll) : answerAll;
+}
+
+/** What a route of publisher keys is answered with. */
+interface KeyDoor {
+  readonly route: KeyRoute;
+  readonly deps: HandlerDeps;
+  readonly keyHashOf: KeyReader;
 }
 
 /** Answers what memory alone can answer without waiting for anything; whatever is not that simple goes the whole way. */
-function recallFirst(route: KeyRoute, recall: NonNullable<KeyRoute['recall']>, deps: HandlerDeps, answerAll: Handler): Handler {
-  const keyHashOf = createKeyReader(deps);
+function recallFirst({ route, deps, keyHashOf }: KeyDoor, recall: NonNullable<KeyRoute['recall']>, answerAll: Handler): Handler {
   return (request, response) => {
     try {
       const keyHash = keyHashOf(request);
@@ -59,7 +67,7 @@ function recallFirst(route: KeyRoute, recall: NonNullable<KeyRoute['recall']>, d
   };
 }
 
-async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage): Promise<Answer> {
+async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage, keyHashOf: KeyReader): Promise<Answer> {
   if (route.access === 'public') {
     deps.rates?.count([['address', deps.addressOf(request)]], costOf(route));
     return route.handle(await callOf(route, deps, request));
@@ -70,15 +78,24 @@ async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage)
   }
   const bearer = bearerOf(request);
   const letIn = (): Promise<Caller> => authenticate(deps, bearer, route.access, resourceOf(request));
-  const caller = await counted({ route, deps, request }, letIn, (known, name) =>
-    known ? holderOfKey(known.key) : holderOfBearer(deps, bearer ?? '', name),
-  );
+  const caller =
+    (await letProvenIn({ route, deps, keyHashOf }, request)) ??
+    (await counted({ route, deps, request }, letIn, (known, name) =>
+      known ? holderOfKey(known.key) : holderOfBearer(deps, bearer ?? '', name),
+    ));
   const leave = route.isReport ? await deps.reportTurns.enter(caller.key.tenantId) : undefined;
   try {
     return await route.handle({ ...(await callOf(route, deps, request)), caller });
   } finally {
     leave?.();
   }
+}
+
+/** Who was let in before, when Postgres says in this call that nothing was taken away since; the call is counted before it is asked. */
+async function letProvenIn({ route, deps, keyHashOf }: KeyDoor, request: IncomingMessage): Promise<Caller | null> {
+  const { freshness, scope } = route.access;
+  const keyHash = freshness === 'epoch' ? keyHashOf(request) : null;
+  return keyHash && authenticateProven(deps, keyHash, scope, (key) => deps.rates?.count(holderOfKey(key), costOf(route)));
 }
 
 /** An account by its bearer; a signed challenge counts for its address, as a sign-in does. */

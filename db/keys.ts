@@ -1,4 +1,5 @@
 import type { KeyState, Plan, Scope, TenantStatus } from '../domain/access.ts';
+import { NO_EPOCH } from './accessEpoch.ts';
 import type { Sql, Transactional } from './database.ts';
 import { notifyTenant } from './tenants.ts';
 
@@ -16,22 +17,29 @@ export interface NewKey {
   readonly expiresAt: Date | null;
 }
 
+/** A key, and the access epoch of its site in the same read. */
+export interface KeyAtEpoch {
+  readonly state: KeyState;
+  readonly epoch: string;
+}
+
 /**
  * The state of the keys with these hashes and of their sites, as Postgres has it now (safety 24), in the order asked; null where no
  * such key was ever stored. Expired and revoked keys are returned: the caller decides.
  */
-export async function listKeysByHash(sql: Sql, hashes: readonly Buffer[]): Promise<readonly (KeyState | null)[]> {
-  const rows = await sql.query<KeyRow & { position: string }>(
+export async function listKeysByHash(sql: Sql, hashes: readonly Buffer[]): Promise<readonly (KeyAtEpoch | null)[]> {
+  const rows = await sql.query<KeyRow & { position: string; epoch: string | null }>(
     `select key.tenant_id, key.key_id, key.prefix, key.scopes, key.expires_at, key.revoked_at, tenant.plan, tenant.status,
-       tenant.version, asked.position
+       tenant.version, asked.position, access_epoch.epoch
      from unnest($1::bytea[]) with ordinality as asked (key_hash, position)
      join api_key_hash as hash using (key_hash)
      join api_key as key on key.tenant_id = hash.tenant_id and key.key_id = hash.key_id
-     join tenant on tenant.tenant_id = key.tenant_id`,
+     join tenant on tenant.tenant_id = key.tenant_id
+     left join access_epoch on access_epoch.tenant_id = key.tenant_id`,
     [hashes],
     'keys-by-hash',
   );
-  const found = new Map(rows.map((row) => [Number(row.position), keyStateOf(row)]));
+  const found = new Map(rows.map((row) => [Number(row.position), { state: keyStateOf(row), epoch: row.epoch ?? NO_EPOCH }]));
   return hashes.map((_, index) => found.get(index + 1) ?? null);
 }
 

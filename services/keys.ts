@@ -2,6 +2,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database, Transactional } from '../db/database.ts';
 import { isTransientError } from '../db/database.ts';
+import type { KeyAtEpoch } from '../db/keys.ts';
 import { insertKey, listKeysByHash, markKeyRevoked } from '../db/keys.ts';
 import type { KeyState, Scope } from '../domain/access.ts';
 import { SCOPES } from '../domain/access.ts';
@@ -69,8 +70,7 @@ const findState: (database: Database, hash: CredentialHash) => Promise<FoundKey 
   same: ({ current, previous }) => `${current.toString('latin1')} ${previous?.toString('latin1')}`,
 });
 
-interface FoundKey {
-  readonly state: KeyState;
+interface FoundKey extends KeyAtEpoch {
   /** The hash it stands under. */
   readonly found: Buffer;
 }
@@ -81,8 +81,9 @@ async function listFoundKeys(database: Database, hashes: readonly CredentialHash
   const states = await listKeysByHash(database, asked);
   let next = 0;
   return hashes.map((hash) => {
-    const places = hashesOf(hash).map((found) => ({ state: states[next++] ?? null, found }));
-    return places.find((place): place is FoundKey => place.state !== null) ?? null;
+    const places = hashesOf(hash).map((found) => ({ key: states[next++] ?? null, found }));
+    const place = places.find(({ key }) => key !== null);
+    return place?.key ? { ...place.key, found: place.found } : null;
   });
 }
 
@@ -107,9 +108,17 @@ export async function findKeyByHash(
   deps: { readonly database: Database; readonly rehash?: Pick<Rehash, 'note'> | undefined },
   keyHash: CredentialHash,
 ): Promise<KeyState | null> {
+  return (await findKeyAtEpoch(deps, keyHash))?.state ?? null;
+}
+
+/** The same with the access epoch of its site, read together. */
+export async function findKeyAtEpoch(
+  deps: { readonly database: Database; readonly rehash?: Pick<Rehash, 'note'> | undefined },
+  keyHash: CredentialHash,
+): Promise<KeyAtEpoch | null> {
   const key = await atDatabase(() => findState(deps.database, keyHash));
   if (key) deps.rehash?.note('api_key_hash', key.found, keyHash);
-  return key?.state ?? null;
+  return key;
 }
 
 const HOST_KEY_LIFE_MS = 30 * 86_400_000;

@@ -2,7 +2,7 @@ import { isSignedBy } from '../chain/message.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import type { Database } from '../db/database.ts';
 import { isTransientError } from '../db/database.ts';
-import type { TokenQuestion } from '../db/licences/check.ts';
+import type { TokenAtEpoch, TokenQuestion } from '../db/licences/check.ts';
 import { areTokensAlive, isSoldBySite, useProof } from '../db/licences/check.ts';
 import { isServiceError } from '../domain/errors.ts';
 import type { Entitlement } from '../domain/licence.ts';
@@ -11,6 +11,8 @@ import { PROOF_SKEW_SECONDS, parseProof, proofMessage } from '../domain/licenceP
 import { plainSlug, requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import { canonicalPath } from '../domain/scope.ts';
 import type { CrossingKind } from '../domain/terms.ts';
+import type { Proof } from './accessEpoch.ts';
+import { epochOf, openMemory } from './accessEpoch.ts';
 import { gathered } from './gather.ts';
 import { atDatabase } from './outage.ts';
 import type { Caller, PublisherDeps } from './publisher.ts';
@@ -29,18 +31,36 @@ export interface LicenceQuestion {
 /** What checking needs. */
 export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'database'> & { readonly rpc: Rpc };
 
+const nameOf = ({ tenantId, jti, licenceJti, path }: TokenQuestion): string =>
+  `${tenantId} ${jti} ${licenceJti ?? ''} ${path ?? ''}`;
+
 /** Calls at one time share a query, which begins after all of them. */
-const isAlive: (database: Database, question: TokenQuestion) => Promise<boolean> = gathered(areTokensAlive, {
-  ...{ limit: 100, lanes: 2, isOutage: isTransientError },
-  same: ({ tenantId, jti, licenceJti, path }) => `${tenantId} ${jti} ${licenceJti ?? ''} ${path ?? ''}`,
+const askToken: (database: Database, question: TokenQuestion) => Promise<TokenAtEpoch> = gathered(areTokensAlive, {
+  ...{ limit: 100, lanes: 2, isOutage: isTransientError, same: nameOf },
 });
+
+const HELD_TOKENS = 50_000;
+/** Tokens that entitled, with the epoch they were read at; what did not entitle is asked every time. */
+const heldTokens = openMemory<TokenAtEpoch>(HELD_TOKENS);
+
+/** Whether storage lets a token entitle: from memory when the epoch of this call is the one it was read at (safety 24). */
+async function isAlive(database: Database, question: TokenQuestion, proof: Proof | undefined): Promise<boolean> {
+  const held = heldTokens(database);
+  const name = nameOf(question);
+  const known = held.get(name);
+  if (known && known.epoch === (await epochOf(database, question.tenantId, proof))) return true;
+  const read = await atDatabase(() => askToken(database, question));
+  if (read.alive) held.set(name, read);
+  else held.delete(name);
+  return read.alive;
+}
 
 /**
  * Whether a licence entitles to a page: a re-read licence or an access token, by the minting keys, its own rules, the
  * deny-list, and the holder's proof where it is bound to one. Anything wrong with the licence is a plain `false`. Throws only
  * about the question: invalid_resource (400), resource_not_owned (403), and in an outage.
  */
-export async function checkLicence(deps: CheckDeps, { tenant, key }: Caller, question: LicenceQuestion): Promise<boolean> {
+export async function checkLicence(deps: CheckDeps, { tenant, key, proof }: Caller, question: LicenceQuestion): Promise<boolean> {
   const resource = requireResource(question.resource);
   const slug = plainSlug(question.slug);
   requireOwned(tenant.hosts, resource.host);
@@ -64,7 +84,7 @@ export async function checkLicence(deps: CheckDeps, { tenant, key }: Caller, que
   const { tenantId } = tenant;
   const { host } = resource;
   const path = granted.isByHash ? canonicalPath(resource.path) : null;
-  if (!(await atDatabase(() => isAlive(deps.database, { tenantId, ...granted, path })))) return false;
+  if (!(await isAlive(deps.database, { tenantId, ...granted, path }, proof))) return false;
   if (!granted.namesSite && !(await atDatabase(() => isSoldBySite(deps.database, { tenantId, host, ...granted })))) return false;
   return granted.holder === null || isShownByHolder(deps, tenantId, host, { ...question, slug }, granted, nowSeconds);
 }

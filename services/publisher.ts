@@ -2,14 +2,17 @@ import type { Keyring } from '../adapters/jws.ts';
 import { noteLogFields } from '../adapters/logFields.ts';
 import type { Database } from '../db/database.ts';
 import { hasLostScope } from '../db/hosts.ts';
+import type { KeyAtEpoch } from '../db/keys.ts';
 import type { KeyState, Scope } from '../domain/access.ts';
 import { findRefusal, requireAccess } from '../domain/access.ts';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { parseResource } from '../domain/host.ts';
 import type { Metrics } from '../domain/metrics.ts';
+import type { Proof } from './accessEpoch.ts';
+import { openMemory, readEpoch } from './accessEpoch.ts';
 import type { CreditsBook } from './credits/book.ts';
 import type { Liveness, Sign } from './enforcementLiveness.ts';
-import { findKey, publisherHash } from './keys.ts';
+import { findKey, findKeyAtEpoch, publisherHash } from './keys.ts';
 import type { KeyUse } from './keyUse.ts';
 import { atDatabase } from './outage.ts';
 import type { CredentialHash, Pepper } from './pepper.ts';
@@ -42,13 +45,18 @@ export interface PublisherDeps extends NetworkDeps {
   readonly metrics?: Metrics;
 }
 
-/** Where the state of a key may come from: the copy in memory (quote, observe), or Postgres in the call (everything else). */
-export type Freshness = 'snapshot' | 'now';
+/**
+ * Where the state of a key may come from: the copy in memory (quote, observe), Postgres in the call (`now`), or memory that Postgres
+ * confirms in the call (`epoch`).
+ */
+export type Freshness = 'snapshot' | 'now' | 'epoch';
 
 /** A caller that was let in, with its site as it is. */
 export interface Caller {
   readonly key: KeyState;
   readonly tenant: TenantSnapshot;
+  /** The access epoch of the site that the key was let in at, where it was read. */
+  readonly proof?: Proof;
 }
 
 /**
@@ -64,7 +72,7 @@ export async function authenticate(
   resource: string | null = null,
 ): Promise<Caller> {
   if (token === null) throw new ServiceError('missing_credential', 'an API key is needed: Authorization: Bearer <key>');
-  const state = await stateOf(deps, token, access.freshness);
+  const { state, proof } = await stateOf(deps, token, access.freshness);
   if (state) noteLogFields({ tenantId: state.tenantId });
   let key: KeyState;
   try {
@@ -77,7 +85,35 @@ export async function authenticate(
   const tenant = await deps.snapshots.tenant(key.tenantId, key.version);
   if (!tenant) throw new ServiceError('unknown_credential', 'the API key is not recognised');
   deps.keyUse?.note(key);
-  return { key, tenant };
+  return { key, tenant, ...(proof === undefined ? {} : { proof }) };
+}
+
+const HELD_KEYS = 20_000;
+/** Keys with the epoch they were read at. */
+const heldKeys = openMemory<KeyAtEpoch>(HELD_KEYS);
+
+/**
+ * The bearer of the publisher key of this hash, from memory, when the epoch of its site says in this call that nothing was taken away since;
+ * null for whatever else, which `authenticate` decides and explains. `count` is told of the key before Postgres is asked. For license
+ * checks (epoch freshness).
+ */
+export async function authenticateProven(
+  deps: Pick<PublisherDeps, 'database' | 'snapshots' | 'clock' | 'keyUse'>,
+  keyHash: CredentialHash,
+  scope: Scope,
+  count: (key: KeyState) => void,
+): Promise<Caller | null> {
+  const held = heldKeys(deps.database).get(keyHash.current.toString('latin1'));
+  if (!held || findRefusal(held.state, scope, deps.clock())) return null;
+  const { state: key } = held;
+  noteLogFields({ tenantId: key.tenantId });
+  count(key);
+  const atMs = performance.now();
+  const epoch = await readEpoch(deps.database, key.tenantId);
+  if (epoch !== held.epoch) return null;
+  const tenant = deps.snapshots.heldTenant(key.tenantId, key.version) ?? (await deps.snapshots.tenant(key.tenantId, key.version));
+  if (tenant) deps.keyUse?.note(key);
+  return tenant && { key, tenant, proof: { epoch, atMs } };
 }
 
 /**
@@ -111,10 +147,28 @@ async function letIn(
   }
 }
 
-function stateOf(deps: PublisherDeps, token: string, freshness: Freshness): Promise<KeyState | null> {
-  if (freshness === 'now') return findKey(deps, token);
+/** What a credential stands for, with the epoch it was read at where that was asked. */
+interface Read {
+  readonly state: KeyState | null;
+  readonly proof?: Proof;
+}
+
+async function stateOf(deps: PublisherDeps, token: string, freshness: Freshness): Promise<Read> {
+  if (freshness === 'now') return { state: await findKey(deps, token) };
   const keyHash = publisherHash(deps.pepper, token, deps.testKeysEnabled);
-  return keyHash ? deps.snapshots.key(keyHash) : Promise.resolve(null);
+  if (!keyHash) return { state: null };
+  return freshness === 'epoch' ? readAndHold(deps, keyHash) : { state: await deps.snapshots.key(keyHash) };
+}
+
+/** Reads a key and remembers it with its epoch; one that is unknown is not remembered. */
+async function readAndHold(deps: PublisherDeps, keyHash: CredentialHash): Promise<Read> {
+  const held = heldKeys(deps.database);
+  const name = keyHash.current.toString('latin1');
+  const atMs = performance.now();
+  const read = await findKeyAtEpoch(deps, keyHash);
+  if (read) held.set(name, read);
+  else held.delete(name);
+  return read ? { state: read.state, proof: { epoch: read.epoch, atMs } } : { state: null };
 }
 
 const REJECTIONS: ReadonlyMap<string, Sign> = new Map([

@@ -8,7 +8,7 @@ import { jsonResponse, keyErrors } from './responses.ts';
 export const licenseCheckRoute: KeyRoute = {
   method: 'post',
   path: '/_svc/license/check',
-  access: { scope: 'tenant.read', freshness: 'now' },
+  access: { scope: 'tenant.read', freshness: 'epoch' },
   bodyLimitBytes: 65_536,
   operation: {
     operationId: 'checkLicense',

@@ -1,3 +1,4 @@
+import { NO_EPOCH } from '../accessEpoch.ts';
 import type { Sql } from '../database.ts';
 
 /** What storage is asked about a presented token. */
@@ -9,12 +10,18 @@ export interface TokenQuestion {
   readonly path: string | null;
 }
 
+/** Whether a token entitles, and the access epoch of its site in the same read. */
+export interface TokenAtEpoch {
+  readonly alive: boolean;
+  readonly epoch: string;
+}
+
 /**
- * For each token: false when it, or the licence it was minted under, is on the site's deny-list, or when its stored scope does
+ * For each token: not alive when it, or the licence it was minted under, is on the site's deny-list, or when its stored scope does
  * not cover the path. Reads Postgres in the call, so that a revocation holds from the next one.
  */
-export async function areTokensAlive(sql: Sql, questions: readonly TokenQuestion[]): Promise<boolean[]> {
-  const rows = await sql.query<{ alive: boolean }>(
+export async function areTokensAlive(sql: Sql, questions: readonly TokenQuestion[]): Promise<readonly TokenAtEpoch[]> {
+  const rows = await sql.query<{ alive: boolean; epoch: string | null }>(
     `select not exists (select from denied_licence as denied
          where denied.tenant_id = asked.tenant_id and denied.jti in (asked.jti, asked.licence_jti))
        and (asked.path is null or exists (
@@ -22,9 +29,10 @@ export async function areTokensAlive(sql: Sql, questions: readonly TokenQuestion
            join licence_page as page on page.tenant_id = scope.tenant_id and page.jti = scope.licence_jti
              and page.path = asked.path
           where scope.tenant_id = asked.tenant_id and scope.jti = asked.jti and scope.licence_jti::text = asked.licence_jti
-            and (scope.paths is null or page.path = any(scope.paths)))) as alive
+            and (scope.paths is null or page.path = any(scope.paths)))) as alive, access_epoch.epoch
      from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
        as asked (tenant_id, jti, licence_jti, path, place)
+       left join access_epoch using (tenant_id)
      order by place`,
     [
       questions.map(({ tenantId }) => tenantId),
@@ -34,7 +42,7 @@ export async function areTokensAlive(sql: Sql, questions: readonly TokenQuestion
     ],
     'tokens-alive',
   );
-  return rows.map(({ alive }) => alive);
+  return rows.map(({ alive, epoch }) => ({ alive, epoch: epoch ?? NO_EPOCH }));
 }
 
 /** A token that does not name the site that sold it. */

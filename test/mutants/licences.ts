@@ -9,6 +9,8 @@ const guard = 'domain/payment/guard.ts';
 const rules = 'test/unit/licence-rules.test.ts';
 const repeated = 'what a held licence covers is answered under it and moves nothing';
 
+const epoch = { file: 'test/integration/access-epoch.test.ts', name: 'the very next check of both processes knows' };
+
 /** Bugs around licences: whose they are, what they cover, and what a path is. */
 export const LICENCE_MUTANTS: readonly Mutant[] = [
   {
@@ -190,5 +192,45 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
       file: 'test/fault/licence-crash.test.ts',
       name: 'a buyer who gave up waiting finds the licence, and one notice of it',
     },
+  },
+  {
+    id: 'held-key-outlives-its-epoch',
+    rule: 24,
+    bug: 'a key in memory is let in whatever was revoked since',
+    edits: [{ file: 'services/publisher.ts', search: 'if (epoch !== held.epoch) return null;', replace: '' }],
+    test: epoch,
+  },
+  {
+    id: 'held-licence-outlives-its-epoch',
+    rule: 24,
+    bug: 'a licence in memory entitles whatever was denied since',
+    edits: [
+      {
+        file: 'services/licenceCheck.ts',
+        search: 'if (known && known.epoch === (await epochOf(database, question.tenantId, proof))) return true;',
+        replace: 'if (known) return true;',
+      },
+    ],
+    test: epoch,
+  },
+  {
+    id: 'deny-list-moves-no-epoch',
+    rule: 24,
+    bug: 'a licence is denied without moving the epoch of its site',
+    edits: [
+      {
+        file: 'db/migrations/0035_access_epoch.sql',
+        search: 'after insert or update on denied_licence',
+        replace: 'after update on denied_licence',
+      },
+    ],
+    test: epoch,
+  },
+  {
+    id: 'late-body-by-an-old-proof',
+    rule: 24,
+    bug: 'a caller that sends its body slowly is judged as of when it was let in',
+    edits: [{ file: 'services/accessEpoch.ts', search: 'performance.now() - proof.atMs <= PROOF_LIFE_MS', replace: 'true' }],
+    test: { file: 'test/integration/access-epoch.test.ts', name: 'a caller who sends its body late' },
   },
 ];
