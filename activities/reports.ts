@@ -1,5 +1,5 @@
 import { heartbeat } from '@temporalio/activity';
-import { checkRollups, keepDaysAhead } from '../services/reports/rollups.ts';
+import { checkRollups, gatherRollups, keepDaysAhead } from '../services/reports/rollups.ts';
 import type { RetentionDeps } from '../services/retention/forget.ts';
 import { forgetWhatEnded } from '../services/retention/forget.ts';
 import { beating } from './beating.ts';
@@ -9,8 +9,8 @@ const HEARTBEAT_MS = 60_000;
 /** The activities of reports. */
 export interface ReportActivities {
   /**
-   * The nightly round: makes the partitions of the days ahead, compares every site's rollups with their rows, then forgets what
-   * ended, in slices; returns how many sites were rebuilt.
+   * The nightly round: makes the partitions of the days ahead, compares every site's rollups with their rows, gathers those
+   * of days that are over into one row a key, then forgets what ended, in slices; returns how many sites were rebuilt.
    */
   checkRollups(input: { readonly days: number }): Promise<number>;
 }
@@ -20,7 +20,9 @@ export function createReportActivities(deps: RetentionDeps): ReportActivities {
   return {
     checkRollups: async ({ days }) => {
       await keepDaysAhead(deps);
-      const rebuilt = await checkRollups(deps, { days, tenantId: null, onSite: () => heartbeat() });
+      const job = { days, tenantId: null, onSite: () => heartbeat() };
+      const rebuilt = await checkRollups(deps, job);
+      await gatherRollups(deps, job);
       // Last: whatever keeps old rows from going must not keep sums from being compared.
       await beating(HEARTBEAT_MS, () => forgetWhatEnded(deps));
       return rebuilt.length;

@@ -1,10 +1,10 @@
 import { openDatabase } from '../db/database.ts';
-import { checkRollups, rebuildAll } from '../services/reports/rollups.ts';
+import { checkRollups, gatherRollups, rebuildAll } from '../services/reports/rollups.ts';
 import { readConfig } from './config/read.ts';
 
 /**
  * `node bin/rollups.ts check|rebuild [days|all] [tenantId]`: compares the reports' rollups with their rows (and writes those that
- * differ anew), or writes them anew in any case. 35 days by default; status 1 when a check found a difference.
+ * differ anew) and gathers those of days that are over into one row a key, or writes them anew in any case. 35 days by default; status 1 when a check found a difference.
  */
 const [command, days = '35', tenantId = null] = process.argv.slice(2);
 if ((command !== 'check' && command !== 'rebuild') || !/^(all|[1-9]\d{0,4})$/.test(days)) {
@@ -26,6 +26,7 @@ if (command === 'rebuild') {
   for (const { tenantId: site, mismatches } of found) {
     for (const { table, detail } of mismatches) console.log(`${site} ${table} ${detail}`);
   }
+  console.log(`gathered ${await gatherRollups(deps, job)} rows`);
   console.log(found.length === 0 ? 'all rollups add up' : `${found.length} sites differed and were rebuilt`);
   process.exitCode = found.length === 0 ? 0 : 1;
 }

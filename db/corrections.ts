@@ -1,7 +1,7 @@
 /** Rows about flushes whose rounding the ledger does not show yet (safety 4). */
 import type { PaymentState } from '../domain/payment/state.ts';
 import type { Database, Sql } from './database.ts';
-import { rollUpCrossings } from './rollups.ts';
+import { crossingRollups } from './rollups.ts';
 
 /** A transaction of anybody but our own batches that paid out of a split: it may hold a flush, at any place among its logs. */
 export interface Flush {
@@ -92,7 +92,7 @@ export async function recordActualLegs(
     if (crossing.legs.every((leg) => BigInt(leg.amountMicro) === amounts.get(leg.toAddress))) return false;
     const back = crossing.legs.map((leg) => ({ ...leg, amountMicro: (-BigInt(leg.amountMicro)).toString() }));
     const again = crossing.legs.map((leg) => ({ ...leg, amountMicro: (amounts.get(leg.toAddress) ?? 0n).toString() }));
-    const made = await sql.query<{ crossing_id: string }>(
+    await sql.query(
       `with made as (
          insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at)
          select old.tenant_id, uuidv7(), old.payment_id, old.sequence + next.step, old.host, old.slug, old.kind,
@@ -100,19 +100,13 @@ export async function recordActualLegs(
          from crossing as old, (values (1, -1, $3::jsonb), (2, 1, $4::jsonb)) as next (step, sign, legs)
          where old.tenant_id = $1 and old.crossing_id = $2
          returning *
-       ), made_legs as (
+       ), ${crossingRollups('made')}
          insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share, host,
            slug, kind, at)
          select made.tenant_id, made.crossing_id, n - 1, made.payment_id, leg ->> 'toAddress', (leg ->> 'amountMicro')::bigint,
            leg ->> 'role', leg ->> 'authorId', (leg ->> 'share')::double precision, made.host, made.slug, made.kind, made.at
-         from made, jsonb_array_elements(made.legs) with ordinality as list (leg, n)
-       )
-       select crossing_id from made`,
+         from made, jsonb_array_elements(made.legs) with ordinality as list (leg, n)`,
       [tenantId, crossing.crossing_id, JSON.stringify(back), JSON.stringify(again)],
-    );
-    await rollUpCrossings(
-      sql,
-      made.map((row) => ({ tenantId, crossingId: row.crossing_id })),
     );
     return true;
   });

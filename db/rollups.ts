@@ -1,6 +1,6 @@
 /**
  * The rollups' writers. Whoever appends crossings or observations adds them here in the same database
- * transaction, as its last writes: crossings before observations, each one's hours, days and months in one statement, whose tables
+ * transaction, as its last writes: crossings before observations, each one's days and months in one statement, whose tables
  * Postgres fills in one order, keys in the primary key's order.
  */
 import type { Sql } from './database.ts';
@@ -8,14 +8,11 @@ import type { Sql } from './database.ts';
 /** Busy keys are spread over this many rows, by the connection that writes. */
 const LANE = 'pg_backend_pid() % 4';
 
-/** How long the buckets of a rollup are; UTC. */
-export type RollupUnit = 'hour' | 'day' | 'month';
+/** The row of a key that the night gathers the others in; live writers never touch it. */
+export const GATHERED_LANE = 4;
 
-/** Names one crossing that was appended. */
-export interface CrossingRef {
-  readonly tenantId: string;
-  readonly crossingId: string;
-}
+/** How long the buckets of a rollup are; UTC. */
+export type RollupUnit = 'day' | 'month';
 
 /** The bucket of a moment, as the key wants it. */
 function bucketOf(unit: RollupUnit, moment: string): string {
@@ -26,7 +23,7 @@ function bucketOf(unit: RollupUnit, moment: string): string {
 export function crossingSums(
   unit: RollupUnit,
   where: string,
-  { lane = '0', from = 'crossing_part', moment = 'at' } = {},
+  { lane = String(GATHERED_LANE), from = 'crossing_part', moment = 'at' } = {},
 ): string {
   return `select tenant_id, dimension, ${bucketOf(unit, moment)} as bucket, host, kind, key, (${lane})::smallint as lane,
       sum(events)::bigint as events, sum(micro)::bigint as micro
@@ -34,29 +31,33 @@ export function crossingSums(
     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`;
 }
 
-/** The parts of the crossings named by two arrays, each looked up by its key: a join would read whole tables while they are small. */
-const APPENDED = `select tenant_id, dimension, at, host, kind, key, events, micro
-      from unnest($1::uuid[], $2::uuid[]) as appended (site, crossing) cross join lateral (
-        select * from crossing_part where tenant_id = appended.site and crossing_id = appended.crossing offset 0) as part`;
+/** The parts of crossings that are being appended, as `crossing_part` has them afterwards. */
+function partsOf(crossings: string): string {
+  return `select made.tenant_id, made.at, part.dimension, made.host, made.kind, part.key,
+        case when made.sequence % 2 = 0 then 1 else -1 end as events, part.micro
+      from ${crossings} as made cross join lateral (
+        select 'total' as dimension, '' as key, made.micro as micro
+        union all select 'slug', slug_key(made.slug), made.micro
+        union all select 'author', leg ->> 'toAddress', (leg ->> 'amountMicro')::bigint
+          from jsonb_array_elements(made.legs) as leg where leg ->> 'role' <> 'platform') as part`;
+}
 
-function addCrossings(unit: RollupUnit): string {
-  return `insert into crossing_${unit} as rolled ${crossingSums(unit, 'true', { lane: LANE, from: 'appended' })}
+/** Adds the sums of `from`, which has the columns of a rollup of crossings, to that of a unit. */
+function addCrossings(unit: RollupUnit, from: string): string {
+  return `insert into crossing_${unit} as rolled ${crossingSums(unit, 'true', { lane: LANE, from, moment: 'bucket' })}
       on conflict (tenant_id, dimension, bucket, host, kind, key, lane) do update
         set events = rolled.events + excluded.events, micro = rolled.micro + excluded.micro`;
 }
 
-/** Adds crossings that this transaction appended, corrections too. Call it once for each crossing: a second call adds again. */
-export async function rollUpCrossings(sql: Sql, refs: readonly CrossingRef[]): Promise<void> {
-  if (refs.length === 0) return;
-  await sql.query(
-    `with appended as materialized (${APPENDED}),
-     hours as (${addCrossings('hour')}),
-     days as (${addCrossings('day')}),
-     months as (${addCrossings('month')})
-     select`,
-    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.crossingId)],
-    'roll-up-crossings',
-  );
+/**
+ * Members of a `with` that add crossings to the rollups, corrections too: `made` names the one that appends them (`insert into
+ * crossing … returning *`), so that none is looked up again. They are the statement's last writes when they stand before its other
+ * writing members: Postgres runs those in the opposite order.
+ */
+export function crossingRollups(made: string): string {
+  return `crossings_by_day as materialized (${crossingSums('day', 'true', { from: `(${partsOf(made)}) as parts` })}),
+     crossing_days as (${addCrossings('day', 'crossings_by_day')}),
+     crossing_months as (${addCrossings('month', 'crossings_by_day')})`;
 }
 
 /** The columns an observation is counted by. */
@@ -67,57 +68,50 @@ const COLUMNS = 'host, verdict, classified_as, kind, reason, agent';
 const MEASURES = 'hits, micro, verified, invalid';
 const TOTALS = MEASURES.replace(/\w+/g, 'sum($&)::bigint as $&');
 
-/** Net sums of the rows of `from` (a relation with the columns of an observation, and its conditions), hour by hour. */
-function hourSums(from: string): string {
-  return `select tenant_id, ${bucketOf('hour', 'at')} as bucket, host, verdict, classified_as, coalesce(kind, '') as kind,
+/** Net sums of the rows of `from` (a relation with the columns of an observation, and its conditions), day by day. */
+function fullSums(from: string): string {
+  return `select tenant_id, ${bucketOf('day', 'at')} as bucket, host, verdict, classified_as, coalesce(kind, '') as kind,
       coalesce(reason, '') as reason, agent, sum(count)::bigint as hits, sum(count * coalesce(micro, 0))::bigint as micro,
       coalesce(sum(count) filter (where verified), 0)::bigint as verified,
       coalesce(sum(count) filter (where sig_invalid), 0)::bigint as invalid
     from ${from} group by 1, 2, 3, 4, 5, 6, 7, 8`;
 }
 
-/** Sums in their dimensions, added up to a unit. */
-function longerSums(unit: 'day' | 'month', part: string): string {
-  return `select tenant_id, dimension, ${bucketOf(unit, 'bucket')} as bucket, ${COLUMNS}, ${TOTALS}
-    from (${part}) part group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
-}
-
 /** The verdicts that an agent's line tells apart. */
 export const COLLAPSED_VERDICT = "case when verdict in ('denied', 'paid') then verdict else '' end";
 
-/** What sums of hours add to the days, in every dimension. */
-const DAY_SUMS = longerSums(
-  'day',
-  `select tenant_id, 'total' as dimension, bucket, host, verdict, classified_as, kind, reason, '' as agent, ${MEASURES} from by_hour
-      union all select tenant_id, 'full', bucket, ${COLUMNS}, ${MEASURES} from by_hour
-      union all select tenant_id, 'label', bucket, '', ${COLLAPSED_VERDICT}, 'agent', '', '', agent, ${MEASURES} from by_hour
-        where classified_as = 'agent'`,
-);
+/** What sums of days add in every dimension. */
+const DAY_SUMS = `select tenant_id, dimension, bucket, ${COLUMNS}, ${TOTALS} from (
+      select tenant_id, 'total' as dimension, bucket, host, verdict, classified_as, kind, reason, '' as agent, ${MEASURES} from in_full
+      union all select tenant_id, 'full', bucket, ${COLUMNS}, ${MEASURES} from in_full
+      union all select tenant_id, 'label', bucket, '', ${COLLAPSED_VERDICT}, 'agent', '', '', agent, ${MEASURES} from in_full
+        where classified_as = 'agent') part group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 
 /** What sums of days add to the months: all but what is told apart in full. */
-const monthSums = (from: string): string => longerSums('month', `select * from ${from} and dimension <> 'full'`);
+const monthSums = (
+  from: string,
+): string => `select tenant_id, dimension, ${bucketOf('month', 'bucket')} as bucket, ${COLUMNS}, ${TOTALS}
+    from (select * from ${from} and dimension <> 'full') part group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 
-/** The rows of a rollup, in the order of its keys; hours have one dimension, without a name. */
-function rowsOf(unit: RollupUnit, sums: string, lane = '0'): string {
-  const [dimension, count] = unit === 'hour' ? ['', 8] : ['dimension, ', 9];
-  const places = Array.from({ length: count }, (_, place) => place + 1).join(', ');
-  return `select tenant_id, ${dimension}bucket, ${COLUMNS}, (${lane})::smallint as lane, ${MEASURES} from ${sums} order by ${places}`;
+/** The rows of a rollup, in the order of its keys. */
+function rowsOf(sums: string, lane = String(GATHERED_LANE)): string {
+  return `select tenant_id, dimension, bucket, ${COLUMNS}, (${lane})::smallint as lane, ${MEASURES} from ${sums}
+    order by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 }
 
-/** What the rows of `from` (a relation with the columns of an observation, and its conditions) add to the hours or days. */
-export function observationSums(unit: 'hour' | 'day', from: string): string {
-  const sums = unit === 'hour' ? 'by_hour' : `(${DAY_SUMS}) by_day`;
-  return `with by_hour as materialized (${hourSums(from)}) ${rowsOf(unit, sums)}`;
+/** What the rows of `from` (a relation with the columns of an observation, and its conditions) add to the days. */
+export function observationDays(from: string, lane?: string): string {
+  return `with in_full as materialized (${fullSums(from)}) ${rowsOf(`(${DAY_SUMS}) by_day`, lane)}`;
 }
 
 /** What the days that `where` picks add to the months. */
-export function observationMonths(where: string): string {
-  return rowsOf('month', `(${monthSums(`observation_day where ${where}`)}) by_month`);
+export function observationMonths(where: string, lane?: string): string {
+  return rowsOf(`(${monthSums(`observation_day where ${where}`)}) by_month`, lane);
 }
 
 function addObservations(unit: RollupUnit, sums: string): string {
-  return `insert into observation_${unit} as rolled ${rowsOf(unit, sums, LANE)}
-      on conflict (tenant_id, ${unit === 'hour' ? '' : 'dimension, '}bucket, ${COLUMNS}, lane) do update set
+  return `insert into observation_${unit} as rolled ${rowsOf(sums, LANE)}
+      on conflict (tenant_id, dimension, bucket, ${COLUMNS}, lane) do update set
         hits = rolled.hits + excluded.hits, micro = rolled.micro + excluded.micro,
         verified = rolled.verified + excluded.verified, invalid = rolled.invalid + excluded.invalid`;
 }
@@ -129,10 +123,9 @@ function addObservations(unit: RollupUnit, sums: string): string {
 export async function insertAndRollUp(sql: Sql, insert: string, values: readonly unknown[], name?: string): Promise<void> {
   await sql.query(
     `with made as (${insert} returning ${OBSERVATION_COLUMNS}),
-     by_hour as materialized (${hourSums('made')}),
+     in_full as materialized (${fullSums('made')}),
      by_day as materialized (${DAY_SUMS}),
      by_month as (${monthSums('by_day where true')}),
-     hours as (${addObservations('hour', 'by_hour')}),
      days as (${addObservations('day', 'by_day')}),
      months as (${addObservations('month', 'by_month')})
      select`,

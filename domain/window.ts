@@ -1,11 +1,10 @@
 /**
  * Windows of reports: what was asked, what the plan lets read of it, and how it is put together from
- * whole months, days and hours, and ragged edges. Epoch milliseconds, UTC; `toMs` does not belong to a window.
+ * whole months and days, and ragged edges. Epoch milliseconds, UTC; `toMs` does not belong to a window.
  */
 import type { Plan } from './access.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 86_400_000;
 
 /** A stretch of time; `toMs` null: no end. */
 export interface Span {
@@ -57,67 +56,67 @@ export function isEmpty(span: Span): boolean {
   return span.toMs !== null && span.toMs <= span.fromMs;
 }
 
-/** The pieces of a window; they do not overlap and together are the window. */
+/** A stretch of time whose sums are added to a window's (1), or taken off them again (-1). */
+export interface SignedSpan extends Span {
+  readonly sign: 1 | -1;
+}
+
+/** The pieces of a window: each of its moments is added once more than it is taken off, any other moment as often as it is taken off. */
 export interface Pieces {
   /** From the first of a month to the first of a month, or without an end. */
-  readonly months: readonly Span[];
-  /** From midnight to midnight, or without an end, outside the months. */
-  readonly days: readonly Span[];
-  /** From full hour to full hour, outside the days. */
-  readonly hours: readonly Span[];
-  /** What is left at both ends, less than an hour each. */
-  readonly edges: readonly Span[];
+  readonly months: readonly SignedSpan[];
+  /** From midnight to midnight, or without an end: half a month at each end of the window, or less. */
+  readonly days: readonly SignedSpan[];
+  /** What is read from rows: half a day at each end of the window, or less. */
+  readonly edges: readonly SignedSpan[];
 }
 
-/** Most spans a window has of each kind. */
-export const MOST_PIECES = { months: 1, days: 2, hours: 2, edges: 2 } as const satisfies Record<keyof Pieces, number>;
-
-/** Takes a window apart into the largest whole units, `largest` at most. */
+/**
+ * Takes a window apart into whole units, `largest` at most. An end that lies late in a unit is read as the whole unit less what is left
+ * of it, so that nowhere more than half a unit is read in smaller ones.
+ */
 export function piecesOf(window: Span, largest: 'month' | 'day' = 'month'): Pieces {
-  const [months, aroundMonths] = largest === 'month' ? takeWhole([window], MONTH) : [[], [window]];
-  const [days, aroundDays] = takeWhole(aroundMonths, unitOf(DAY_MS));
-  const [hours, edges] = takeWhole(aroundDays, unitOf(HOUR_MS));
-  return { months, days, hours, edges };
+  const [whole, edges] = takeWhole([{ ...window, sign: 1 }], DAY);
+  const [months, days] = largest === 'month' ? takeWhole(whole, MONTH) : [[], whole];
+  return { months, days, edges };
 }
 
-/** A unit of time by its borders. */
-interface Unit {
-  /** The last border that is not after a moment. */
-  floor(ms: number): number;
-  /** The first border that is not before a moment. */
-  ceil(ms: number): number;
-}
+/** The border of a unit of time that is nearest to a moment. */
+type Nearest = (ms: number) => number;
 
-function unitOf(lengthMs: number): Unit {
-  return { floor: (ms) => Math.floor(ms / lengthMs) * lengthMs, ceil: (ms) => Math.ceil(ms / lengthMs) * lengthMs };
-}
+/** Days, UTC. */
+const DAY: Nearest = (ms) => Math.round(ms / DAY_MS) * DAY_MS;
 
 /** Calendar months, UTC. */
-const MONTH: Unit = {
-  floor: (ms) => firstOfMonth(ms, 0),
-  ceil: (ms) => (firstOfMonth(ms, 0) === ms ? ms : firstOfMonth(ms, 1)),
+const MONTH: Nearest = (ms) => {
+  const date = new Date(ms);
+  const [first, next] = [0, 1].map((later) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later));
+  return ms - (first ?? ms) < (next ?? ms) - ms ? (first ?? ms) : (next ?? ms);
 };
 
-function firstOfMonth(ms: number, later: number): number {
-  const date = new Date(ms);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later);
-}
-
-/** Splits spans into whole units and what is left around them. */
-function takeWhole(spans: readonly Span[], unit: Unit): readonly [Span[], Span[]] {
-  const whole: Span[] = [];
-  const rest: Span[] = [];
+/** Splits spans into whole units and what is to be added or taken off around them. */
+function takeWhole(spans: readonly SignedSpan[], nearest: Nearest): readonly [SignedSpan[], SignedSpan[]] {
+  const whole: SignedSpan[] = [];
+  const rest: SignedSpan[] = [];
   for (const span of spans) {
-    const middle = { fromMs: unit.ceil(span.fromMs), toMs: span.toMs === null ? null : unit.floor(span.toMs) };
-    if (isEmpty(middle)) {
+    const { fromMs, toMs, sign } = span;
+    const middle = { fromMs: nearest(fromMs), toMs: toMs === null ? null : nearest(toMs), sign };
+    const around = [between(fromMs, middle.fromMs, sign), ...(toMs === null ? [] : [between(middle.toMs ?? toMs, toMs, sign)])];
+    const isShorter = toMs !== null && around.reduce((sum, { fromMs: from, toMs: to }) => sum + to - from, 0) >= toMs - fromMs;
+    if (isEmpty(middle) || isShorter) {
       rest.push(span);
       continue;
     }
     whole.push(middle);
-    rest.push({ fromMs: span.fromMs, toMs: middle.fromMs });
-    if (span.toMs !== null) rest.push({ fromMs: middle.toMs ?? 0, toMs: span.toMs });
+    rest.push(...around);
   }
   return [whole, rest.filter((span) => !isEmpty(span))];
+}
+
+/** What is between two moments, taken off where they come in the other order. */
+function between(fromMs: number, toMs: number, sign: 1 | -1): SignedSpan & { readonly toMs: number } {
+  if (fromMs <= toMs) return { fromMs, toMs, sign };
+  return { fromMs: toMs, toMs: fromMs, sign: sign === 1 ? -1 : 1 };
 }
 
 /** The last `days` days as whole ones, today and whatever comes after included. */

@@ -1,6 +1,7 @@
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { crossingSums, observationMonths, observationSums } from '../../db/rollups.ts';
+import { gatherLanes, listTenantIds } from '../../db/reports/rollupCheck.ts';
+import { crossingSums, observationDays, observationMonths } from '../../db/rollups.ts';
 import { createTenant } from '../../services/tenants.ts';
 import { withoutIndexes } from './bulk.ts';
 
@@ -30,7 +31,7 @@ export interface LoadOptions {
 
 /**
  * Fills an empty database with crossings, legs and observations of 200 sites over 400 days, observations in their day
- * partitions, and has the product rebuild the rollups. Sites' shares fall off as a power of their rank. Made inside Postgres.
+ * partitions, and rollups as the product's writers and its nights leave them. Sites' shares fall off as a power of their rank. Made inside Postgres.
  */
 export async function loadRecords(options: LoadOptions): Promise<void> {
   const database = await openDatabase({ url: options.superUrl, poolSize: 2, statementTimeoutMs: 3_600_000 });
@@ -64,6 +65,7 @@ export async function loadRecords(options: LoadOptions): Promise<void> {
         ),
       ),
     );
+    await step(options, 'nights', () => gatherAll(database));
   } finally {
     await database.close();
   }
@@ -162,18 +164,29 @@ async function addRows(database: Database): Promise<void> {
   ]);
 }
 
-const ROLLUPS = ['hour', 'day', 'month'].flatMap((unit) => [`crossing_${unit}`, `observation_${unit}`]);
+const ROLLUPS = ['day', 'month'].flatMap((unit) => [`crossing_${unit}`, `observation_${unit}`]);
+const LANES = ['0', '1', '2', '3'];
 
-/** The sums of the product's own rebuild, of all sites at once. */
+/** Sums as live writers leave them: each key in four rows, as the rows themselves fell to one connection or another. */
 async function addRollups(database: Database): Promise<void> {
-  await runInPairs(database, [
-    `insert into observation_day ${observationSums('day', 'observation')}`,
-    `insert into crossing_day ${crossingSums('day', 'true')}`,
-    `insert into crossing_hour ${crossingSums('hour', 'true')}`,
-    `insert into observation_hour ${observationSums('hour', 'observation')}`,
-  ]);
-  await runInPairs(database, [
-    `insert into crossing_month ${crossingSums('month', 'true', { from: 'crossing_day', moment: 'bucket' })}`,
-    `insert into observation_month ${observationMonths('true')}`,
-  ]);
+  const fell = (id: string, lane: string): string => `hashtext(${id}::text) & 3 = ${lane}`;
+  await runInPairs(
+    database,
+    LANES.flatMap((lane) => [
+      `insert into observation_day ${observationDays(`(select * from observation where ${fell('observation_id', lane)}) as plain`, lane)}`,
+      `insert into crossing_day ${crossingSums('day', fell('crossing_id', lane), { lane })}`,
+    ]),
+  );
+  await runInPairs(
+    database,
+    LANES.flatMap((lane) => [
+      `insert into crossing_month ${crossingSums('month', `lane = ${lane}`, { lane, from: 'crossing_day', moment: 'bucket' })}`,
+      `insert into observation_month ${observationMonths(`lane = ${lane}`, lane)}`,
+    ]),
+  );
+}
+
+/** What the nights have done since: the rows of days that are over are gathered; nobody has vacuumed behind them. */
+async function gatherAll(database: Database): Promise<void> {
+  for (const tenantId of await listTenantIds(database)) await gatherLanes(database, tenantId, { fromMs: 0, toMs: null });
 }

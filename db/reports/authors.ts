@@ -47,15 +47,18 @@ function askEach(binder: Binder, tenantId: string, window: Span): string {
         and ${standing(tenant)} offset 0) end`;
 }
 
+/** The newest author id seen with a wallet, as an expression; both are SQL. */
+export function newestAuthorId(tenant: string, wallet: string): string {
+  return `(select author_id from leg where tenant_id = ${tenant} and to_address = ${wallet} and role <> 'platform'
+      and author_id is not null order by at desc limit 1)`;
+}
+
 /** The newest author id seen with each wallet of a site; wallets without one are left out. */
 export async function listAuthorIds(sql: Sql, tenantId: string, wallets: readonly string[]): Promise<Map<string, string>> {
   if (wallets.length === 0) return new Map();
-  const rows = await sql.query<{ wallet: string; author_id: string }>(
-    `select wallet, author_id from unnest($2::text[]) as wallet, lateral (
-       select author_id from leg where tenant_id = $1 and to_address = wallet and role <> 'platform' and author_id is not null
-       order by at desc limit 1
-     ) newest`,
+  const rows = await sql.query<{ wallet: string; author_id: string | null }>(
+    `select wallet, ${newestAuthorId('$1', 'wallet')} as author_id from unnest($2::text[]) as wallet`,
     [tenantId, wallets],
   );
-  return new Map(rows.map((row) => [row.wallet, row.author_id]));
+  return new Map(rows.flatMap(({ wallet, author_id: id }) => (id === null ? [] : [[wallet, id]])));
 }

@@ -1,4 +1,4 @@
-import type { Pieces, Span } from '../../domain/window.ts';
+import type { Pieces, SignedSpan, Span } from '../../domain/window.ts';
 import type { Binder } from './binder.ts';
 
 /** Which crossings a report is about; all of the site's where a filter is null. */
@@ -12,28 +12,27 @@ export interface CrossingScope {
 export type CrossingDimension = 'total' | 'slug' | 'author';
 
 /**
- * A relation (host, kind, key, events, micro) that adds up to the plain aggregate of a window: months, days and hours from the
- * rollups, the edges from the rows. Amounts are micro-USDC, corrections count -1. At least one piece.
+ * A relation (host, kind, key, events, micro) that adds up to the plain aggregate of a window: months and days from the rollups, the
+ * edges from the rows. Amounts are micro-USDC, corrections count -1. A group may add up to nothing at all.
  *
- * Spans are rows of their own, each looked up in an index: Postgres then expects the same of every window, and can plan a named
+ * Spans are rows of their own, each looked up in an index: the text is the same for every window, and Postgres can plan a named
  * statement once a connection; to plan it at each call takes longer than to read.
  */
 export function crossingSource(binder: Binder, scope: CrossingScope, pieces: Pieces, dimension: CrossingDimension): string {
   const filter = `${conditions(binder, scope)} and dimension = '${dimension}'`;
-  const branch = (table: string, column: string, spans: readonly Span[]): string[] =>
-    spans.length === 0
-      ? []
-      : [
-          `select part.* from (values ${spans.map((span) => `(${endsOf(binder, span).join(', ')})`).join(', ')}) as span (since, until)
+  const branch = (table: string, column: string, spans: readonly SignedSpan[]): string => {
+    const since = `${binder.bind(spans.map(({ fromMs }) => new Date(fromMs)))}::timestamptz[]`;
+    const until = `${binder.bind(spans.map(({ toMs }) => (toMs === null ? 'infinity' : new Date(toMs))))}::timestamptz[]`;
+    return `select host, kind, key, sign * events as events, sign * micro as micro
+      from unnest(${since}, ${until}, ${binder.bind(spans.map(({ sign }) => sign))}::int[]) as span (since, until, sign)
       cross join lateral (
         select host, kind, key, events, micro from ${table}
-        where ${filter} and ${column} >= span.since and ${column} < span.until offset 0) part`,
-        ];
+        where ${filter} and ${column} >= span.since and ${column} < span.until offset 0) part`;
+  };
   return [
-    ...branch('crossing_month', 'bucket', pieces.months),
-    ...branch('crossing_day', 'bucket', pieces.days),
-    ...branch('crossing_hour', 'bucket', pieces.hours),
-    ...branch('crossing_part', 'at', pieces.edges),
+    branch('crossing_month', 'bucket', pieces.months),
+    branch('crossing_day', 'bucket', pieces.days),
+    branch('crossing_part', 'at', pieces.edges),
   ].join('\n union all ');
 }
 

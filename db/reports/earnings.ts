@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Pieces, Span } from '../../domain/window.ts';
-import { isEmpty, MOST_PIECES, piecesOf } from '../../domain/window.ts';
+import { isEmpty, piecesOf } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
-import { authorCount } from './authors.ts';
+import { authorCount, newestAuthorId } from './authors.ts';
 import { Binder } from './binder.ts';
 import type { CrossingDimension, CrossingScope } from './crossings.ts';
 import { conditions, crossingSource, standing, within } from './crossings.ts';
@@ -50,50 +50,92 @@ export function listCrossings(sql: Sql, scope: CrossingScope, window: Span, limi
   return readPage(window, limit, (span, most) => readNewest(sql, scope, span, most));
 }
 
-/** What a report of earnings begins with. */
+/** Net sums of one slug or author; micro-USDC. */
+export interface CrossingGroup {
+  readonly key: string;
+  readonly reads: number;
+  readonly citations: number;
+  readonly micro: bigint;
+  /** The newest author id seen with the wallet; null where the key is a slug, and without one. */
+  readonly authorId: string | null;
+}
+
+/** What a report of earnings is made of. */
 export interface CrossingOverview {
   readonly sums: CrossingSum[];
   readonly authors: number;
   readonly recent: Page<StandingCrossing>;
+  /** In no order; none unless asked for. */
+  readonly groups: CrossingGroup[];
+}
+
+/** What an overview holds besides the totals of its window. */
+export interface OverviewParts {
+  /** The part of the window that the list begins with. */
+  readonly listed: Span;
+  readonly limit: number;
+  readonly groupBy: 'slug' | 'author' | null;
 }
 
 /**
- * The totals of a window, its authors and a page of its list, from one statement: one trip to Postgres, and its text is the same for
- * all windows, so that it can be planned once a connection. `listed` is the part of the window that the list begins with.
+ * The totals of a window, its authors, a page of its list and its groups, from one statement: one trip to Postgres, and its text is the
+ * same for all windows, so that it can be planned once a connection.
  */
 export async function readOverview(
   sql: Sql,
   scope: CrossingScope,
   window: Span,
-  { listed, limit }: { readonly listed: Span; readonly limit: number },
+  { listed, limit, groupBy }: OverviewParts,
 ): Promise<CrossingOverview> {
-  if (isEmpty(window)) return { sums: [], authors: 0, recent: { rows: [], nextCursorMs: null } };
+  if (isEmpty(window)) return { sums: [], authors: 0, recent: { rows: [], nextCursorMs: null }, groups: [] };
   const binder = new Binder();
-  const pieces = paddedPieces(window);
+  const pieces = piecesOf(window);
   const statement = `select
       (select coalesce(json_agg(one), '[]') from (${crossingSums(binder, scope, pieces, 'total')}) one) as sums,
       (${authorCount(binder, scope, pieces, window)}) as authors,
-      (select coalesce(json_agg(one), '[]') from (${newestCrossings(binder, scope, listed, limit + 1)}) one) as newest`;
+      (select coalesce(json_agg(one), '[]') from (${newestCrossings(binder, scope, listed, limit + 1)}) one) as newest,
+      ${groupBy === null ? 'null' : `(${crossingGroups(binder, scope, pieces, groupBy)})`} as groups`;
   const isCommon = scope.host === null && scope.kind === null;
   const name = isCommon ? `overview-${hash('sha1', statement)}` : undefined;
-  const [row] = await sql.query<{ sums: SumRow[]; authors: string; newest: CrossingRow[] }>(statement, binder.values, name);
+  const [row] = await sql.query<OverviewRow & Record<string, unknown>>(statement, binder.values, name);
   let newest = row?.newest.map(crossingFromRow);
   const recent = await readPage(listed, limit, async (span, most) => {
     const held = newest ?? (await readNewest(sql, scope, span, most));
     newest = undefined;
     return held;
   });
-  return { sums: row?.sums.map(sumFromRow) ?? [], authors: Number(row?.authors ?? 0), recent };
+  const groups = row?.groups ? groupsFromColumns(row.groups) : [];
+  return { sums: row?.sums.map(sumFromRow) ?? [], authors: Number(row?.authors ?? 0), recent, groups };
 }
 
-/** A window's pieces, as many for every window: what it lacks is a span without a moment. */
-function paddedPieces(window: Span): Pieces {
-  const pieces = piecesOf(window);
-  const padded = (kind: keyof Pieces): Span[] => [
-    ...pieces[kind],
-    ...Array.from({ length: MOST_PIECES[kind] - pieces[kind].length }, () => ({ fromMs: 0, toMs: 0 })),
-  ];
-  return { months: padded('months'), days: padded('days'), hours: padded('hours'), edges: padded('edges') };
+interface OverviewRow {
+  readonly sums: SumRow[];
+  readonly authors: string;
+  readonly newest: CrossingRow[];
+  readonly groups: GroupColumns | null;
+}
+
+/** Groups column by column: a thousand objects take longer to read than to add up. Sums are text, so that they survive JSON. */
+type GroupColumns =
+  | readonly [keys: string[], reads: number[], citations: number[], micro: string[], authorIds: (string | null)[]]
+  | readonly null[];
+
+function groupsFromColumns([keys, reads, citations, micro, authorIds]: GroupColumns): CrossingGroup[] {
+  return (keys ?? []).map((key, n) => ({
+    key,
+    reads: reads?.[n] ?? 0,
+    citations: citations?.[n] ?? 0,
+    micro: BigInt(micro?.[n] ?? 0),
+    authorId: authorIds?.[n] ?? null,
+  }));
+}
+
+function crossingGroups(binder: Binder, scope: CrossingScope, pieces: Pieces, groupBy: 'slug' | 'author'): string {
+  const of = (kind: CrossingKind): string => `coalesce(sum(events) filter (where kind = '${kind}'), 0)`;
+  const authorId = groupBy === 'author' ? newestAuthorId(binder.bind(scope.tenantId), 'key') : 'null::text';
+  return `select json_build_array(json_agg(key), json_agg(reads), json_agg(citations), json_agg(micro), json_agg(${authorId})) from (
+      select key, ${of('read')} as reads, ${of('citation')} as citations, sum(micro)::text as micro
+      from (${crossingSource(binder, scope, pieces, groupBy)}) part group by key having sum(events) <> 0 or sum(micro) <> 0) one`;
 }
 
 /** Sums are text, so that they survive JSON. */

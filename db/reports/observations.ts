@@ -1,4 +1,4 @@
-import type { Pieces, Span } from '../../domain/window.ts';
+import type { Pieces, SignedSpan, Span } from '../../domain/window.ts';
 import { isEmpty, piecesOf } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { COLLAPSED_VERDICT } from '../rollups.ts';
@@ -60,44 +60,41 @@ export type ObservationDetail = 'total' | 'full' | 'label';
 /** The window's pieces for a scope: an agent's name stands in the rows alone, months do not tell everything apart. */
 function readablePieces(scope: ObservationScope, window: Span, detail: ObservationDetail): Pieces {
   const isPlain = scope.agent !== null && 'name' in scope.agent;
-  return isPlain ? { months: [], days: [], hours: [], edges: [window] } : piecesOf(window, detail === 'full' ? 'day' : 'month');
+  if (isPlain) return { months: [], days: [], edges: [{ ...window, sign: 1 }] };
+  return piecesOf(window, detail === 'full' ? 'day' : 'month');
 }
 
 const KEYS = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';
 
-/** The rows of a rollup within a span. */
-function rolledUp(binder: Binder, scope: ObservationScope, table: string, span: Span): string {
-  return `select ${KEYS}, o.hits, o.micro, o.verified, o.invalid from ${table} o
-        where ${observationConditions(binder, scope)} and ${within(binder, 'o.bucket', span)}`;
-}
+const measures = (sign: 1 | -1): string =>
+  ['hits', 'micro', 'verified', 'invalid'].map((name) => `${sign} * o.${name} as ${name}`).join(', ');
 
-/** A relation in the columns of the rollups that adds up to a window; `near` holds its hours and edges, where they are read before. */
+/** A relation in the columns of the rollups that adds up to a window; `near` holds its edges, where they are read before. */
 function sourceOf(binder: Binder, scope: ObservationScope, window: Span, detail: ObservationDetail, near?: string): string {
   const pieces = readablePieces(scope, window, detail);
-  const branch = (table: string) => (span: Span) => `${rolledUp(binder, scope, table, span)} and o.dimension = '${detail}'`;
+  const branch = (table: string) => (span: SignedSpan) =>
+    `select ${KEYS}, ${measures(span.sign)} from ${table} o
+        where ${observationConditions(binder, scope)} and ${within(binder, 'o.bucket', span)} and o.dimension = '${detail}'`;
   return [
     ...pieces.months.map(branch('observation_month')),
     ...pieces.days.map(branch('observation_day')),
-    ...(near === undefined ? hoursAndEdges(binder, scope, pieces) : [`select * from ${near}`]),
+    ...(near === undefined ? edgesOf(binder, scope, pieces) : [`select * from ${near}`]),
   ].join('\n union all ');
 }
 
-function hoursAndEdges(binder: Binder, scope: ObservationScope, { hours, edges }: Pieces): string[] {
-  return [
-    ...hours.map((span) => rolledUp(binder, scope, 'observation_hour', span)),
-    ...edges.map(
-      (span) => `select ${AS_ROLLED} from observation o
-        where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', span)}`,
-    ),
-  ];
+function edgesOf(binder: Binder, scope: ObservationScope, { edges }: Pieces): string[] {
+  return edges.map(
+    (span) => `select ${KEYS}, ${measures(span.sign)} from (
+        select ${AS_ROLLED} from observation o where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', span)}) o`,
+  );
 }
 
 /**
- * What several sums of one window share: its hours and edges, added up in full, for `with near as materialized (…)`. Undefined when
+ * What several sums of one window share: its edges, added up in full, for `with near as materialized (…)`. Undefined when
  * the window has none.
  */
 export function nearSums(binder: Binder, scope: ObservationScope, window: Span): string | undefined {
-  const parts = hoursAndEdges(binder, scope, readablePieces(scope, window, 'full'));
+  const parts = edgesOf(binder, scope, readablePieces(scope, window, 'full'));
   if (parts.length === 0) return undefined;
   return `select ${KEYS}, sum(hits)::bigint as hits, sum(micro)::bigint as micro, sum(verified)::bigint as verified,
       sum(invalid)::bigint as invalid from (${parts.join('\n union all ')}) o group by ${KEYS}`;

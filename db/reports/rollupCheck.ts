@@ -2,7 +2,7 @@ import type { Span } from '../../domain/window.ts';
 import { KEPT_DAYS } from '../../domain/window.ts';
 import type { Database, Sql } from '../database.ts';
 import { daysAgo } from '../partitions.ts';
-import { crossingSums, observationMonths, observationSums } from '../rollups.ts';
+import { crossingSums, GATHERED_LANE, observationDays, observationMonths } from '../rollups.ts';
 
 /** The rollups by table: how what stands below adds up to it, and what tells its rows apart. */
 interface Rollup {
@@ -19,16 +19,13 @@ interface Rollup {
 
 const CROSSING_KEYS = ['dimension', 'bucket', 'host', 'kind', 'key'];
 const CROSSING_MEASURES = ['events', 'micro'];
-const OBSERVATION_KEYS = ['bucket', 'host', 'verdict', 'classified_as', 'kind', 'reason', 'agent'];
+const OBSERVATION_KEYS = ['dimension', 'bucket', 'host', 'verdict', 'classified_as', 'kind', 'reason', 'agent'];
 const OBSERVATION_MEASURES = ['hits', 'micro', 'verified', 'invalid'];
 const OF_CROSSINGS = { keys: CROSSING_KEYS, measures: CROSSING_MEASURES };
 const OF_OBSERVATIONS = { keys: OBSERVATION_KEYS, measures: OBSERVATION_MEASURES };
 
-const rowsOf = (where: string): string => `(select * from observation where ${where}) as plain`;
-
-/** In the order writers lock them; each after what it is added up from. */
+/** Each after what it is added up from. */
 const ROLLUPS: readonly Rollup[] = [
-  { ...OF_CROSSINGS, table: 'crossing_hour', sums: (where) => crossingSums('hour', where) },
   { ...OF_CROSSINGS, table: 'crossing_day', sums: (where) => crossingSums('day', where) },
   {
     ...OF_CROSSINGS,
@@ -37,19 +34,10 @@ const ROLLUPS: readonly Rollup[] = [
   },
   {
     ...OF_OBSERVATIONS,
-    ...{ table: 'observation_hour', isDropped: true },
-    sums: (where) => observationSums('hour', rowsOf(where)),
+    ...{ table: 'observation_day', isDropped: true },
+    sums: (where) => observationDays(`(select * from observation where ${where}) as plain`),
   },
-  {
-    ...OF_OBSERVATIONS,
-    ...{ table: 'observation_day', keys: ['dimension', ...OBSERVATION_KEYS], isDropped: true },
-    sums: (where) => observationSums('day', rowsOf(where)),
-  },
-  {
-    ...OF_OBSERVATIONS,
-    ...{ table: 'observation_month', keys: ['dimension', ...OBSERVATION_KEYS], isMonth: true },
-    sums: observationMonths,
-  },
+  { ...OF_OBSERVATIONS, ...{ table: 'observation_month', isMonth: true }, sums: observationMonths },
 ];
 
 /** One place where a rollup does not add up to its rows. */
@@ -102,6 +90,49 @@ export function rebuildRollups(database: Database, tenantId: string, days: Span)
       await sql.query(`insert into ${rollup.table} ${rollup.sums(picked(rollup, momentOf(rollup)))}`, parameters(tenantId, days));
     }
   });
+}
+
+/** Most rows that one transaction gathers. */
+const GATHERED_AT_ONCE = 5_000;
+
+/**
+ * Gathers the rows that a key of a site was spread over (lanes) into one, for the days and months in `days` that are over by the
+ * database's clock: reports read one row a key then, and those of a day lie side by side. In transactions of 5,000 rows at most. It waits
+ * for no writer, and a writer waits for one transaction at most: a row that is being written is left for the next call, as are rows
+ * that come late. No sum changes at any moment. Returns how many rows were gathered; a second call finds none.
+ */
+export async function gatherLanes(sql: Sql, tenantId: string, days: Span, onPiece = (): void => undefined): Promise<number> {
+  let all = 0;
+  for (const rollup of ROLLUPS) {
+    const statement = gathering(rollup);
+    let gathered: number;
+    do {
+      onPiece();
+      const [row] = await sql.query<{ gathered: number }>(statement, parameters(tenantId, days));
+      gathered = row?.gathered ?? 0;
+      all += gathered;
+    } while (gathered === GATHERED_AT_ONCE);
+  }
+  return all;
+}
+
+/** What is deleted is what is added up: of a row that changed after the statement began, neither happens. */
+function gathering({ table, keys, measures, isMonth }: Rollup): string {
+  const key = ['tenant_id', ...keys].join(', ');
+  const unit = isMonth ? 'month' : 'day';
+  return `with spread as materialized (
+       select ctid from ${table}
+       where tenant_id = $1 and bucket >= date_trunc('${unit}', $2::timestamptz, 'UTC') and bucket < $3
+         and bucket < date_trunc('${unit}', now(), 'UTC') and lane <> ${GATHERED_LANE}
+       order by ${key} limit ${GATHERED_AT_ONCE} for update skip locked
+     ), gone as (
+       delete from ${table} where ctid = any (array(select ctid from spread)) returning *
+     ), gathered as (
+       insert into ${table} as rolled (${key}, lane, ${measures.join(', ')})
+       select ${key}, ${GATHERED_LANE}, ${measures.map((name) => `sum(${name})`).join(', ')} from gone group by ${key} order by ${key}
+       on conflict (${key}, lane) do update set ${measures.map((name) => `${name} = rolled.${name} + excluded.${name}`).join(', ')}
+     )
+     select count(*)::int as gathered from gone`;
 }
 
 /** What a moment is called where a rollup is added up from: months are from days. */

@@ -1,8 +1,7 @@
 import type { PaymentEffect } from '../../domain/payment/machine.ts';
 import type { Database, Sql } from '../database.ts';
 import { retryConflicts } from '../database.ts';
-import type { CrossingRef } from '../rollups.ts';
-import { insertAndRollUp, rollUpCrossings } from '../rollups.ts';
+import { crossingRollups, insertAndRollUp } from '../rollups.ts';
 import type { Change } from './outcome.ts';
 import type { StoredAgent } from './payment.ts';
 
@@ -11,25 +10,24 @@ import type { StoredAgent } from './payment.ts';
  * database transaction, since rollup rows are shared by many payments (safety 23).
  */
 export async function recordLedger(sql: Sql, changes: readonly Change[]): Promise<void> {
-  const crossings = await recordCrossings(sql, changes);
-  await rollUpCrossings(sql, crossings);
+  await recordCrossings(sql, changes);
   await recordObservations(sql, changes);
 }
 
 /**
- * Appends crossings with their legs and their announcement (outbox) for the decisions that ask for it: a crossing of the
+ * Appends crossings with their legs, their announcement (outbox) and their rollups for the decisions that ask for it: a crossing of the
  * price, or the negative of the one that stands (safety 5), whose legs a flush may have corrected since. Rows are built from the
  * payment row and from crossings alone (safety 11).
  */
-async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<CrossingRef[]> {
+async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<void> {
   const entries = changes.flatMap((change) =>
     change.effects.flatMap((effect) => {
       if (effect.type === 'recordCrossing') return [{ change, negative: false }];
       return effect.type === 'correctCrossing' ? [{ change, negative: true }] : [];
     }),
   );
-  if (entries.length === 0) return [];
-  const rows = await sql.query<{ tenant_id: string; crossing_id: string }>(
+  if (entries.length === 0) return;
+  await sql.query(
     `with wanted as (
        select *, row_number() over (partition by tenant_id, payment_id order by position) - 1 as turn
          from unnest($1::uuid[], $2::uuid[], $3::bool[]) with ordinality as entry (tenant_id, payment_id, negative, position)
@@ -53,7 +51,7 @@ async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<Cr
          ) as standing on true
        where payment.mode = 'live'
        returning *
-     ), made_legs as (
+     ), ${crossingRollups('made')}, made_legs as (
        insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share,
          host, slug, kind, at)
        select made.tenant_id, made.crossing_id, n - 1, made.payment_id, leg ->> 'toAddress',
@@ -61,8 +59,7 @@ async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<Cr
          made.host, made.slug, made.kind, made.at
        from made, jsonb_array_elements(made.legs) with ordinality as list (leg, n)
      )
-     insert into unannounced_crossing (tenant_id, crossing_id, host) select tenant_id, crossing_id, host from made
-     returning tenant_id, crossing_id`,
+     insert into unannounced_crossing (tenant_id, crossing_id, host) select tenant_id, crossing_id, host from made`,
     [
       entries.map((entry) => entry.change.payment.tenantId),
       entries.map((entry) => entry.change.payment.paymentId),
@@ -70,7 +67,6 @@ async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<Cr
     ],
     'record-crossings',
   );
-  return rows.map((row) => ({ tenantId: row.tenant_id, crossingId: row.crossing_id }));
 }
 
 /** One observation of a payment: its verdict, and 1 or -1 where it takes an earlier one back (safety 3). */

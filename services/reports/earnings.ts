@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
-import { countAuthors, listAuthorIds } from '../../db/reports/authors.ts';
+import { countAuthors } from '../../db/reports/authors.ts';
 import type { CrossingScope } from '../../db/reports/crossings.ts';
-import type { CrossingSum, StandingCrossing } from '../../db/reports/earnings.ts';
+import type { CrossingGroup, CrossingSum, StandingCrossing } from '../../db/reports/earnings.ts';
 import { listCrossings, readOverview, sumCrossings } from '../../db/reports/earnings.ts';
 import type { Page } from '../../db/reports/pages.ts';
 import type { Span } from '../../domain/window.ts';
@@ -48,19 +48,20 @@ export function readEarnings(
   query: ReportQuery & { readonly groupBy: EarningsGroup | null },
 ): Promise<Earnings> {
   const scope = { tenantId: site.tenantId, host: query.host, kind: query.kind };
-  const isGrouped = query.groupBy === 'slug' || query.groupBy === 'author';
-  const mayBeOne = !query.compare && query.cursorMs === null && !isGrouped;
+  const { groupBy } = query;
+  const own = groupBy === 'slug' || groupBy === 'author' ? groupBy : null;
+  const mayBeOne = !query.compare && query.cursorMs === null;
   const work = async (sql: Sql, frame: ReportFrame): Promise<Earnings> => {
     const { window } = frame;
-    const list = { listed: untilCursor(window, query.cursorMs), limit: query.limit };
-    const { sums, authors, recent } = await readOverview(sql, scope, window, list);
+    const parts = { listed: untilCursor(window, query.cursorMs), limit: query.limit, groupBy: own };
+    const { sums, authors, recent, groups } = await readOverview(sql, scope, window, parts);
     const totals = { ...add(sums), authors };
     const before = query.compare ? previousWindow(window, site.plan, frame.generatedAtMs) : null;
     return {
       ...frame,
       totals,
       previous: before && (await totalsOf(sql, scope, before)),
-      breakdown: query.groupBy && (await breakDown(sql, scope, window, query.groupBy, sums)),
+      breakdown: groupBy === null ? null : own === null ? groupsBy(groupBy === 'host' ? 'host' : 'kind', sums) : groupsOf(groups),
       lastEventAtMs: (await newest(sql, scope, window, query.cursorMs === null ? recent : null)) ?? null,
       recent,
     };
@@ -78,21 +79,26 @@ async function newest(sql: Sql, scope: CrossingScope, window: Span, first: Page<
   return page.rows[0]?.atMs;
 }
 
-async function breakDown(
-  sql: Sql,
-  scope: CrossingScope,
-  window: Span,
-  groupBy: EarningsGroup,
-  sums: readonly CrossingSum[],
-): Promise<BreakdownRow[]> {
-  const isOwn = groupBy === 'slug' || groupBy === 'author';
-  const rows = isOwn ? await sumCrossings(sql, scope, window, groupBy) : sums;
-  const groups = Map.groupBy(rows, (row) => (isOwn ? row.key : groupBy === 'host' ? row.host : row.kind));
-  const ids = groupBy === 'author' ? await listAuthorIds(sql, scope.tenantId, [...groups.keys()]) : null;
-  return [...groups]
-    .map(([key, members]) => ({ key, authorId: ids?.get(key) ?? null, ...add(members) }))
-    .filter((row) => row.events !== 0 || row.grossMicro !== 0n)
-    .sort(largestFirst);
+/** Totals added up by host or kind. */
+function groupsBy(column: 'host' | 'kind', sums: readonly CrossingSum[]): BreakdownRow[] {
+  const groups = Map.groupBy(sums, (row) => row[column]);
+  return sorted([...groups].map(([key, members]) => ({ key, authorId: null, ...add(members) })));
+}
+
+function groupsOf(groups: readonly CrossingGroup[]): BreakdownRow[] {
+  return sorted(
+    groups.map(({ reads, citations, micro, ...group }) => ({
+      ...group,
+      events: reads + citations,
+      reads,
+      citations,
+      grossMicro: micro,
+    })),
+  );
+}
+
+function sorted(rows: readonly BreakdownRow[]): BreakdownRow[] {
+  return rows.filter((row) => row.events !== 0 || row.grossMicro !== 0n).sort(largestFirst);
 }
 
 /** Order of groups: the most money first, then by key. */

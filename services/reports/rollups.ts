@@ -1,7 +1,7 @@
 import { raiseAlert } from '../../db/alerts.ts';
 import { ensureObservationPartitions } from '../../db/observations.ts';
 import type { RollupMismatch } from '../../db/reports/rollupCheck.ts';
-import { findMismatches, listTenantIds, rebuildRollups } from '../../db/reports/rollupCheck.ts';
+import { findMismatches, gatherLanes, listTenantIds, rebuildRollups } from '../../db/reports/rollupCheck.ts';
 import type { Span } from '../../domain/window.ts';
 import { wholeDays } from '../../domain/window.ts';
 import type { ReportDeps } from './request.ts';
@@ -23,7 +23,7 @@ export interface RollupJob {
   readonly days: number | null;
   /** One site, or null for every one. */
   readonly tenantId: string | null;
-  /** Called before each site. */
+  /** Called before each site and each piece of work on it. */
   readonly onSite?: () => void;
 }
 
@@ -45,6 +45,17 @@ export async function checkRollups(deps: ReportDeps, job: RollupJob): Promise<Si
     found.push({ tenantId, mismatches });
   }
   return found;
+}
+
+/**
+ * Gathers what keys are spread over into one row each, site by site, for days and months that are over (`gatherLanes`). Returns how many
+ * rows were gathered; a second call finds none.
+ */
+export async function gatherRollups(deps: ReportDeps, job: RollupJob): Promise<number> {
+  const days = daysOf(deps, job);
+  let gathered = 0;
+  for (const tenantId of await sitesOf(deps, job)) gathered += await gatherLanes(deps.database, tenantId, days, job.onSite);
+  return gathered;
 }
 
 /** Writes rollups anew from the rows, site by site. */

@@ -33,7 +33,7 @@ test('payments whose ledger is locked for longer than a statement may take are t
   const holder = await openDatabase({ url: own.superUrl, poolSize: 1 });
   try {
     await holder.transaction(async (sql) => {
-      await sql.query('lock table observation_hour in share row exclusive mode'); // as a rebuild of the rollups does
+      await sql.query('lock table observation_day in share row exclusive mode'); // as a rebuild of the rollups does
       await expect(applyEvents(database, occurrences)).rejects.toMatchObject({ code: '57014' });
     });
   } finally {

@@ -211,7 +211,7 @@ test('two hundred reports of one site at once do not stand before one of another
   // Nobody's report ends before the other site asks for its own.
   const blocker = new pg.Client({ connectionString: api.urls.ownerUrl });
   await blocker.connect();
-  await blocker.query('begin; lock table observation_hour in access exclusive mode');
+  await blocker.query('begin; lock table observation_day in access exclusive mode');
   let arrived = 0;
   open.server.on('request', () => {
     arrived += 1;

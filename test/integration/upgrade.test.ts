@@ -4,10 +4,14 @@ import type { Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
 import { listMigrations, migrationOf } from '../../db/migrations.ts';
+import { findMismatches, gatherLanes } from '../../db/reports/rollupCheck.ts';
+import { wholeDays } from '../../domain/window.ts';
 import { createDatabase as createEmpty, dropDatabase } from '../../sandbox/parts/postgres-roles.ts';
+import { insertCrossing, insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
-import { OLD_FIX, PREVIOUS, runOldStatements } from '../support/previous-release.ts';
+import { OLD_FIX, PREVIOUS, rollUpOldCrossing, runOldStatements } from '../support/previous-release.ts';
+import { insertPurchases } from '../support/reports.ts';
 import { query } from '../support/sql.ts';
 
 let copied: TestDatabase;
@@ -147,6 +151,27 @@ test('sums of earlier releases are added up to the months and hours of a site th
   expect(await months('observation_month', 'hits')).toEqual(expected(['label', 'total'], 1));
   const hours = "select kind, key, events::int, micro::int from crossing_hour where tenant_id = $1 and dimension = 'total'";
   expect(await query(database.app, hours, [other])).toEqual([{ kind: 'read', key: '', events: 4, micro: 40 }]);
+});
+
+test('sales that processes of both versions add to one day are all in it, before the night and after', async () => {
+  const database = await openDatabase({ url: copied.appUrl, poolSize: 2 });
+  try {
+    const site = await insertTenant(database);
+    const days = wholeDays(Date.now(), 4);
+    const legs = [{ toAddress: `0x${'1'.repeat(40)}`, amountMicro: 10 }];
+    const one = { tenantId: site, host: 'alpha.example', slug: 'solo', kind: 'read', atMs: days.fromMs, steps: 3, legs } as const;
+    const { crossingId } = await insertCrossing(database, {
+      tenantId: site,
+      legs,
+      secondsAgo: (Date.now() - days.fromMs) / 1_000,
+    });
+    await Promise.all([insertPurchases(database, [one, one]), rollUpOldCrossing(copied.appUrl, site, crossingId)]);
+    expect(await findMismatches(database, site, days)).toEqual([]);
+    expect(await gatherLanes(database, site, days)).toBeGreaterThan(0);
+    expect(await findMismatches(database, site, days)).toEqual([]);
+  } finally {
+    await database.close();
+  }
 });
 
 test('several migrators at once leave one schema: each waits for the lock, and the later ones find nothing to do', async () => {

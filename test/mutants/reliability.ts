@@ -295,24 +295,44 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/rollups.ts',
-        search: "addCrossings('month')",
-        replace: "addCrossings('month').replace('where true', 'where events > 0')",
+        search: "addCrossings('month', 'crossings_by_day')",
+        replace: "addCrossings('month', 'crossings_by_day').replace('where true', 'where events > 0')",
       },
     ],
     test: { file: 'test/integration/report-rollups.test.ts', name: 'earnings from rollups are the plain aggregate' },
   },
   {
-    id: 'last-month-of-a-window-counts-whole',
+    id: 'rest-of-a-unit-is-added-too',
     rule: 23,
-    bug: 'the month in which a window ends is counted to its own end',
+    bug: 'what is left of a day or month after a window counts into it a second time, where it should be taken off',
     edits: [
       {
         file: 'domain/window.ts',
-        search: 'toMs: span.toMs === null ? null : unit.floor(span.toMs) };',
-        replace: 'toMs: span.toMs === null ? null : unit.ceil(span.toMs) };',
+        search: 'return { fromMs: toMs, toMs: fromMs, sign: sign === 1 ? -1 : 1 };',
+        replace: 'return { fromMs: toMs, toMs: fromMs, sign };',
       },
     ],
-    test: { file: 'test/unit/report-window.test.ts', name: 'the pieces of a window cover each of its moments once' },
+    test: { file: 'test/unit/report-window.test.ts', name: 'the pieces of a window count each of its moments once' },
+  },
+  {
+    id: 'gathered-rows-go',
+    rule: 23,
+    bug: 'the night takes what a key is spread over away and adds it nowhere',
+    edits: [
+      {
+        file: 'db/reports/rollupCheck.ts',
+        search: 'from gone group by',
+        replace: 'from gone where false group by',
+      },
+    ],
+    test: { file: 'test/integration/report-rollups.test.ts', name: 'the night gathers what a key is spread over' },
+  },
+  {
+    id: 'gathering-waits-for-writers',
+    rule: 23,
+    bug: 'the night waits for whoever writes a row, and holds those it has',
+    edits: [{ file: 'db/reports/rollupCheck.ts', search: 'for update skip locked', replace: 'for update' }],
+    test: { file: 'test/integration/report-rollups.test.ts', name: 'the night waits for no writer' },
   },
   {
     id: 'check-leaves-months-alone',

@@ -20,6 +20,28 @@ export async function runOldStatements(url: string, tenantId: string, host: stri
   }
 }
 
+/** What they add to the rollups for a crossing that they appended. */
+export async function rollUpOldCrossing(url: string, tenantId: string, crossingId: string): Promise<void> {
+  const add = (unit: string): string => `insert into crossing_${unit} as rolled
+      select tenant_id, dimension, date_trunc('${unit}', at, 'UTC') as bucket, host, kind, key, (pg_backend_pid() % 4)::smallint as lane,
+      sum(events)::bigint as events, sum(micro)::bigint as micro
+    from appended where true
+    group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+      on conflict (tenant_id, dimension, bucket, host, kind, key, lane) do update
+        set events = rolled.events + excluded.events, micro = rolled.micro + excluded.micro`;
+  await query(
+    url,
+    `with appended as materialized (select tenant_id, dimension, at, host, kind, key, events, micro
+      from unnest($1::uuid[], $2::uuid[]) as appended (site, crossing) cross join lateral (
+        select * from crossing_part where tenant_id = appended.site and crossing_id = appended.crossing offset 0) as part),
+     hours as (${add('hour')}),
+     days as (${add('day')}),
+     months as (${add('month')})
+     select`,
+    [[tenantId], [crossingId]],
+  );
+}
+
 function settings(tenantId: string, host: string): Statement[] {
   return [
     [

@@ -1,7 +1,7 @@
 /** Crossings and observations as the service leaves them, many at a time, rollups included. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database, Sql } from '../../db/database.ts';
-import { insertAndRollUp, rollUpCrossings } from '../../db/rollups.ts';
+import { crossingRollups, insertAndRollUp } from '../../db/rollups.ts';
 
 /** A purchase: its payment, and as many crossings as it went through (1 = settled, 2 = corrected, 3 = settled again). */
 export interface Purchase {
@@ -67,31 +67,27 @@ export function insertPurchases(database: Database, purchases: readonly Purchase
   });
   return database.transaction(async (sql) => {
     await insertPayments(sql, rows);
-    const made = await sql.query<{ crossing_id: string; tenant_id: string }>(
-      `insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at)
-       select tenant_id, uuidv7(), payment_id, sequence, host, slug, kind, sign * micro, (
-           select jsonb_agg(leg || jsonb_build_object('amountMicro', (sign * (leg ->> 'amountMicro')::bigint)::text) order by n)
-           from jsonb_array_elements(legs) with ordinality as list (leg, n)
-         ), payer, agent, at
-       from (
-         select "tenantId"::uuid as tenant_id, id::uuid as payment_id, sequence, 1 - 2 * (sequence % 2) as sign, host, slug, kind,
-           micro, legs, payer, agent, at
-         from jsonb_to_recordset($1::jsonb) as p ("tenantId" text, id text, host text, slug text, kind text, micro bigint,
-           legs jsonb, payer text, agent text, at timestamptz, steps int), generate_series(0, steps - 1) as sequence
-       ) step returning crossing_id, tenant_id`,
-      [JSON.stringify(rows)],
-    );
-    const refs = made.map((row) => ({ tenantId: row.tenant_id, crossingId: row.crossing_id }));
     await sql.query(
-      `insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share, host, slug,
+      `with made as (
+         insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at)
+         select tenant_id, uuidv7(), payment_id, sequence, host, slug, kind, sign * micro, (
+             select jsonb_agg(leg || jsonb_build_object('amountMicro', (sign * (leg ->> 'amountMicro')::bigint)::text) order by n)
+             from jsonb_array_elements(legs) with ordinality as list (leg, n)
+           ), payer, agent, at
+         from (
+           select "tenantId"::uuid as tenant_id, id::uuid as payment_id, sequence, 1 - 2 * (sequence % 2) as sign, host, slug, kind,
+             micro, legs, payer, agent, at
+           from jsonb_to_recordset($1::jsonb) as p ("tenantId" text, id text, host text, slug text, kind text, micro bigint,
+             legs jsonb, payer text, agent text, at timestamptz, steps int), generate_series(0, steps - 1) as sequence
+         ) step returning *
+       ), ${crossingRollups('made')}
+       insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share, host, slug,
          kind, at)
        select tenant_id, crossing_id, n - 1, payment_id, leg ->> 'toAddress', (leg ->> 'amountMicro')::bigint, leg ->> 'role',
          leg ->> 'authorId', (leg ->> 'share')::float8, host, slug, kind, at
-       from crossing, jsonb_array_elements(legs) with ordinality as list (leg, n)
-       where crossing_id = any ($1::uuid[])`,
-      [refs.map((ref) => ref.crossingId)],
+       from made, jsonb_array_elements(legs) with ordinality as list (leg, n)`,
+      [JSON.stringify(rows)],
     );
-    await rollUpCrossings(sql, refs);
     return rows.map((row) => row.id);
   });
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isEmpty, MOST_PIECES, piecesOf, previousWindow, readableWindow, wholeDays } from '../../domain/window.ts';
+import type { Span } from '../../domain/window.ts';
+import { isEmpty, piecesOf, previousWindow, readableWindow, wholeDays } from '../../domain/window.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -8,7 +9,7 @@ const NOW = Date.UTC(2026, 10, 21, 11, 0, 0, 7);
 
 const isFirst = (ms: number): boolean => new Date(ms).toISOString().endsWith('-01T00:00:00.000Z');
 
-test('the pieces of a window cover each of its moments once, in whole units, with less than an hour at each end', () => {
+test('the pieces of a window count each of its moments once and no other, and leave half a day at most at each end to the rows', () => {
   const moment = fc.oneof(
     fc.integer({ min: 0, max: 9 * DAY }),
     fc.integer({ min: 0, max: 200 }).map((hours) => hours * HOUR),
@@ -18,55 +19,55 @@ test('the pieces of a window cover each of its moments once, in whole units, wit
       .map(([month, ms]) => Math.max(0, Date.UTC(1970, month) + ms)),
   );
   fc.assert(
-    fc.property(moment, moment, (a, b) => {
+    fc.property(moment, moment, fc.constantFrom('month' as const, 'day' as const), (a, b, largest) => {
       const window = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
-      const pieces = piecesOf(window);
-      const { months, days, hours, edges } = pieces;
-      const all = [...months, ...days, ...hours, ...edges].sort((x, y) => x.fromMs - y.fromMs);
+      const { months, days, edges } = piecesOf(window, largest);
+      const all = [...months, ...days, ...edges];
       expect(all.some(isEmpty)).toBe(false);
-      let at = window.fromMs;
-      for (const piece of all) {
-        expect(piece.fromMs).toBe(at);
-        at = piece.toMs!;
+      const borders = [window, ...all].flatMap(({ fromMs, toMs }) => [fromMs, toMs!]);
+      for (const at of borders.flatMap((border) => [border - 1, border])) {
+        const counted = all.reduce((sum, { fromMs, toMs, sign }) => (fromMs <= at && at < toMs! ? sum + sign : sum), 0);
+        expect(counted).toBe(window.fromMs <= at && at < window.toMs ? 1 : 0);
       }
-      expect(at).toBe(window.toMs);
       for (const { fromMs, toMs } of months) expect([isFirst(fromMs), isFirst(toMs!)]).toEqual([true, true]);
       for (const { fromMs, toMs } of days) expect([fromMs % DAY, toMs! % DAY]).toEqual([0, 0]);
-      for (const { fromMs, toMs } of hours) expect([fromMs % HOUR, toMs! % HOUR]).toEqual([0, 0]);
-      for (const { fromMs, toMs } of edges) expect(toMs! - fromMs).toBeLessThan(2 * HOUR);
-      expect(hours.every(({ fromMs, toMs }) => toMs! - fromMs < 2 * DAY)).toBe(true);
-      expect(days.every(({ fromMs, toMs }) => toMs! - fromMs < 62 * DAY)).toBe(true);
-      for (const [kind, most] of Object.entries(MOST_PIECES)) {
-        expect(pieces[kind as keyof typeof pieces].length).toBeLessThanOrEqual(most);
-      }
+      const length = (spans: readonly Span[]): number => spans.reduce((sum, { fromMs, toMs }) => sum + toMs! - fromMs, 0);
+      expect(length(edges)).toBeLessThanOrEqual(DAY);
+      if (largest === 'month') expect(length(days)).toBeLessThanOrEqual(31 * DAY);
+      expect(piecesOf(window, 'day').edges).toEqual(edges);
+      expect([months.length <= 1, days.length <= 2, edges.length <= 2]).toEqual([true, true, true]);
     }),
   );
 });
 
 test('a window without an end ends in months without an end, or in days where those are the largest', () => {
-  const around = [{ fromMs: 5 * DAY - HOUR, toMs: 5 * DAY }];
-  const edges = [{ fromMs: 5 * DAY - HOUR - 1, toMs: 5 * DAY - HOUR }];
-  const window = { fromMs: 5 * DAY - HOUR - 1, toMs: null };
+  const edges = [{ fromMs: 5 * DAY - HOUR, toMs: 5 * DAY, sign: 1 }];
+  const window = { fromMs: 5 * DAY - HOUR, toMs: null };
   expect(piecesOf(window)).toEqual({
-    months: [{ fromMs: 31 * DAY, toMs: null }],
-    days: [{ fromMs: 5 * DAY, toMs: 31 * DAY }],
-    ...{ hours: around, edges },
+    months: [{ fromMs: 0, toMs: null, sign: 1 }],
+    days: [{ fromMs: 0, toMs: 5 * DAY, sign: -1 }],
+    edges,
   });
-  expect(piecesOf(window, 'day')).toEqual({
-    months: [],
-    days: [{ fromMs: 5 * DAY, toMs: null }],
-    ...{ hours: around, edges },
-  });
+  expect(piecesOf(window, 'day')).toEqual({ months: [], days: [{ fromMs: 5 * DAY, toMs: null, sign: 1 }], edges });
 });
 
-test('a leap year, a year and a window within one month are taken apart at the borders of their months', () => {
+test('a leap year, a year and most of a month are taken apart at the borders of their months, a day late as the day less its rest', () => {
   const [year, next] = [Date.UTC(2024, 0), Date.UTC(2025, 0)];
-  const none = { days: [], hours: [], edges: [] };
-  expect(piecesOf({ fromMs: year, toMs: next })).toEqual({ months: [{ fromMs: year, toMs: next }], ...none });
+  const none = { months: [], days: [], edges: [] };
+  const one = { sign: 1 } as const;
+  const off = { sign: -1 } as const;
+  expect(piecesOf({ fromMs: year, toMs: next })).toEqual({ ...none, months: [{ fromMs: year, toMs: next, ...one }] });
   const february = { fromMs: Date.UTC(2024, 1), toMs: Date.UTC(2024, 2) };
-  expect(piecesOf(february)).toEqual({ months: [february], ...none });
-  const within = { fromMs: february.fromMs + DAY, toMs: february.toMs - DAY };
-  expect(piecesOf(within)).toEqual({ months: [], ...none, days: [within] });
+  const within = { fromMs: february.fromMs + DAY, toMs: february.toMs - HOUR };
+  expect(piecesOf(within)).toEqual({
+    months: [{ ...february, ...one }],
+    days: [{ fromMs: february.fromMs, toMs: within.fromMs, ...off }],
+    edges: [{ fromMs: within.toMs, toMs: february.toMs, ...off }],
+  });
+  const week = { fromMs: february.fromMs + 10 * DAY, toMs: february.fromMs + 17 * DAY };
+  expect(piecesOf(week)).toEqual({ ...none, days: [{ ...week, ...one }] });
+  const noon = { fromMs: week.fromMs + 10 * HOUR, toMs: week.fromMs + 14 * HOUR };
+  expect(piecesOf(noon)).toEqual({ ...none, edges: [{ ...noon, ...one }] });
 });
 
 test('each plan reads back as far as it says, and the cut is told', () => {
