@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { DearestFirst } from './test/support/sequencer.ts';
 
 const files = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
@@ -13,10 +14,16 @@ export default defineConfig({
     passWithNoTests: false,
     allowOnly: false,
     retry: 0,
+    sequence: { sequencer: DearestFirst },
     projects: [
       {
         extends: true,
-        test: { name: 'rules', include: files('unit', 'property', 'repo', 'simulation', 'contract'), ...limits() },
+        test: {
+          name: 'rules',
+          include: files('unit', 'property', 'repo', 'simulation', 'contract'),
+          isolate: false, // nothing there outlives its file, and loading the same modules for each was most of the time
+          ...limits(),
+        },
       },
       {
         extends: true,

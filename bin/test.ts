@@ -1,12 +1,16 @@
 /**
- * `npm test [-- files or vitest options]`: runs the tests and ends with the line `N passed, N failed`, from the run's own
- * result. Status 0 only if at least one test ran, none failed and no error was left unhandled.
+ * `npm test [-- --quick, files or vitest options]`: runs the tests, tells which files took longest, and ends with the line
+ * `N passed, N failed`, from the run's own result. Status 0 only if at least one test ran, none failed and no error was left
+ * unhandled.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reporter, TestModule, TestSuite } from 'vitest/node';
 // biome-ignore lint/suspicious/noDeprecatedImports: only its former overload with a mode is deprecated
 import { createVitest, parseCLI } from 'vitest/node';
 import { stopOnSignals } from '../sandbox/parts/signals.ts';
+import { chooseTests } from './test/choice.ts';
+import type { TimedFile } from './test/slowest.ts';
+import { slowestLines } from './test/slowest.ts';
 
 interface Tally {
   passed: number;
@@ -15,12 +19,14 @@ interface Tally {
 }
 
 const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
+const timed: TimedFile[] = [];
 let unhandled = 0;
 
 const counter: Reporter = {
   onTestRunEnd(modules, errors) {
     unhandled = errors.length;
     for (const module of modules) count(module);
+    timed.push(...modules.map((module) => ({ path: module.relativeModuleId, ms: lasted(module) })));
   },
 };
 
@@ -36,7 +42,13 @@ function count(module: TestModule): void {
   }
 }
 
-const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+/** From the start of its process to its last hook, ms. */
+function lasted(module: TestModule): number {
+  const { prepareDuration, environmentSetupDuration, setupDuration, collectDuration, duration } = module.diagnostic();
+  return prepareDuration + environmentSetupDuration + setupDuration + collectDuration + duration;
+}
+
+const { filter, options } = parseCLI(['vitest', 'run', ...chooseTests(process.argv.slice(2))]);
 const vitest = await createVitest({ ...options, watch: false, reporters: ['default', counter] });
 // vitest would end the process a millisecond after a signal, with Postgres and Temporal still running.
 for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
@@ -50,6 +62,7 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
 }
 await vitest.close();
+for (const line of slowestLines(timed)) process.stdout.write(`${line}\n`);
 process.stdout.write(`${unhandled > 0 ? `${unhandled} unhandled errors\n` : ''}${sentence()}\n`);
 process.exit(tally.passed > 0 && tally.failed === 0 && unhandled === 0 && process.exitCode !== 1 ? 0 : 1);
 

@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { chooseTests } from '../../bin/test/choice.ts';
+import { slowestLines } from '../../bin/test/slowest.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+test('--quick stands for files that exist, and leaves every other word to vitest', () => {
+  const chosen = chooseTests(['-t', 'a name', '--quick']);
+  expect(chosen.slice(-2)).toEqual(['-t', 'a name']);
+  expect(chosen.slice(0, -2).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  expect(chooseTests(['test/unit', '-t', 'a name'])).toEqual(['test/unit', '-t', 'a name']);
+});
+
+test('the files that took longest are told, the longest first', () => {
+  const files = Array.from({ length: 12 }, (_, at) => ({ path: `test/${at}.test.ts`, ms: at * 1_000 }));
+  const lines = slowestLines(files);
+  expect(lines).toHaveLength(11);
+  expect(lines.slice(0, 2)).toEqual(['the slowest 10 of 12 files:', '   11.0 s  test/11.test.ts']);
+  expect(slowestLines(files.slice(0, 1))).toEqual([]);
+});
