@@ -15,8 +15,12 @@ COPY deploy/image/prune.mjs /prune.mjs
 RUN npm ci --omit=dev --no-audit --no-fund \
   && { node -e "require('keccak/bindings.js'); require('secp256k1/bindings.js')" \
     || { apt-get update && apt-get install --yes --no-install-recommends python3 make g++ && npm rebuild keccak secp256k1; }; } \
-  && npm pkg delete devDependencies && npm sbom --omit=dev --sbom-format=cyclonedx > sbom.cdx.json \
-  && node /prune.mjs node_modules
+  && npm pkg delete devDependencies && npm sbom --omit=dev --sbom-format=cyclonedx > sbom.cdx.json
+COPY domain ./domain
+COPY workflows ./workflows
+COPY bin/bundleWorkflows.ts bin/workflowBundle.ts ./bin/
+# A worker finds its workflows bundled, below node_modules.
+RUN node bin/bundleWorkflows.ts && node /prune.mjs node_modules
 
 FROM ${RUNTIME_IMAGE} AS service
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8402 METRICS_HOST=0.0.0.0 METRICS_PORT=9464

@@ -48,6 +48,8 @@ describe.skipIf(whyNoImage !== null)(`the image${whyNoImage === null ? '' : ` (s
       ['bin/sh', 'usr/bin/env', 'app/test', 'app/sandbox', 'app/bin/check', 'app/deploy/secrets', 'app/.git'].filter(at),
     ).toEqual([]);
     expect(readdirSync(join(image.root, 'app/node_modules/@temporalio/core-bridge/releases'))).toHaveLength(1);
+    // Its workflows are bundled, with traces and without; one of other sources would not be looked at.
+    expect(readdirSync(join(image.root, 'app/node_modules/.cache/content-settlement'))).toHaveLength(2);
   });
 
   test('runs as uid 1000, says what it starts, and carries a bill of its packages', () => {

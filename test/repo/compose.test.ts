@@ -306,7 +306,8 @@ describe('the Dockerfile', () => {
     expect(service).toMatch(/^HEALTHCHECK /m);
     expect(service).toContain('sbom.cdx.json');
     const packages = stages.find((stage) => stage.includes(' AS packages'));
-    for (const step of ['npm ci --omit=dev', 'npm sbom --omit=dev', 'prune.mjs']) expect(packages).toContain(step);
+    for (const step of ['npm ci --omit=dev', 'npm sbom --omit=dev', 'bundleWorkflows.ts', 'prune.mjs'])
+      expect(packages).toContain(step);
     const temporal = stages.find((stage) => stage.includes(' AS temporal\n'));
     expect(temporal).toMatch(/^USER temporal$/m);
     expect(temporal).toMatch(/^HEALTHCHECK /m);

@@ -1,11 +1,11 @@
 /** Host verification as it runs: REST door, Temporal worker and a web of the test's own, on one database. */
-import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createHostActivities } from '../../activities/hosts.ts';
 import { createHostDns } from '../../adapters/hostDns.ts';
 import { createHostProbe } from '../../adapters/hostProbe.ts';
 import { createOutbound } from '../../adapters/outbound.ts';
+import { openWorkflowBundle } from '../../bin/workflowBundle.ts';
 import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import { createHostWorkflows } from '../../services/hosts/workflows.ts';
@@ -36,7 +36,7 @@ export async function startHostWorld() {
       connection: native,
       namespace,
       taskQueue,
-      workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+      workflowBundle: await openWorkflowBundle(false),
       stickyQueueScheduleToStartTimeout: '1s',
       activities: createHostActivities({
         ...{ database, probe, times, looksPerHour: 10_000, clock: api.deps.clock },

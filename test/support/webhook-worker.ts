@@ -8,6 +8,7 @@ import type { Outbound } from '../../adapters/outbound.ts';
 import { createOutbound } from '../../adapters/outbound.ts';
 import type { SecretBox } from '../../adapters/secretBox.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
+import { openWorkflowBundle } from '../../bin/workflowBundle.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { listen } from '../../db/listen.ts';
@@ -55,7 +56,7 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     namespace,
     taskQueue,
     identity: 'test',
-    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    workflowBundle: await openWorkflowBundle(false),
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: '5s',
     activities: {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReportActivities } from '../../activities/reports.ts';
+import { openWorkflowBundle } from '../../bin/workflowBundle.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { NO_METRICS } from '../../domain/metrics.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
     connection,
     namespace: temporal.namespace,
     taskQueue,
-    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    workflowBundle: await openWorkflowBundle(false),
     activities: createReportActivities({ database, clock: Date.now, retention: KEPT, metrics: NO_METRICS }),
   });
   const running = worker.run();
