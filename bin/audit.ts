@@ -24,7 +24,7 @@ function readReport(text: string): z.infer<typeof report> | null {
   }
 }
 
-const { stdout, stderr, error } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--loglevel=error'], {
+const { stdout, stderr, error } = spawnSync('npm', ['audit', '--omit=dev', '--omit=peer', '--json', '--loglevel=error'], {
   cwd: fileURLToPath(new URL('..', import.meta.url)),
   encoding: 'utf8',
   timeout: LIMIT_MS,

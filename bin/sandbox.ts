@@ -12,7 +12,7 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(2);
 }
-const printer = createPrinter((text) => process.stdout.write(text));
+const printer = createPrinter(process.stdout);
 runSandbox(options, printer).then(
   (status) => process.exit(status),
   (error: unknown) => {

@@ -1,10 +1,16 @@
 import { checksumAddress } from '../chain/offer.ts';
 import type { Address } from '../domain/legs.ts';
+import { createLine, createWaits } from './parts/progress.mjs';
+
+/** What is awaited, as one line of what is left. */
+export type Waits = ReturnType<typeof createWaits>;
 
 /** What the person at the keyboard reads: numbered steps, each followed by what really happened. */
 export interface Printer {
-  /** A line of progress. */
+  /** A line that stays. */
   say(line: string): void;
+  /** Shown while it lasts. */
+  readonly waits: Waits;
   /** The heading of the next step. */
   step(title: string): void;
   /** A fact of the present step. */
@@ -13,10 +19,16 @@ export interface Printer {
 
 const NAME_WIDTH = 14;
 
-/** Prints to `write`, which gets whole lines. */
-export function createPrinter(write: (text: string) => void): Printer {
+/** Prints whole lines to `stream`, and below them what is awaited. */
+export function createPrinter(stream: Parameters<typeof createLine>[0]): Printer {
   let steps = 0;
+  const line = createLine(stream);
+  const write = (text: string): void => {
+    line.clear();
+    stream.write(text);
+  };
   return {
+    waits: createWaits(line.show),
     say: (line) => write(`${line}\n`),
     step: (title) => {
       steps += 1;

@@ -111,7 +111,7 @@ async function bootSandbox(
   prepareFolders(options, secretsFile, printer);
   const secrets = openSecrets(secretsFile);
   const relayer = localSigner(secrets.relayerPrivateKey).address;
-  const unit = await startUnit({ options, topology, relayer, progress: printer.say, lifetime });
+  const unit = await startUnit({ options, topology, relayer, say: printer.say, waits: printer.waits, lifetime });
   if (lifetime.isEnding) return null;
   const sink = await startSink(options.ports.sink);
   lifetime.onEnd(EDGE_STAGE, () => sink.close());
@@ -122,7 +122,7 @@ async function bootSandbox(
   const seeded = await seed({ database, chain: unit.chain, secrets, secretsFile, sinkUrl: sink.url });
   const site = seeded.publishers.alpha;
   const environment = { ...environmentOf(unit, web, secrets), GRAPHIQL_TOKEN: site.ownerToken };
-  const start = { options, environment, lifetime, stage: SERVICE_STAGE, progress: printer.say };
+  const start = { options, environment, lifetime, stage: SERVICE_STAGE, say: printer.say, waits: printer.waits };
   const api = await topology.startService(start);
   const publisherUrl = await startPublisher(options, api.url, site, lifetime);
   printer.say(`everything runs, after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);

@@ -5,13 +5,13 @@ import type { Balancer } from './cluster/balancer.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';
 import type { Postgres } from './parts/postgres.ts';
-import type { Progress } from './parts/progress.ts';
+import type { Progress } from './parts/progress.mjs';
 import type { Temporal } from './parts/temporal.ts';
 import { startTemporal } from './parts/temporal.ts';
-import { temporalSources } from './parts/temporal-binary.ts';
+import { temporalSources } from './parts/temporal-binary.mjs';
+import type { Waits } from './print.ts';
 import type { ApiProcess } from './processes-of-service.ts';
 import { startApiProcess, startWorkerProcess } from './processes-of-service.ts';
-import { sayIfSlow } from './slow.ts';
 
 /** What the sandbox and the cluster profile have in different shapes. */
 export interface Topology {
@@ -35,6 +35,7 @@ export interface TemporalStart {
   readonly folder: string;
   readonly port: number;
   readonly uiPort: number;
+  /** How far it is got, where it must be got first. */
   readonly progress: Progress;
   /** Already running, or about to. */
   readonly postgres: Promise<Postgres>;
@@ -46,7 +47,8 @@ export interface ServiceStart {
   readonly environment: Readonly<Record<string, string>>;
   readonly lifetime: Lifetime;
   readonly stage: number;
-  readonly progress: Progress;
+  readonly say: Progress;
+  readonly waits: Waits;
 }
 
 /** A running service. */
@@ -87,17 +89,17 @@ export const SANDBOX: Topology = {
     });
   },
   migrate,
-  startService: async ({ options, environment, lifetime, stage, progress }) => {
+  startService: async ({ options, environment, lifetime, stage, waits }) => {
     const logs = join(options.folder, 'logs');
     const startApi = (port: number) => startApiProcess({ environment, port, logFile: join(logs, 'api.log') });
     const startWorker = () => startWorkerProcess({ environment, logFile: join(logs, 'worker.log') });
-    const keptApi = sayIfSlow(progress, 'the API', startApi(options.ports.api)).then((api) => {
-      lifetime.keep(stage, api, () => startApi(Number(new URL(api.url).port)));
-      return api;
-    });
-    const keptWorker = sayIfSlow(progress, 'the worker', startWorker()).then((worker) =>
-      lifetime.keep(stage, worker, startWorker),
-    );
+    const keptApi = waits
+      .until('the API', () => startApi(options.ports.api))
+      .then((api) => {
+        lifetime.keep(stage, api, () => startApi(Number(new URL(api.url).port)));
+        return api;
+      });
+    const keptWorker = waits.until('the worker', startWorker).then((worker) => lifetime.keep(stage, worker, startWorker));
     const [api] = await Promise.all([keptApi, keptWorker]);
     const folder = options.folder;
     keepAdminEnvironment({ folder, stage, lifetime }, { PUBLIC_BASE_URL: api.url, ...environment });

@@ -11,11 +11,11 @@ import type { PreparedChain } from './parts/chain-setup.ts';
 import { prepareChain } from './parts/chain-setup.ts';
 import type { Postgres } from './parts/postgres.ts';
 import { startPostgres } from './parts/postgres.ts';
-import type { Progress } from './parts/progress.ts';
+import type { Progress } from './parts/progress.mjs';
 import { findMismatch, readChainFacts, stateFolders, wipeState } from './parts/state.ts';
 import type { Temporal } from './parts/temporal.ts';
-import { sayIfSlow } from './slow.ts';
-import type { Topology } from './topology.ts';
+import type { Waits } from './print.ts';
+import type { TemporalStart, Topology } from './topology.ts';
 
 /** Postgres, Temporal and chain, which belong together: what one knows of the others holds. */
 export interface Unit {
@@ -29,7 +29,8 @@ interface UnitStart {
   readonly options: SandboxOptions;
   readonly topology: Topology;
   readonly relayer: Address;
-  readonly progress: Progress;
+  readonly say: Progress;
+  readonly waits: Waits;
   readonly lifetime: Lifetime;
 }
 
@@ -47,21 +48,21 @@ interface Parts {
  * chain and database do not know each other, all three are wiped and started once more, and `progress` is told why.
  */
 export async function startUnit(start: UnitStart): Promise<Unit> {
-  const { options, relayer, progress } = start;
+  const { options, relayer, say } = start;
   const folders = stateFolders(options.folder);
   let parts: Parts;
   try {
     parts = await startParts(start);
   } catch (error) {
     if (!(error instanceof ChainStateUnreadable)) throw error;
-    wipeState(folders, error.message, progress);
+    wipeState(folders, error.message, say);
     parts = await startParts(start);
   }
   try {
     const mismatch = await matchParts(parts, start);
     if (mismatch !== null) {
       await stopParts(parts);
-      wipeState(folders, mismatch, progress);
+      wipeState(folders, mismatch, say);
       parts = await startParts(start);
       const again = await matchParts(parts, start);
       if (again !== null) throw new Error(`new data, and yet ${again}`);
@@ -77,13 +78,20 @@ export async function startUnit(start: UnitStart): Promise<Unit> {
 }
 
 async function startParts(start: UnitStart): Promise<Parts> {
-  const { options, progress } = start;
+  const { options, waits } = start;
   mkdirSync(stateFolders(options.folder).temporal, { recursive: true });
   const postgresStart = startPostgresPart(start, options.ports.postgres);
   const starts = [
-    sayIfSlow(progress, 'Postgres', postgresStart),
-    sayIfSlow(progress, 'Temporal', startTemporalPart(start, postgresStart, options.ports.temporal, options.ports.temporalUi)),
-    sayIfSlow(progress, 'the chain', startChainPart(options, options.ports.chain)),
+    waits.until('Postgres', () => postgresStart),
+    waits.until('Temporal', (progress) =>
+      startTemporalPart(start, {
+        postgres: postgresStart,
+        port: options.ports.temporal,
+        uiPort: options.ports.temporalUi,
+        progress,
+      }),
+    ),
+    waits.until('the chain', () => startChainPart(options, options.ports.chain)),
   ] as const;
   const outcomes = await Promise.allSettled(starts);
   const failure = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -100,9 +108,8 @@ function startPostgresPart({ options, topology }: UnitStart, port: number): Prom
   return startPostgres({ folder: stateFolders(options.folder).postgres, port, settings, archive });
 }
 
-function startTemporalPart(start: UnitStart, postgres: Promise<Postgres>, port: number, uiPort: number): Promise<Temporal> {
-  const { options, topology, progress } = start;
-  return topology.startTemporal({ options, folder: stateFolders(options.folder).temporal, port, uiPort, progress, postgres });
+function startTemporalPart({ options, topology }: UnitStart, how: Omit<TemporalStart, 'options' | 'folder'>): Promise<Temporal> {
+  return topology.startTemporal({ options, folder: stateFolders(options.folder).temporal, ...how });
 }
 
 function startChainPart({ folder }: SandboxOptions, port: number): Promise<Chain> {
@@ -116,7 +123,8 @@ function keepParts({ postgres, temporal, chain }: Parts, start: UnitStart): void
   lifetime.keep(0, chain, () => atSamePort(startChainPart(options, chain.port), ({ port }) => port === chain.port));
   const portOf = (url: string | null): number => Number(url?.split(':').at(-1) ?? 0);
   lifetime.keep(0, temporal, () => {
-    const again = startTemporalPart(start, Promise.resolve(postgres), portOf(temporal.address), portOf(temporal.uiUrl));
+    const ports = { port: portOf(temporal.address), uiPort: portOf(temporal.uiUrl) };
+    const again = startTemporalPart(start, { ...ports, postgres: Promise.resolve(postgres), progress: start.say });
     return atSamePort(again, ({ address }) => address === temporal.address);
   });
 }

@@ -16,7 +16,7 @@ import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
 import { createDatabase, dropDatabase } from '../../sandbox/parts/postgres-roles.ts';
 import type { Temporal } from '../../sandbox/parts/temporal.ts';
 import { startTemporal } from '../../sandbox/parts/temporal.ts';
-import { temporalSources } from '../../sandbox/parts/temporal-binary.ts';
+import { temporalSources } from '../../sandbox/parts/temporal-binary.mjs';
 import type { Parts } from './cpu.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));

@@ -2,30 +2,40 @@
  * `node prune.mjs <folder of node_modules>`: takes out of installed packages what the image never runs. Node loads no TypeScript
  * from node_modules, so types, sources and source maps are dead weight there; so is native code of other machines. Ends with 1
  * where the native code of this machine is missing: the image would be built, and no process of it would start.
+ * In a checkout, `bin/install/packages.mjs` calls `prune`, which then keeps what a compiler reads. Plain JavaScript for any Node from 18 on.
  */
-import { existsSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-
-const modules = resolve(process.argv[2] ?? 'node_modules');
+import { fileURLToPath } from 'node:url';
 
 /** Ends of the names of files that nothing loads. */
 const DEAD_FILES = /\.(?:d\.[cm]?ts|[cm]?tsx?|map|md|markdown|flow|tsbuildinfo|h|c|cc|cpp|gypi?|java|rs)$/i;
+/** Of those, what not even a compiler loads. Native packages keep their sources: they may have to be built. */
+const DEAD_IN_DEVELOPMENT = /(?:(?<!\.d)\.[cm]?tsx?|\.map|\.md|\.markdown|\.flow|\.tsbuildinfo)$/i;
 /** Folders that are not loaded, wherever they stand in a package. */
 const DEAD_FOLDERS = new Set(['.yarn', '.github', '__tests__']);
 /** Packages that only serve a compiler, and the elliptic-curve code in JavaScript that must never take the place of the native one. */
-const DEAD_PACKAGES = ['typescript', '@typescript', '@types', 'elliptic'];
+const DEAD_PACKAGES = [
+  'typescript',
+  '@typescript',
+  '@types',
+  'elliptic',
+  'viem/_types',
+  'ox/_types',
+  'secp256k1/src',
+  'keccak/src',
+];
 /** What packages bring beside the half we load. */
 const DEAD_PARTS = [
   '@temporalio/core-bridge/sdk-core',
   '@graphql-yoga/render-graphiql/cjs',
-  'secp256k1/src',
-  'keccak/src',
-  'viem/_types',
-  'ox/_types',
+  'node/node_modules',
   'rxjs/src',
   'zod/src',
 ];
+/** Second builds for a bundler or a browser, in packages whose `main` is another one. */
+const DEAD_BUILDS = /\/@opentelemetry\/[\w-]+\/build\/(?:esm|esnext)$|\/@(?:aws-sdk|smithy)\/[\w-]+\/dist-es$/;
 
 const CORE_MACHINES = { x64: 'x86_64', arm64: 'aarch64' };
 const coreRelease = `${CORE_MACHINES[process.arch]}-unknown-linux-gnu`;
@@ -41,27 +51,34 @@ function isForeign(folder, name) {
   return folder.endsWith('@temporalio/core-bridge/releases') && name !== coreRelease;
 }
 
-function walk(folder) {
+function walk(folder, deadFiles) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
-      if (DEAD_FOLDERS.has(entry.name) || isForeign(folder, entry.name)) remove(path);
-      else walk(path);
-    } else if (entry.isFile() && DEAD_FILES.test(entry.name)) remove(path);
+      if (DEAD_FOLDERS.has(entry.name) || DEAD_BUILDS.test(path) || isForeign(folder, entry.name)) remove(path);
+      else walk(path, deadFiles);
+    } else if (entry.isFile() && deadFiles.test(entry.name)) remove(path);
   }
 }
 
-for (const name of [...DEAD_PACKAGES, ...DEAD_PARTS]) remove(join(modules, name));
-walk(modules);
-const links = join(modules, '.bin');
-for (const name of existsSync(links) ? readdirSync(links) : []) {
-  if (!existsSync(resolve(links, readlinkSync(join(links, name))))) remove(join(links, name));
+/** Takes out of a folder of packages what is never loaded; `development` keeps types, and what tests and compilers need. */
+export function prune(modules, { development }) {
+  for (const name of development ? DEAD_PARTS : [...DEAD_PACKAGES, ...DEAD_PARTS]) remove(join(modules, name));
+  walk(modules, development ? DEAD_IN_DEVELOPMENT : DEAD_FILES);
+  const links = join(modules, '.bin');
+  for (const name of existsSync(links) ? readdirSync(links) : []) {
+    if (!existsSync(resolve(links, readlinkSync(join(links, name))))) remove(join(links, name));
+  }
 }
 
-const require = createRequire(join(modules, 'none.js'));
-try {
-  for (const name of ['keccak/bindings.js', 'secp256k1/bindings.js', '@temporalio/core-bridge', '@swc/core']) require(name);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\nnative code is missing: see the Dockerfile\n`);
-  process.exit(1);
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const modules = resolve(process.argv[2] ?? 'node_modules');
+  prune(modules, { development: false });
+  const require = createRequire(join(modules, 'none.js'));
+  try {
+    for (const name of ['keccak/bindings.js', 'secp256k1/bindings.js', '@temporalio/core-bridge', '@swc/core']) require(name);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\nnative code is missing: see the Dockerfile\n`);
+    process.exit(1);
+  }
 }

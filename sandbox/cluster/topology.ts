@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { keepAdminEnvironment } from '../admin-environment.ts';
 import { startProcess } from '../parts/processes.ts';
-import { temporalSources } from '../parts/temporal-binary.ts';
+import { temporalSources } from '../parts/temporal-binary.mjs';
 import type { TemporalServerPorts } from '../parts/temporal-server.ts';
 import { startTemporalServer } from '../parts/temporal-server.ts';
 import type { ApiProcess, ServiceProcess } from '../processes-of-service.ts';
-import { sayIfSlow } from '../slow.ts';
 import type { Service, ServiceProcesses, ServiceStart, TemporalStart, Topology } from '../topology.ts';
 import { readAlertRules } from './alerts.ts';
 import { startBalancer } from './balancer.ts';
@@ -67,10 +66,10 @@ export async function runMigration(ownerUrl: string, logs: string): Promise<void
     throw new Error(`the schema cannot be brought up to date; \`--fresh\` begins with empty data. ${migration.tail(1)}`);
 }
 
-async function startService({ options, environment: given, lifetime, stage, progress }: ServiceStart): Promise<Service> {
+async function startService({ options, environment: given, lifetime, stage, say, waits }: ServiceStart): Promise<Service> {
   const urls = new Map<string, string>();
   const targets = () => new Map([...urls].map(([name, url]) => [name, { job: jobOf(name), url }]));
-  const watch = await startWatch({ rules: readAlertRules(ALERT_RULES), targets, say: progress });
+  const watch = await startWatch({ rules: readAlertRules(ALERT_RULES), targets, say });
   lifetime.onEnd(stage - 1, () => watch.close());
   const proxy = await startBalancer(options.ports.api);
   lifetime.onEnd(stage, () => proxy.close());
@@ -90,7 +89,7 @@ async function startService({ options, environment: given, lifetime, stage, prog
   };
   const apis = numbers(REPLICAS.api).map(async (number) => {
     const name = `api-${number}`;
-    const api = await sayIfSlow(progress, name, named(name, startApiReplica(replicas, number)));
+    const api = await waits.until(name, () => named(name, startApiReplica(replicas, number)));
     const port = Number(new URL(api.url).port);
     lifetime.keep(stage, api, () => named(name, startApiReplica(replicas, number, port)));
     proxy.add(api.url);
@@ -98,7 +97,7 @@ async function startService({ options, environment: given, lifetime, stage, prog
   });
   const workers = numbers(REPLICAS.worker).map(async (number) => {
     const name = `worker-${number}`;
-    const worker = await sayIfSlow(progress, name, named(name, startWorkerReplica(replicas, number)));
+    const worker = await waits.until(name, () => named(name, startWorkerReplica(replicas, number)));
     lifetime.keep(stage, worker, () => named(name, startWorkerReplica(replicas, number)));
   });
   const apiUrls = await Promise.all(apis);

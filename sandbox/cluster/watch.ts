@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { choosePort, releasePort } from '../parts/ports.ts';
-import type { Progress } from '../parts/progress.ts';
+import type { Progress } from '../parts/progress.mjs';
 import type { Alert, AlertRule } from './alerts.ts';
 import { watchAlerts } from './alerts.ts';
 import { createHistory } from './series.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { isAlive } from './lock.ts';
+import { isAlive } from './lock.mjs';
 import { choosePort, releasePort } from './ports.ts';
 import type { PostgresPlaces } from './postgres-archive.ts';
 import { archiveSettings, placeArchive } from './postgres-archive.ts';

@@ -1,20 +1,18 @@
-import { execFile } from 'node:child_process';
 import { renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { BUILD_LIMIT_MS, findGo, firstLine, goInstall, isWritable } from './go-install.ts';
-import { takeLock } from './lock.ts';
-import type { Progress } from './progress.ts';
-import type { TemporalSources } from './temporal-binary.ts';
-import { TEMPORAL_SERVER_VERSION } from './temporal-binary.ts';
-
-const run = promisify(execFile);
+import { askVersion, BUILD_LIMIT_MS, findGo, goInstall, isWritable } from './go-install.mjs';
+import { takeLock } from './lock.mjs';
+import type { Progress } from './progress.mjs';
+import type { TemporalSources } from './temporal-binary.mjs';
+import { TEMPORAL_SERVER_VERSION } from './temporal-binary.mjs';
 
 /** The programs, by the names `go install` gives them. */
 const PROGRAMS = {
   server: `go.temporal.io/server/cmd/server@v${TEMPORAL_SERVER_VERSION}`,
   sql: `go.temporal.io/server/cmd/tools/sql@v${TEMPORAL_SERVER_VERSION}`,
 } as const;
+/** Of Go's library and of modules, for the lines of progress. */
+const PACKAGES = 1_250;
 
 /** The Temporal server as a cluster runs it, and the tool that sets up its schema. */
 export interface TemporalServerPrograms {
@@ -34,20 +32,20 @@ export async function findTemporalServer(sources: TemporalSources, progress: Pro
   if (folder === undefined) throw notToBeHad(`no cache folder can be written (${folders.join(', ')})`);
   const release = await takeLock(`${folder}.lock`, {
     waitMs: BUILD_LIMIT_MS,
-    onWait: (pid) => progress(`waiting for process ${pid}, which is building the Temporal server ${TEMPORAL_SERVER_VERSION}`),
+    onWait: (pid) => progress(`process ${pid} builds the Temporal server ${TEMPORAL_SERVER_VERSION}`),
   });
   try {
     if ((await refusalOf(folder)) === null) return programsIn(folder);
     const { path, environment } = sources;
-    const name = `the Temporal server ${TEMPORAL_SERVER_VERSION}`;
-    const built = await goInstall(Object.values(PROGRAMS), { folder, path, environment, name, progress }).catch(
-      (error: Error) => {
+    const target = join(folder, 'build');
+    for (const wanted of Object.values(PROGRAMS)) {
+      await goInstall(wanted, { folder, target, path, environment, packages: PACKAGES, progress }).catch((error: Error) => {
         throw notToBeHad(error.message);
-      },
-    );
-    const refusal = await refusalOf(built);
+      });
+    }
+    const refusal = await refusalOf(target);
     if (refusal !== null) throw notToBeHad(refusal);
-    for (const program of Object.keys(PROGRAMS)) renameSync(join(built, program), join(folder, program));
+    for (const program of Object.keys(PROGRAMS)) renameSync(join(target, program), join(folder, program));
     for (const left of ['build', 'go']) rmSync(join(folder, left), { recursive: true, force: true });
     return programsIn(folder);
   } finally {
@@ -80,12 +78,9 @@ function programsIn(folder: string): TemporalServerPrograms {
 /** Null when both programs of a folder are of the pinned version. */
 async function refusalOf(folder: string): Promise<string | null> {
   for (const file of Object.values(programsIn(folder))) {
-    try {
-      const { stdout } = await run(file, ['--version'], { timeout: 20_000 });
-      if (!stdout.includes(` version ${TEMPORAL_SERVER_VERSION}`)) return `${file} is ${stdout.trim()}`;
-    } catch (error) {
-      return `${file} does not run: ${firstLine(error)}`;
-    }
+    const told = askVersion(file);
+    if ('refusal' in told) return told.refusal;
+    if (!told.version.includes(` version ${TEMPORAL_SERVER_VERSION}`)) return `${file} is ${told.version}`;
   }
   return null;
 }

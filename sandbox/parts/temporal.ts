@@ -5,9 +5,9 @@ import { raiseRetention } from '../../adapters/temporalNamespace.ts';
 import { choosePort, releasePort } from './ports.ts';
 import type { PartProcess } from './processes.ts';
 import { startProcess, untilReady } from './processes.ts';
-import type { Progress } from './progress.ts';
-import type { TemporalSources } from './temporal-binary.ts';
-import { findTemporal, TEMPORAL_SERVER_VERSION } from './temporal-binary.ts';
+import type { Progress } from './progress.mjs';
+import type { TemporalSources } from './temporal-binary.mjs';
+import { findTemporal, TEMPORAL_SERVER_VERSION } from './temporal-binary.mjs';
 
 /** Where Temporal comes from and how it runs. */
 export interface TemporalOptions {

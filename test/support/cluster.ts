@@ -12,7 +12,7 @@ import { CLUSTER_POSTGRES, runMigration } from '../../sandbox/cluster/topology.t
 import type { Postgres } from '../../sandbox/parts/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
-import { temporalSources } from '../../sandbox/parts/temporal-binary.ts';
+import { temporalSources } from '../../sandbox/parts/temporal-binary.mjs';
 import type { TemporalServer } from '../../sandbox/parts/temporal-server.ts';
 import { startTemporalServer } from '../../sandbox/parts/temporal-server.ts';
 import { whyNoTemporalServer } from '../../sandbox/parts/temporal-server-binary.ts';

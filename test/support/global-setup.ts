@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../db/migrate.ts';
-import { isAlive } from '../../sandbox/parts/lock.ts';
+import { isAlive } from '../../sandbox/parts/lock.mjs';
 import type { Postgres } from '../../sandbox/parts/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
 import { createDatabase } from '../../sandbox/parts/postgres-roles.ts';
+import { createLine } from '../../sandbox/parts/progress.mjs';
 import type { Temporal } from '../../sandbox/parts/temporal.ts';
 import { startTemporal } from '../../sandbox/parts/temporal.ts';
-import { temporalSources } from '../../sandbox/parts/temporal-binary.ts';
+import { temporalSources } from '../../sandbox/parts/temporal-binary.mjs';
 import { TEMPLATE_DATABASE } from './parts.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
@@ -39,7 +40,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     sources: temporalSources(process.env, join(CHECKOUT, '.sandbox', 'cache')),
     folder: join(folder, 'temporal'),
     uiPort: null,
-    progress: (line) => process.stderr.write(`${line}\n`),
+    progress: createLine(process.stderr).show,
   }).then((temporal) => {
     stops.push(() => temporal.stop());
     return temporal;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findMismatch } from '../../sandbox/parts/state.ts';
-import { temporalSources } from '../../sandbox/parts/temporal-binary.ts';
+import { temporalSources } from '../../sandbox/parts/temporal-binary.mjs';
 
 const chain = { chainId: 84532, genesisHash: '0xAB', routerCode: '0x60', relayerNonce: 4 };
 const known = { chainId: 84532, genesisHash: '0xab', routerCode: '0x60', minimumRelayerNonce: 4 };
