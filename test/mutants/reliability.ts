@@ -249,11 +249,37 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/webhooks/leases.ts',
-        search: "clock_timestamp() + $4 * interval '1 millisecond'",
-        replace: "clock_timestamp() + $4 * interval '1 hour'",
+        search: "select t.slot, clock_timestamp() + $4 * interval '1 millisecond'",
+        replace: "select t.slot, clock_timestamp() + $4 * interval '1 hour'",
       },
     ],
     test: { file: 'test/workflow/webhook-delivery.test.ts', name: 'a worker killed between POST and record of attempt' },
+  },
+  {
+    id: 'slots-of-a-snapshot',
+    rule: 21,
+    bug: 'a delivery that another dispatcher recorded since the look is sent again',
+    edits: [
+      {
+        file: 'db/webhooks/leases.ts',
+        search: '       for update of d skip locked\n',
+        replace: '',
+      },
+    ],
+    test: { file: 'test/integration/webhook-leases.test.ts', name: 'dispatchers that lease and record at once' },
+  },
+  {
+    id: 'late-failure-is-written',
+    rule: 21,
+    bug: 'whoever lost a lease ends the attempt of the one who holds it',
+    edits: [
+      {
+        file: 'db/webhooks/attempts.ts',
+        search: 'and not exists (\n           select from endpoint_lease other',
+        replace: 'and exists (\n           select from endpoint_lease other',
+      },
+    ],
+    test: { file: 'test/integration/webhook-leases.test.ts', name: 'a lease that ended is given again' },
   },
   {
     id: 'drain-cuts-sales',
