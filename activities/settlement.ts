@@ -6,7 +6,7 @@ import type { SettlementDeps } from '../services/settlement/deps.ts';
 import type { SendResult } from '../services/settlement/send.ts';
 import type { BatchProposal } from '../services/settlement/starter.ts';
 import type { SweptBatch } from '../services/settlement/sweep.ts';
-import { sweepAccepted, sweepNetwork } from '../services/settlement/sweep.ts';
+import { findAccepted, sweepNetwork } from '../services/settlement/sweep.ts';
 import { beating } from './beating.ts';
 
 /** The activities of settlement: each unpacks, calls a service, and leaves retries to the workflow. */
@@ -17,8 +17,12 @@ export interface SettlementActivities {
   confirmSettlement(input: { readonly batchId: string }): Promise<ConfirmResult>;
   /** Stays with a batch until all of it is decided; heart-beating, at most 5 minutes. */
   awaitSettlement(input: { readonly batchId: string }): Promise<ConfirmResult>;
-  /** What a crash left accepted, to be started at once; quick, whatever else there is to sweep. */
-  recoverAccepted(input: { readonly network: string }): Promise<{ readonly batches: readonly SweptBatch[] }>;
+  /** What a crash left accepted, to be started at once; quick, whatever else there is to sweep. `isIdle`: there is nothing. */
+  recoverAccepted(input: { readonly network: string }): Promise<{
+    readonly batches: readonly SweptBatch[];
+    /** Left out by workers of the version before. */
+    readonly isIdle?: boolean;
+  }>;
   /** One round over everything that no live workflow holds. */
   sweepPayments(input: { readonly network: string }): Promise<{ readonly batches: readonly SweptBatch[] }>;
   /** Pays out splits that hold money. */
@@ -36,7 +40,7 @@ export function createSettlementActivities(deps: SettlementDeps): SettlementActi
     sendSettlement: (proposal) => sendProposal(deps, proposal, activityInfo().workflowExecution?.workflowId ?? null),
     confirmSettlement: ({ batchId }) => confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }),
     awaitSettlement: ({ batchId }) => stayWith(deps, batchId),
-    recoverAccepted: async ({ network }) => ({ batches: await sweepAccepted(deps, network) }),
+    recoverAccepted: ({ network }) => findAccepted(deps, network),
     sweepPayments: ({ network }) => beating(HEARTBEAT_MS, async () => ({ batches: await sweepNetwork(deps, network) })),
     flushSplits: ({ network }) => beating(HEARTBEAT_MS, () => flushOrWarn(deps, network)),
   };

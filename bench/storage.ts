@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toldState } from '../db/settlement/states.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';
 import type { BenchService } from './harness/service.ts';
@@ -54,7 +55,7 @@ async function sizesOf({ database }: BenchService): Promise<Sizes> {
 }
 
 async function untilFinal({ database }: BenchService, { tenantId }: Shop): Promise<void> {
-  const open = "select 1 from payment where tenant_id = $1 and state <> 'final' limit 1";
+  const open = `select 1 from payment where tenant_id = $1 and ${toldState('payment')} <> 'final' limit 1`;
   const until = performance.now() + FINAL_WITHIN_MS;
   while ((await database.query(open, [tenantId])).length > 0) {
     if (performance.now() > until) throw new Error('payments do not become final');

@@ -1,7 +1,7 @@
 /** Statements of the operator's command line. */
 import { LOOSE_STATES } from '../domain/payment/state.ts';
 import type { Sql, Transactional } from './database.ts';
-import { sqlStates } from './settlement/states.ts';
+import { finalWithBatch, sqlStates, toldState, toldWatched } from './settlement/states.ts';
 import { notifyTenant } from './tenants.ts';
 
 /** A key as an operator sees it; the secret is not to be had. */
@@ -51,11 +51,11 @@ export async function addVerifiedHost(database: Transactional, tenantId: string,
 export async function findPaymentStory(sql: Sql, paymentId: string): Promise<Record<string, unknown> | null> {
   const rows = await sql.query<{ story: Record<string, unknown> }>(
     `select jsonb_build_object(
-       'tenantId', p.tenant_id, 'paymentId', p.payment_id, 'mode', p.mode, 'state', p.state, 'reason', p.reason,
+       'tenantId', p.tenant_id, 'paymentId', p.payment_id, 'mode', p.mode, 'state', ${toldState('p')}, 'reason', p.reason,
        'rawReason', p.raw_reason, 'sentence', p.sentence, 'network', p.network, 'payer', p.payer, 'payTo', p.pay_to,
        'nonce', p.nonce, 'amountMicro', p.amount_micro::text, 'legs', p.legs, 'resource', p.resource, 'kind', p.kind,
-       'watched', p.watched, 'reviewClosedAt', p.review_closed_at, 'reviewClosedReason', p.review_closed_reason, 'recorded', p.recorded, 'attempts', p.attempts, 'successorId', p.successor_id,
-       'acceptedAt', p.accepted_at, 'decidedAt', p.decided_at, 'finalAt', p.final_at, 'checkedAt', p.checked_at,
+       'watched', ${toldWatched('p')}, 'reviewClosedAt', p.review_closed_at, 'reviewClosedReason', p.review_closed_reason, 'recorded', p.recorded, 'attempts', p.attempts, 'successorId', p.successor_id,
+       'acceptedAt', p.accepted_at, 'decidedAt', p.decided_at, 'finalAt', coalesce(p.final_at, ${finalWithBatch('p')}), 'checkedAt', p.checked_at,
        'settlementRef', p.tx_hash, 'logPosition', p.log_position, 'blockNumber', p.block_number, 'licenceJti', p.licence_jti,
        'evidence', (select coalesce(jsonb_agg(to_jsonb(t) order by t.block_number, t.log_index), '[]') from chain_transfer as t
          where t.network = p.network and t.tx_hash in (
@@ -78,7 +78,10 @@ export async function findPaymentStory(sql: Sql, paymentId: string): Promise<Rec
 /** Puts a payment first in the sweeper's next round, and watches one that was given up or closed again; false when there is none. */
 export async function requestRecheck(sql: Sql, paymentId: string): Promise<boolean> {
   const rows = await sql.query(
-    `update payment_state as s set checked_at = null, watched = watched or state in (${sqlStates(LOOSE_STATES)}), review_closed_at = null,
+    `with carrier as (
+       update settlement_batch as b set checked_at = null from payment_intake as i join payment_state as s using (tenant_id, payment_id)
+        where i.payment_id = $1 and b.batch_id = s.batch_id and b.final_at is null)
+     update payment_state as s set checked_at = null, watched = watched or state in (${sqlStates(LOOSE_STATES)}), review_closed_at = null,
        review_closed_reason = null from payment_intake as i
       where i.payment_id = $1 and s.tenant_id = i.tenant_id and s.payment_id = i.payment_id returning 1`,
     [paymentId],

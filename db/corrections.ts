@@ -2,6 +2,7 @@
 import type { PaymentState } from '../domain/payment/state.ts';
 import type { Database, Sql } from './database.ts';
 import { crossingRollups } from './rollups.ts';
+import { toldState, toldWatched } from './settlement/states.ts';
 
 /** A transaction of anybody but our own batches that paid out of a split: it may hold a flush, at any place among its logs. */
 export interface Flush {
@@ -61,7 +62,7 @@ export interface FlushedPayment {
 /** The live page payment of an authorization (`payer || nonce`); null when we hold none. */
 export async function findPagePayment(sql: Sql, network: string, authorization: string): Promise<FlushedPayment | null> {
   const rows = await sql.query<{ tenant_id: string; payment_id: string; state: PaymentState; watched: boolean }>(
-    `select payment.tenant_id, payment.payment_id, payment.state, payment.watched from authorization_claim as claim
+    `select payment.tenant_id, payment.payment_id, ${toldState('payment')} as state, ${toldWatched('payment')} as watched from authorization_claim as claim
      join payment using (tenant_id, payment_id)
      where claim.network = $1 and claim.payer = $2 and claim.nonce = $3 and payment.purpose = 'page' and payment.mode = 'live'`,
     [network, authorization.slice(0, 42), authorization.slice(42)],

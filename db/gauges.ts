@@ -40,15 +40,19 @@ async function pending(sql: Sql, networks: readonly string[]): Promise<GaugePoin
 }
 
 /**
- * Crossings that no safe block proves: settled ones on their way to final, and whatever a reorg took back. Each state is asked for by
- * itself: each has a partial index of its own, and both in one condition imply neither.
+ * Crossings that no safe block proves: settled ones on their way to final, by their batches or by themselves, and whatever a reorg took
+ * back. Each kind is asked for by itself: each has a partial index of its own, and two in one condition imply neither.
  */
 async function outstanding(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
   const rows = await sql.query<{ network: string; micro: string; age: string | null }>(
     `select known.network, coalesce(sum(amount_micro), 0) as micro, extract(epoch from now() - min(at)) as age
        from unnest($1::text[]) as known (network) left join (
          select s.network, i.amount_micro, i.at from (
-           select * from payment_state where watched and recorded and mode = 'live' and stage = 'settled'
+           select s.* from settlement_batch as b cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
+             join payment_state as s using (tenant_id, payment_id)
+            where b.final_at is null and b.kind <> 'flush' and s.batch_id = b.batch_id and s.recorded and s.state = 'settled' and not s.own_finality
+           union all
+           select * from payment_state where recorded and mode = 'live' and stage = 'settled' and own_finality
            union all
            select * from payment_state where watch_side is not null and recorded and state = 'review'
            union all

@@ -27,15 +27,18 @@ const ROUNDS = 240;
 
 /**
  * Looks after a network's payments for good, as `sweepPayments:<network>` (safety 3, 4, 7): picks up what no live workflow
- * holds, resends, finalises, watches authorizations until they can move nothing, and pays out splits that hold money.
+ * holds, resends, finalises, watches authorizations until they can move nothing, and pays out splits that hold money. Where nothing is
+ * open, a round asks only whether that is still so, and every `flushEvery`th is a whole one.
  */
 export async function sweepPayments(input: SweepPaymentsInput): Promise<void> {
   const interval = watchInterval(input.intervalMs);
   for (let round = 0; round < ROUNDS; round++) {
     // What a crash left behind goes first: a round over everything else takes as long as there is work.
-    if (patched('accepted-first')) await startAll((await recoverAccepted({ network: input.network })).batches);
-    await startAll((await sweep({ network: input.network })).batches);
-    if (round % input.flushEvery === 0) await flushSplits({ network: input.network });
+    const found = patched('accepted-first') ? await recoverAccepted({ network: input.network }) : null;
+    if (found) await startAll(found.batches);
+    const isWhole = round % input.flushEvery === 0;
+    if (isWhole || found?.isIdle !== true) await startAll((await sweep({ network: input.network })).batches);
+    if (isWhole) await flushSplits({ network: input.network });
     await interval.pause();
   }
   await continueAsNew<typeof sweepPayments>({ ...input, intervalMs: interval.ms });

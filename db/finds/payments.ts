@@ -7,7 +7,7 @@ import type { QueryResultRow } from 'pg';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import { isSettled, OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
-import { sqlStages, sqlStates } from '../settlement/states.ts';
+import { isInStates, toldState } from '../settlement/states.ts';
 import type { Page, Place } from './page.ts';
 
 /** A payment as it is listed; `payment show` takes its id. */
@@ -36,7 +36,8 @@ export interface PaymentWanted {
   readonly until: Date | null;
 }
 
-const COLUMNS = `s.accepted_at as at, s.payment_id as id, s.payment_id as "paymentId", s.tenant_id as "tenantId", s.state, s.reason,
+const COLUMNS = `s.accepted_at as at, s.payment_id as id, s.payment_id as "paymentId", s.tenant_id as "tenantId",
+  ${toldState('s')} as state, s.reason,
   s.review_closed_at as "reviewClosedAt", s.network, s.payer, i.amount_micro::text as "amountMicro", i.kind, i.resource,
   s.tx_hash as "settlementRef", s.batch_id as "batchId"`;
 const BOTH = 'payment_state as s join payment_intake as i on i.tenant_id = s.tenant_id and i.payment_id = s.payment_id';
@@ -53,8 +54,7 @@ export async function findPayments(sql: Sql, page: Page, wanted: PaymentWanted):
   // Whose index is read, that of the few that are not settled or that of a site's newest: its own columns name times and ids.
   const by = state !== null && !isSettled(state) ? 's' : 'i';
   const tests = [
-    // Constants, as the partial indexes want them.
-    ...(state === null ? [] : [`s.stage in (${sqlStages([state])}) and s.state in (${sqlStates([state])})`]),
+    ...(state === null ? [] : [isInStates('s', [state])]),
     ...(payer === null ? [] : [`${by}.payer = ${bind(payer, 'text')}`]),
     ...(since === null ? [] : [`${by}.accepted_at >= ${bind(since, 'timestamptz')}`]),
     ...(until === null ? [] : [`${by}.accepted_at < ${bind(until, 'timestamptz')}`]),

@@ -1,11 +1,13 @@
 import type { FailureReason } from '../../domain/errors.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
+import { PAYMENT_STATES } from '../../domain/payment/state.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Span } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
+import { finalWithBatch, isInStates, toldState } from '../settlement/states.ts';
 import { timeOf, timeOrNull } from './crossings.ts';
 import type { Source } from './source.ts';
-import { equals, isBetween, isOneOf, isWithin } from './source.ts';
+import { equals, isBetween, isWithin } from './source.ts';
 
 /** A payment as analysts see it: its state, what it buys, its evidence; never its signature. */
 export interface PaymentRow {
@@ -72,8 +74,8 @@ export interface PaymentFilter {
 export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
   columns: `p.payment_id, p.mode, p.settler, p.network, p.asset, p.payer, p.pay_to, p.nonce, p.valid_after::text,
     p.valid_before::text, p.lane, p.x402_version, p.host, p.slug, p.resource, p.kind, p.purpose, p.amount_micro,
-    p.agent ->> 'ua' as agent_ua, p.state, p.batch_id, p.attempts, p.reason, p.raw_reason, p.sentence, p.successor_id, p.tx_hash,
-    p.log_position, p.block_number, p.block_time, p.accepted_at, p.decided_at, p.final_at, p.review_closed_at`,
+    p.agent ->> 'ua' as agent_ua, ${toldState('p')} as state, p.batch_id, p.attempts, p.reason, p.raw_reason, p.sentence, p.successor_id, p.tx_hash,
+    p.log_position, p.block_number, p.block_time, p.accepted_at, p.decided_at, coalesce(p.final_at, ${finalWithBatch('p')}) as final_at, p.review_closed_at`,
   from: 'payment p',
   tenant: 'p.tenant_id',
   id: { column: 'p.payment_id', type: 'uuid' },
@@ -92,7 +94,7 @@ export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
     ...equals(binder, 'p.payer', filter.payer),
     ...equals(binder, 'p.purpose', filter.purpose),
     ...equals(binder, 'p.mode', filter.mode),
-    ...isOneOf(binder, 'p.state', filter.states),
+    ...isInOneOf(filter.states),
     ...equals(binder, 'p.reason', filter.reason),
     ...equals(binder, 'p.tx_hash', filter.txHash),
     ...equals(binder, "p.agent ->> 'ua'", filter.agentUa),
@@ -119,6 +121,13 @@ export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
     reviewClosedAtMs: timeOrNull(row['review_closed_at']),
   }),
 };
+
+/** As constants, which the partial indexes want; what is no state is in no payment. */
+function isInOneOf(states: readonly string[] | null | undefined): string[] {
+  if (states === undefined || states === null) return [];
+  const known = PAYMENT_STATES.filter((state) => states.includes(state));
+  return [known.length === 0 ? 'false' : isInStates('p', known)];
+}
 
 /** The batch a payment went out in. A batch holds payments of several sites; nothing of theirs is in here. */
 export interface BatchRow {

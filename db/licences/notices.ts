@@ -2,6 +2,7 @@ import type { FailureReason } from '../../domain/errors.ts';
 import type { PaymentFacts } from '../../domain/payment/state.ts';
 import type { NoticeKind } from '../../domain/purchaseNews.ts';
 import type { Sql } from '../database.ts';
+import { toldState, toldWatched } from '../settlement/states.ts';
 
 /** A licence purchase: the licence it buys has the payment's id. */
 interface Purchase {
@@ -15,7 +16,7 @@ export async function lockPurchase(
   { tenantId, paymentId }: Purchase,
 ): Promise<Pick<PaymentFacts, 'state' | 'watched'> | null> {
   const [row] = await sql.query<Pick<PaymentFacts, 'state' | 'watched'> & Record<string, unknown>>(
-    `select s.state, s.watched from payment_state as s join payment_intake as i using (tenant_id, payment_id)
+    `select ${toldState('s')} as state, ${toldWatched('s')} as watched from payment_state as s join payment_intake as i using (tenant_id, payment_id)
       where tenant_id = $1 and payment_id = $2 and i.purpose = 'licence' for share of s`,
     [tenantId, paymentId],
   );

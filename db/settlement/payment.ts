@@ -1,8 +1,9 @@
 import type { FailureReason } from '../../domain/errors.ts';
 import type { Address, Leg } from '../../domain/legs.ts';
-import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
+import type { EvidenceRef, PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
 import type { CrossingKind, ObservedAgent } from '../../domain/terms.ts';
 import type { Sql } from '../database.ts';
+import { finalWithBatch } from './states.ts';
 
 /** A `0x` hex string. */
 type Hex = `0x${string}`;
@@ -84,7 +85,8 @@ export const PAYMENT_COLUMNS = `s.tenant_id, s.payment_id, i.mode, i.network, i.
   i.signature, s.lane, i.x402_version, i.host, i.slug, i.resource, i.resource_key, i.kind, i.amount_micro, i.legs, i.leg_words, i.router,
   i.binding, i.purpose, i.account_id, i.licence_offer_id, i.agent, s.state, s.batch_id, s.batch_size, s.attempts, s.reason, s.raw_reason,
   s.sentence, s.recorded, s.failure_observed, s.watched, s.successor_id, i.repeats_licence, s.unused_at_block, s.tx_hash, s.log_position,
-  s.block_number, i.accepted_at, i.at, s.decided_at, s.licence_jti, s.licence_issued_at, s.licence_expires_at, s.licence_kid`;
+  s.block_number, i.accepted_at, i.at, s.decided_at, s.licence_jti, s.licence_issued_at, s.licence_expires_at, s.licence_kid,
+  ${finalWithBatch('s')} as final_with_batch`;
 
 /** The row as pg gives it. */
 export interface PaymentRow {
@@ -116,6 +118,8 @@ export interface PaymentRow {
   licence_offer_id: string | null;
   agent: StoredAgent;
   state: PaymentState;
+  /** When its batch became final and it with it; what was just written is not. */
+  final_with_batch?: Date | null;
   batch_id: string | null;
   batch_size: number | null;
   attempts: number;
@@ -190,19 +194,23 @@ export function paymentFromRow(row: PaymentRow): Payment {
 }
 
 function factsFromRow(row: PaymentRow): PaymentFacts {
-  const proven = row.tx_hash !== null && row.log_position !== null && row.block_number !== null;
+  const isFinal = row.state === 'final' || (row.final_with_batch ?? null) !== null;
   return {
-    state: row.state,
+    state: isFinal ? 'final' : row.state,
     batchId: row.batch_id,
     attempts: row.attempts,
     reason: row.reason,
     recorded: row.recorded,
     failureObserved: row.failure_observed,
-    watched: row.watched,
-    evidence: proven
-      ? { txHash: row.tx_hash as string, logIndex: row.log_position as number, blockNumber: BigInt(row.block_number as string) }
-      : null,
+    watched: row.watched && !isFinal,
+    evidence: evidenceFromRow(row),
   };
+}
+
+/** What proves a payment, from its row; null without evidence. */
+export function evidenceFromRow(row: Pick<PaymentRow, 'tx_hash' | 'log_position' | 'block_number'>): EvidenceRef | null {
+  const { tx_hash: txHash, log_position: logIndex, block_number: block } = row;
+  return txHash === null || logIndex === null || block === null ? null : { txHash, logIndex, blockNumber: BigInt(block) };
 }
 
 function licenceFromRow(row: PaymentRow): StoredLicence | null {
@@ -218,7 +226,8 @@ function licenceFromRow(row: PaymentRow): StoredLicence | null {
 /** One payment of a tenant; null when there is none. */
 export async function findPayment(sql: Sql, ref: PaymentRef): Promise<Payment | null> {
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    'select * from payment where tenant_id = $1 and payment_id = $2',
+    `select ${PAYMENT_COLUMNS} from payment_state as s join payment_intake as i using (tenant_id, payment_id)
+      where s.tenant_id = $1 and s.payment_id = $2`,
     [ref.tenantId, ref.paymentId],
   );
   return rows[0] ? paymentFromRow(rows[0]) : null;

@@ -1,8 +1,36 @@
-import type { Sql } from '../database.ts';
+import type { Proven } from '../../domain/payment/finality.ts';
+import { isFinalTogether } from '../../domain/payment/finality.ts';
+import type { Database, Sql } from '../database.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
+import { carriedBySql, evidenceFromRow, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
+import type { Batch } from './relayer.ts';
+import { isInStates } from './states.ts';
 
 type Row = PaymentRow & Record<string, unknown>;
+
+/** Settled in its batch `s.batch_id`, and not final by itself. */
+const WITH_BATCH = "s.state = 'settled' and not s.own_finality";
+/** Settled, and no batch makes it final. */
+const ALONE = "stage = 'settled' and mode = 'live' and own_finality";
+
+/**
+ * True while the sweeper may find something to do on a network: payments or batches that are not through, what is watched, blocked
+ * recipients, a count of a relayer key in doubt. One statement of a few index entries, however much there is.
+ */
+export async function hasWork(sql: Sql, network: string): Promise<boolean> {
+  const [row] = await sql.query<{ busy: boolean }>(
+    `select exists (select from settlement_batch where network = $1 and state <> 'safe')
+         or exists (select from settlement_batch where network = $1 and final_at is null and kind <> 'flush')
+         or exists (select from payment_state where network = $1 and stage = 'under_way')
+         or exists (select from payment_state where network = $1 and stage = 'held')
+         or exists (select from payment_state where network = $1 and ${ALONE})
+         or exists (select from payment_state where network = $1 and watch_side is not null)
+         or exists (select from blocked_payee where network = $1)
+         or exists (select from relayer where network = $1 and seen_nonce is not null) as busy`,
+    [network],
+  );
+  return row?.busy === true;
+}
 
 /** Accepted payments that nothing has picked up for a while, oldest first (safety 7). */
 export async function listStaleAccepted(sql: Sql, network: string, olderThanMs: number, limit: number): Promise<Payment[]> {
@@ -20,11 +48,88 @@ function ofStates(query: string): string {
   return `select ${PAYMENT_COLUMNS} from (${query}) as s join payment_intake as i using (tenant_id, payment_id)`;
 }
 
-/** Settled payments whose evidence is not final yet, those looked at longest ago first. */
-export async function listUnfinal(sql: Sql, network: string, limit: number): Promise<Payment[]> {
+/** A batch on its way to final. */
+export interface UnfinalBatch {
+  readonly batchId: string;
+  /** How many payments it will make final. */
+  readonly settled: number;
+}
+
+/** Batches with payments to make final, or with nothing left to do, those looked at longest ago first. */
+export async function listUnfinalBatches(sql: Sql, network: string, limit: number): Promise<UnfinalBatch[]> {
+  const rows = await sql.query<{ batch_id: string; settled: number }>(
+    `select b.batch_id, of_it.settled from settlement_batch as b cross join lateral (
+         select count(*)::int as settled from unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
+           join payment_state as s using (tenant_id, payment_id) where s.batch_id = b.batch_id and ${WITH_BATCH}) as of_it
+      where b.network = $1 and b.final_at is null and b.kind <> 'flush' and (of_it.settled > 0 or b.state = 'safe')
+      order by coalesce(b.checked_at, b.created_at) limit $2`,
+    [network, limit],
+  );
+  return rows.map((row) => ({ batchId: row.batch_id, settled: row.settled }));
+}
+
+/** The payments that these batches make final. */
+export async function listSettledIn(sql: Sql, batchIds: readonly string[]): Promise<Payment[]> {
   const rows = await sql.query<Row>(
-    ofStates(`select * from payment_state where network = $1 and stage = 'settled' and mode = 'live'
-      order by coalesce(checked_at, accepted_at) limit $2`),
+    `${carriedBySql(PAYMENT_COLUMNS, 'any ($1::uuid[])')} and ${WITH_BATCH} order by s.batch_id, s.tenant_id, s.payment_id`,
+    [[...batchIds]],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/**
+ * Notes that batches were looked at now, and makes final those of which all is judged to be at the safe block (`isFinalTogether`): one
+ * row a batch. Their rows are locked first, so that nothing settles in a batch between the question and the answer. Returns the final
+ * ones; a second call changes nothing.
+ */
+export async function finaliseBatches(
+  database: Database,
+  batchIds: readonly string[],
+  judgedSafe: readonly Proven[],
+): Promise<ReadonlySet<string>> {
+  return database.transaction(async (sql) => {
+    const batches = await sql.query<{ batch_id: string; state: Batch['state'] }>(
+      'select batch_id, state from settlement_batch where batch_id = any ($1::uuid[]) and final_at is null order by batch_id for update',
+      [[...batchIds]],
+    );
+    const settled = await listProvenIn(sql, batchIds);
+    const final = batches.filter(({ batch_id: id, state }) =>
+      isFinalTogether(state === 'safe', settled.get(id) ?? [], judgedSafe),
+    );
+    const ids = final.map(({ batch_id: id }) => id);
+    await sql.query(
+      `update settlement_batch set checked_at = now(), final_at = case when batch_id = any ($2::uuid[]) then now() end
+        where batch_id = any ($1::uuid[])`,
+      [batches.map(({ batch_id: id }) => id), ids],
+    );
+    return new Set(ids);
+  });
+}
+
+/** What proves the payments that these batches make final, by batch. */
+async function listProvenIn(sql: Sql, batchIds: readonly string[]): Promise<ReadonlyMap<string, readonly Proven[]>> {
+  const rows = await sql.query<
+    Pick<PaymentRow, 'payment_id' | 'tx_hash' | 'log_position' | 'block_number'> & { batch_id: string }
+  >(
+    `select s.payment_id, s.batch_id, s.tx_hash, s.log_position, s.block_number from settlement_batch as b
+       cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
+       join payment_state as s using (tenant_id, payment_id)
+      where b.batch_id = any ($1::uuid[]) and s.batch_id = b.batch_id and ${WITH_BATCH}`,
+    [[...batchIds]],
+  );
+  const proven = rows.map((row) => ({ batchId: row.batch_id, paymentId: row.payment_id, evidence: evidenceFromRow(row) }));
+  return Map.groupBy(proven, ({ batchId }) => batchId);
+}
+
+/** What proves a payment, as it was read. */
+export function provenOf({ paymentId, facts }: Pick<Payment, 'paymentId' | 'facts'>): Proven {
+  return { paymentId, evidence: facts.evidence };
+}
+
+/** Settled payments that no batch makes final, those looked at longest ago first. */
+export async function listUnfinalAlone(sql: Sql, network: string, limit: number): Promise<Payment[]> {
+  const rows = await sql.query<Row>(
+    ofStates(`select * from payment_state where network = $1 and ${ALONE} order by coalesce(checked_at, accepted_at) limit $2`),
     [network, limit],
   );
   return rows.map(paymentFromRow);
@@ -51,9 +156,10 @@ export async function listWatched(sql: Sql, network: string, limit: number, sent
 /** Final payments that transactions prove, by the claims on their transfers. */
 export async function listFinalProvenBy(sql: Sql, network: string, txHashes: readonly string[]): Promise<Payment[]> {
   const rows = await sql.query<Row>(
-    `select payment.* from payment join transfer_claim using (tenant_id, payment_id)
-      where transfer_claim.network = $1 and transfer_claim.tx_hash = any ($2::text[]) and payment.state = 'final'
-        and payment.mode = 'live' order by payment.tenant_id, payment.payment_id`,
+    `select ${PAYMENT_COLUMNS} from transfer_claim as c join payment_state as s using (tenant_id, payment_id)
+       join payment_intake as i using (tenant_id, payment_id)
+      where c.network = $1 and c.tx_hash = any ($2::text[]) and ${isInStates('s', ['final'])} and s.mode = 'live'
+      order by s.tenant_id, s.payment_id`,
     [network, [...txHashes]],
   );
   return rows.map(paymentFromRow);

@@ -30,6 +30,8 @@ export interface Lookup {
 export interface Round extends Applied {
   /** Payments that go out again in another batch. */
   readonly again: readonly PaymentRef[];
+  /** Judged to be at the safe block, and not written: whoever asked for it decides whether their batches are final. */
+  readonly safe: readonly Judged[];
 }
 
 /** One payment with what was decided of it. */
@@ -50,7 +52,7 @@ export const ROUND_LIMIT = 200;
 export async function runRound(
   call: Chain,
   lookups: readonly Lookup[],
-  options: { readonly atSafe: boolean; readonly receipts?: readonly Receipt[] },
+  options: { readonly atSafe: boolean; readonly receipts?: readonly Receipt[]; readonly leaveSafe?: true },
 ): Promise<Round> {
   const asks = lookups.map(({ payment, hashes }) => ({
     payer: payment.payer,
@@ -73,7 +75,8 @@ export async function runRound(
     if (isUnexplained(lookup.payment, sight)) unexplained.push({ lookup, sight });
   }
   const given = new Set(options.receipts?.map(({ hash }) => hash));
-  const proven = await write(call, judged, receipts, given);
+  const [safe, told] = partition(judged, ({ verdict }) => options.leaveSafe === true && verdict.event.type === 'safe');
+  const proven = { ...(await write(call, told, receipts, given)), safe };
   if (unexplained.length === 0) return proven;
   const simulated = await simulate(
     call,
@@ -95,6 +98,11 @@ export function runBlindRound(call: Chain, payments: readonly Payment[]): Promis
     return verdict === 'wait' ? [] : [{ lookup: { payment, hashes: [] }, verdict }];
   });
   return write(call, judged, new Map(), new Set());
+}
+
+/** Writes that payments are final, each by itself. A second call changes nothing. */
+export function writeSafe(call: Chain, safe: readonly Judged[]): Promise<Round> {
+  return write(call, safe, new Map(), new Set());
 }
 
 /** This moment of this network, for judging. */
@@ -157,9 +165,14 @@ async function write(
   return {
     ...applied,
     again: decided.filter(({ verdict }) => verdict.event.type === 'unsent').map(({ lookup }) => refOf(lookup.payment)),
+    safe: [],
   };
 }
 
 function merge(a: Round, b: Round): Round {
-  return { ...mergeApplied(a, b), again: [...a.again, ...b.again] };
+  return { ...mergeApplied(a, b), again: [...a.again, ...b.again], safe: [...a.safe, ...b.safe] };
+}
+
+function partition<T>(list: readonly T[], test: (one: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [list.filter(test), list.filter((one) => !test(one))];
 }

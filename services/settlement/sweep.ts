@@ -1,7 +1,7 @@
 import { sweepHeld } from '../../db/settlement/held.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
 import { refOf } from '../../db/settlement/payment.ts';
-import { listStaleAccepted } from '../../db/settlement/sweep.ts';
+import { hasWork, listStaleAccepted } from '../../db/settlement/sweep.ts';
 import { railSweeps } from '../rails/rails.ts';
 import { budgetOf } from './budget.ts';
 import type { SettlementDeps } from './deps.ts';
@@ -27,6 +27,15 @@ export async function sweepAccepted(deps: SettlementDeps, networkId: string): Pr
   const stale = await listStaleAccepted(deps.database, networkId, STALE_AFTER_MS, 10 * BATCH_LIMIT);
   const lanes = Map.groupBy(stale, ({ lane }) => lane);
   return [...lanes.values()].flatMap((payments) => chunk(networkId, payments.map(refOf)));
+}
+
+/** The same where anything is open at all; `isIdle` where a round over the network would find nothing, by one small query. */
+export async function findAccepted(
+  deps: SettlementDeps,
+  networkId: string,
+): Promise<{ readonly batches: readonly SweptBatch[]; readonly isIdle: boolean }> {
+  if (!(await hasWork(deps.database, networkId))) return { batches: [], isIdle: true };
+  return { batches: await sweepAccepted(deps, networkId), isIdle: false };
 }
 
 /**

@@ -1,6 +1,16 @@
 import { isChainUnavailable } from '../../chain/rpc.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
-import { listFinalProvenBy, listUnfinal, listWatched, touchChecked } from '../../db/settlement/sweep.ts';
+import type { UnfinalBatch } from '../../db/settlement/sweep.ts';
+import {
+  finaliseBatches,
+  listFinalProvenBy,
+  listSettledIn,
+  listUnfinalAlone,
+  listUnfinalBatches,
+  listWatched,
+  provenOf,
+  touchChecked,
+} from '../../db/settlement/sweep.ts';
 import type { Hex } from '../../domain/payload.ts';
 import { railWords } from '../rails/rails.ts';
 import { sendBatch } from '../relayer/lane.ts';
@@ -9,9 +19,11 @@ import { UNBOUNDED } from './budget.ts';
 import type { Chain, RoundDeps, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import type { Lookup, Round } from './round.ts';
-import { ROUND_LIMIT, runBlindRound, runRound } from './round.ts';
+import { ROUND_LIMIT, runBlindRound, runRound, writeSafe } from './round.ts';
 
-/** Settled payments of a round: they share few transactions, so that a round keeps up with what a lane can settle. */
+/** Unfinal batches of a sweep: a transaction to read each. */
+const BATCH_LIMIT = 200;
+/** Settled payments of a sweep, in batches and apart: it keeps up with what a lane can settle. */
 const SETTLED_LIMIT = 2_000;
 /** Watched payments of a round, of those that bytes of ours carried, and of the others. */
 const WATCHED_LIMIT = 600;
@@ -21,8 +33,9 @@ const SENT_MS = 5_000;
 const MOST_FAILURES = 3;
 
 /**
- * Reads the evidence of settled payments again: at the safe block they become final; gone, they go back and their bytes
- * go out again; moved to another block, the evidence moves with them (safety 3, 5). Returns payments that need a batch.
+ * Reads the evidence of settled payments again: at the safe block they become final, those of a batch by one row of their batch; gone,
+ * they go back and their bytes go out again; moved to another block, the evidence moves with them (safety 3, 5). Returns payments that
+ * need a batch.
  */
 export async function watchSettled(
   deps: SettlementDeps,
@@ -30,12 +43,58 @@ export async function watchSettled(
   budget: Budget = UNBOUNDED,
 ): Promise<readonly PaymentRef[]> {
   const call = chainOf(deps, networkId);
-  return eachRound(call, await listUnfinal(deps.database, networkId, SETTLED_LIMIT), budget, async (payments) => {
-    const lookups = await lookupsOf(call, payments);
-    const round = await runRound(call, lookups, { atSafe: false });
-    for (const batchId of reopened(lookups, round)) await sendBatch(deps, call.network, call.rpc, batchId);
-    return round;
+  const batches = packed(await listUnfinalBatches(deps.database, networkId, BATCH_LIMIT));
+  const ofBatches = await eachRound(call, batches, budget, {
+    payments: (some) =>
+      listSettledIn(
+        deps.database,
+        some.map(({ batchId }) => batchId),
+      ),
+    run: (some, payments) => watchBatches(call, some, payments),
   });
+  const alone = chunks(await listUnfinalAlone(deps.database, networkId, SETTLED_LIMIT));
+  return [
+    ...ofBatches,
+    ...(await eachRound(
+      call,
+      alone,
+      budget,
+      ownTurns(call, (payments) => settledRound(call, payments)),
+    )),
+  ];
+}
+
+/** One look at everything that is settled in some batches: what is safe makes its batch final, or itself where another is not. */
+async function watchBatches(
+  call: Chain<SettlementDeps>,
+  batches: readonly UnfinalBatch[],
+  payments: readonly Payment[],
+): Promise<readonly PaymentRef[]> {
+  const { database } = call.deps;
+  const rounds: Round[] = [];
+  for (const some of chunks(payments)) rounds.push(await settledRound(call, some, { leaveSafe: true }));
+  const safe = rounds.flatMap((round) => round.safe);
+  const ids = batches.map(({ batchId }) => batchId);
+  const final = await finaliseBatches(
+    database,
+    ids,
+    safe.map(({ lookup }) => provenOf(lookup.payment)),
+  );
+  const others = safe.filter(({ lookup }) => !final.has(lookup.payment.facts.batchId ?? ''));
+  for (const some of chunks(others)) rounds.push(await writeSafe(call, some));
+  return rounds.flatMap((round) => round.released);
+}
+
+/** One round over settled payments; bytes of those that went back go out again. */
+async function settledRound(
+  call: Chain<SettlementDeps>,
+  payments: readonly Payment[],
+  options: { readonly leaveSafe?: true } = {},
+): Promise<Round> {
+  const lookups = await lookupsOf(call, payments);
+  const round = await runRound(call, lookups, { atSafe: false, ...options });
+  for (const batchId of reopened(lookups, round)) await sendBatch(call.deps, call.network, call.rpc, batchId);
+  return round;
 }
 
 /**
@@ -50,7 +109,8 @@ export async function watchAuthorizations(
 ): Promise<readonly PaymentRef[]> {
   const call = chainOf(deps, networkId);
   const watched = await listWatched(deps.database, networkId, WATCHED_LIMIT, SENT_MS);
-  return eachRound(call, watched, budget, async (payments) => runRound(call, await lookupsOf(call, payments), { atSafe: true }));
+  const run = async (payments: readonly Payment[]) => runRound(call, await lookupsOf(call, payments), { atSafe: true });
+  return eachRound(call, chunks(watched), budget, ownTurns(call, run));
 }
 
 /**
@@ -72,31 +132,38 @@ export async function lookAgain(deps: SettlementDeps, payment: Payment): Promise
   await runRound(call, await lookupsOf(call, [payment]), { atSafe: true });
 }
 
+/** What is done with each part of a list. */
+interface Turn<T> {
+  /** Its payments, for the clocks where no node answers. */
+  readonly payments: (some: readonly T[]) => readonly Payment[] | Promise<readonly Payment[]>;
+  /** A round over it; notes that it had its turn. Returns payments that need a batch. */
+  readonly run: (some: readonly T[], payments: readonly Payment[]) => Promise<readonly PaymentRef[]>;
+}
+
 /**
- * Rounds over a list, those looked at longest ago first. A round that the chain gives no answer for leaves its payments to the clocks
- * and keeps no other from its turn; they come first the next time.
+ * Rounds over a list in parts, those looked at longest ago first. A round that the chain gives no answer for leaves its payments to the
+ * clocks and keeps no other from its turn; they come first the next time.
  */
-async function eachRound(
+async function eachRound<T>(
   call: Chain<SettlementDeps>,
-  payments: readonly Payment[],
+  parts: Iterable<readonly T[]>,
   budget: Budget,
-  run: (payments: readonly Payment[]) => Promise<Round>,
+  turn: Turn<T>,
 ): Promise<readonly PaymentRef[]> {
   const released: PaymentRef[] = [];
   let failures = 0;
-  for (const some of chunks(payments)) {
+  for (const some of parts) {
     if (budget.isSpent() || failures >= MOST_FAILURES) break;
+    const payments = await turn.payments(some);
     try {
-      const round = await run(some);
-      await touchChecked(call.deps.database, some);
-      released.push(...round.released);
+      released.push(...(await turn.run(some, payments)));
       failures = 0;
     } catch (error) {
       if (!isChainUnavailable(error)) throw error;
       failures += 1;
-      released.push(...(await runBlindRound(call, some)).released);
+      released.push(...(await runBlindRound(call, payments)).released);
       call.deps.log.warn(
-        { payments: some.length, error: String(error) },
+        { payments: payments.length, error: String(error) },
         'payments could not be looked at; they are again later',
       );
     }
@@ -104,8 +171,38 @@ async function eachRound(
   return released;
 }
 
-function* chunks(payments: readonly Payment[]): Generator<readonly Payment[]> {
-  for (let at = 0; at < payments.length; at += ROUND_LIMIT) yield payments.slice(at, at + ROUND_LIMIT);
+/** Payments that have turns of their own. */
+function ownTurns(call: Chain<SettlementDeps>, run: (payments: readonly Payment[]) => Promise<Round>): Turn<Payment> {
+  return {
+    payments: (some) => some,
+    run: async (some) => {
+      const round = await run(some);
+      await touchChecked(call.deps.database, some);
+      return round.released;
+    },
+  };
+}
+
+function* chunks<T>(list: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < list.length; at += ROUND_LIMIT) yield list.slice(at, at + ROUND_LIMIT);
+}
+
+/** Whole batches that fill a round together, until the sweep has enough; one that holds more has its own. */
+function* packed(batches: readonly UnfinalBatch[]): Generator<readonly UnfinalBatch[]> {
+  let some: UnfinalBatch[] = [];
+  let payments = 0;
+  let total = 0;
+  for (const batch of batches) {
+    total += batch.settled;
+    if (total > SETTLED_LIMIT && total > batch.settled) break;
+    if (some.length > 0 && payments + batch.settled > ROUND_LIMIT) {
+      yield some;
+      [some, payments] = [[], 0];
+    }
+    some.push(batch);
+    payments += batch.settled;
+  }
+  if (some.length > 0) yield some;
 }
 
 /** With what the rails say of them. */

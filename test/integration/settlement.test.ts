@@ -5,6 +5,7 @@ import { openDatabase } from '../../db/database.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { PaymentRow } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
+import { finalWithBatch, toldState } from '../../db/settlement/states.ts';
 import { PaymentError } from '../../services/answers/receipt.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import { checkInvariants } from '../support/invariants.ts';
@@ -135,7 +136,8 @@ test('settled payments become final once their block is safe, and their batch is
     .poll(
       async () => {
         await sweepNetwork(world.deps, world.network.id);
-        return (await world.database.query<{ state: string }>("select state from payment where slug = 'final'"))[0]?.state;
+        const told = `select ${toldState('payment')} as state from payment where slug = 'final'`;
+        return (await world.database.query<{ state: string }>(told))[0]?.state;
       },
       { interval: 500 },
     )
@@ -147,7 +149,7 @@ test('a reorg takes back what a flush had corrected the legs to, to the micro; t
   await pay(world, terms, await paymentFor(world, await newPayer(world), terms));
   const stored = async () => {
     const [row] = await world.database.query<PaymentRow & Record<string, unknown>>(
-      "select * from payment where slug = 'corrected'",
+      `select *, ${finalWithBatch('payment')} as final_with_batch from payment where slug = 'corrected'`,
     );
     return paymentFromRow(row as PaymentRow);
   };

@@ -3,7 +3,7 @@ import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { readDatabaseGauges } from '../../db/gauges.ts';
 import { sqlStages } from '../../db/settlement/states.ts';
-import { listWatched } from '../../db/settlement/sweep.ts';
+import { hasWork, listWatched } from '../../db/settlement/sweep.ts';
 import { LOOSE_STATES, PAYMENT_STATES } from '../../domain/payment/state.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
@@ -57,7 +57,8 @@ test('no gauge reads all payments: each state that is not through has an index',
     for (const [text, values] of asked) explained.push(await sql.query(`explain ${text}`, values));
     return JSON.stringify(explained);
   });
-  expect(plan).toMatch(/payment_unfinal/);
+  expect(plan).toMatch(/settlement_batch_unfinal/);
+  expect(plan).toMatch(/payment_unfinal_alone/);
   expect(plan).toMatch(/payment_watched_in_turns/);
   expect(plan).not.toMatch(/Seq Scan on payment/);
 });
@@ -68,6 +69,54 @@ test('no index of what becomes of a payment names what a claim writes: a claim t
   );
   expect(names.length).toBeGreaterThan(3);
   for (const { definition } of names) expect(definition).not.toMatch(/\b(state|batch_id|batch_size|settler)\b/);
+});
+
+test('whether anything is open on a network is one statement that reads no table from end to end', async () => {
+  const plan = await database.transaction(async (sql) => {
+    await sql.query('set local enable_seqscan = off');
+    const explained: unknown[] = [];
+    const query: Sql['query'] = async (text, values) => {
+      explained.push(await sql.query(`explain ${text}`, values));
+      return [];
+    };
+    await hasWork({ query }, NETWORK);
+    return explained;
+  });
+  expect(plan).toHaveLength(1);
+  expect(JSON.stringify(plan)).not.toMatch(/Seq Scan on (payment|settlement_batch)/);
+});
+
+test.each([
+  ['a payment that waits', "state = 'accepted'", true],
+  ['one on its way', "state = 'broadcast'", true],
+  ['one that is held', "state = 'held'", true],
+  ['a settled one of no batch', "state = 'settled'", true],
+  ['a failed one that is watched', "state = 'failed', reason = 'settlement_failed'", true],
+  ['a failed one whose time is over', "state = 'failed', reason = 'settlement_failed', watched = false", false],
+  ['a final one', "state = 'final', watched = false", false],
+])('the sweeper has work while there is %s: %s', async (_what, change, isOpen) => {
+  const network = `eip155:${Math.floor(Math.random() * 1e9)}`;
+  const tenantId = await insertTenant(database);
+  const purchase = { tenantId, host: 'alpha.example', slug: 'a', kind: 'read', atMs: Date.now(), steps: 1 } as const;
+  const [id] = await insertPurchases(database, [{ ...purchase, legs: [{ toAddress: ANN, amountMicro: 10 }] }]);
+  expect(await hasWork(database, network)).toBe(false);
+  await query(own.ownerUrl, `update payment set network = $2, ${change} where payment_id = $1`, [id, network]);
+  expect(await hasWork(database, network)).toBe(isOpen);
+});
+
+test.each([
+  ['a batch on its way', "state = 'open'", true],
+  ['one that is mined and not safe', "state = 'mined'", true],
+  ['one that is safe and not final', "state = 'safe'", true],
+  ['one that is final', "state = 'safe', final_at = now()", false],
+])('the sweeper has work while there is %s: %s', async (_what, change, isOpen) => {
+  const network = `eip155:${Math.floor(Math.random() * 1e9)}`;
+  await database.query(
+    `insert into settlement_batch (batch_id, network, relayer, kind, nonce) values (gen_random_uuid(), $1, '0xrelayer', 'settle', 0)`,
+    [network],
+  );
+  await database.query(`update settlement_batch set ${change} where network = $1`, [network]);
+  expect(await hasWork(database, network)).toBe(isOpen);
 });
 
 test('a payment that a live batch is about to decide is left alone for some seconds; whatever else is watched is not', async () => {

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const evidence = 'test/fault/evidence.test.ts';
+const finality = 'test/fault/finality.test.ts';
 const flood = 'test/fault/flood.test.ts';
 const judge = 'domain/payment/judge.ts';
 const sweep = 'db/settlement/sweep.ts';
@@ -128,6 +129,59 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
       file: 'test/fault/node.test.ts',
       name: 'five payments that the node gives no answer for keep the sixth from no round',
     },
+  },
+  {
+    id: 'final-by-most-of-a-batch',
+    rule: 3,
+    bug: 'a batch is final when some of its payments are',
+    edits: [{ file: 'domain/payment/finality.ts', search: 'settled.every(', replace: 'settled.some(' }],
+    test: { file: 'test/unit/finality.test.ts', name: 'a batch is final when each payment that is settled in it' },
+  },
+  {
+    id: 'final-by-former-evidence',
+    rule: 3,
+    bug: 'evidence that was judged safe stands for the evidence of a payment that moved since',
+    edits: [
+      {
+        file: 'domain/payment/finality.ts',
+        search: 'a !== null && b !== null && isSameEvidence(a, b)',
+        replace: 'a !== null && b !== null',
+      },
+    ],
+    test: { file: 'test/unit/finality.test.ts', name: 'evidence that moved since it was judged' },
+  },
+  {
+    id: 'final-again-with-its-batch',
+    rule: 5,
+    bug: 'what a reorganisation took out of a final batch is final as soon as it settles again',
+    edits: [
+      {
+        file: 'db/settlement/states.ts',
+        search: ' or carrier.batch_id is null or carrier.final_at is not null',
+        replace: ' or carrier.batch_id is null',
+      },
+    ],
+    test: { file: finality, name: 'what a reorganisation takes out of a final batch' },
+  },
+  {
+    id: 'final-beside-a-settlement',
+    rule: 3,
+    bug: 'a payment that settles while its batch is made final becomes final unseen',
+    edits: [{ file: 'db/settlement/states.ts', search: ' order by batch_id for key share', replace: '' }],
+    test: { file: finality, name: 'a payment that settles while its batch is made final' },
+  },
+  {
+    id: 'one-keeps-its-batch-unfinal',
+    rule: 3,
+    bug: 'no payment of a batch becomes final before all of it does',
+    edits: [
+      {
+        file: 'services/settlement/watch.ts',
+        search: '!final.has(lookup.payment.facts.batchId ?? ',
+        replace: 'false && !final.has(lookup.payment.facts.batchId ?? ',
+      },
+    ],
+    test: { file: finality, name: 'evidence that moved keeps its batch open' },
   },
   {
     id: 'steps-without-an-end',

@@ -47,6 +47,11 @@ export const BUGS: readonly Bug[] = [
     'return spending.to === payment.payTo && spending.valueMicro === payment.amountMicro ? spending : null;',
     'return spending.to === payment.payTo ? spending : null;',
   ]),
+  bug('finalTogetherUnseen', 'a batch is final when one of its payments is', [
+    'domain/payment/finality.ts',
+    'settled.every(',
+    'settled.some(',
+  ]),
   bug('recordedTwice', 'a payment that is recorded is recorded again when it settles again', [
     machine,
     "if (!facts.recorded) effects.push({ type: 'recordCrossing' }",

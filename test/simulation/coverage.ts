@@ -27,6 +27,7 @@ const COMMITS = [
   'replaced:void',
   'closed:batch',
   'reopened:batch',
+  'final:batch',
   'adopted:nonce',
 ];
 /** Calls that send bytes: a claimed batch, a batch after a reorg, any batch again, a void. */

@@ -1,3 +1,5 @@
+import type { Proven } from '../../domain/payment/finality.ts';
+import { isFinalTogether } from '../../domain/payment/finality.ts';
 import { guardPurchase } from '../../domain/payment/guard.ts';
 import type { Waiting } from '../../domain/payment/held.ts';
 import { nextHeld } from '../../domain/payment/held.ts';
@@ -6,7 +8,18 @@ import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.t
 import { decide } from '../../domain/payment/machine.ts';
 import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
 import { decisionTime, isStillChosen, newPayment } from '../../domain/payment/state.ts';
-import type { Applied, AuditedPayment, BatchRow, BeforeCommit, NewPayment, PaymentRow, Sign, SignedTx, Store } from './store.ts';
+import type {
+  Applied,
+  AuditedPayment,
+  BatchRow,
+  BeforeCommit,
+  NewPayment,
+  PaymentRow,
+  Sign,
+  SignedTx,
+  Store,
+  UnfinalBatch,
+} from './store.ts';
 import type { StoredPayment } from './tables.ts';
 import { claimKey, Tables } from './tables.ts';
 
@@ -27,16 +40,16 @@ export class FakeStore implements Store {
   intake(payment: NewPayment, beforeCommit: BeforeCommit): PaymentRow {
     return this.tables.transaction(() => {
       const stored = this.tables.payments.get(payment.id);
-      if (stored) return view(stored);
+      if (stored) return this.view(stored);
       const row: StoredPayment = {
         ...payment,
         facts: newPayment(this.guard(payment)),
         sequence: this.tables.tick(),
-        ...{ crossings: [], observations: [], decidedAt: null, settledAtMs: null, batchSize: null },
+        ...{ crossings: [], observations: [], decidedAt: null, settledAtMs: null, batchSize: null, ownFinality: false },
       };
       this.tables.put(this.tables.payments, payment.id, row);
       this.tables.changes.push({ paymentId: row.id, event: 'inserted', before: row.facts, after: row.facts });
-      return view(row);
+      return this.view(row);
     }, beforeCommit);
   }
 
@@ -59,7 +72,10 @@ export class FakeStore implements Store {
         });
         this.decideRow(row, { type: 'claimed', batchId });
       }
-      const raw = sign(nonce, taken.map(view));
+      const raw = sign(
+        nonce,
+        taken.map((row) => this.view(row)),
+      );
       const attempts: SignedTx[] = [{ batchId, attempt: 1, kind: 'settle', raw }];
       const batch: BatchRow = { id: batchId, nonce, items: taken.map((row) => row.id), attempts, closed: false };
       this.tables.put(this.tables.batches, batchId, batch);
@@ -122,9 +138,27 @@ export class FakeStore implements Store {
     }, beforeCommit);
   }
 
+  listUnfinal(): readonly UnfinalBatch[] {
+    const open = [...this.tables.batches.values()].filter(({ id }) => !this.tables.finalBatches.has(id));
+    const found = open.map(({ id, closed }) => ({ id, closed, payments: this.settledIn(id).map((row) => this.view(row)) }));
+    return found.filter(({ closed, payments }) => closed || payments.length > 0);
+  }
+
+  finalise(id: string, judgedSafe: readonly PaymentRow[], beforeCommit: BeforeCommit): boolean {
+    return this.tables.transaction(() => {
+      const isOver = this.tables.batches.get(id)?.closed === true;
+      const settled = this.settledIn(id);
+      if (!isFinalTogether(isOver, settled.map(provenOf), judgedSafe.map(provenOf))) return false;
+      this.tables.put(this.tables.finalBatches, id, true);
+      for (const row of settled)
+        this.tables.changes.push({ paymentId: row.id, event: 'safe', before: row.facts, after: this.factsOf(row) });
+      return true;
+    }, beforeCommit);
+  }
+
   find(id: string): PaymentRow | null {
     const row = this.tables.payments.get(id);
-    return row ? view(row) : null;
+    return row ? this.view(row) : null;
   }
 
   findBatch(id: string): BatchRow | null {
@@ -134,7 +168,8 @@ export class FakeStore implements Store {
   list(states: readonly PaymentState[], watchedOnly: boolean): readonly PaymentRow[] {
     const found: PaymentRow[] = [];
     for (const row of this.tables.payments.values()) {
-      if (states.includes(row.facts.state) && (row.facts.watched || !watchedOnly)) found.push(view(row));
+      const { state, watched } = this.factsOf(row);
+      if (states.includes(state) && (watched || !watchedOnly)) found.push(this.view(row));
     }
     return found;
   }
@@ -143,7 +178,7 @@ export class FakeStore implements Store {
     const rows = ids.map((id) => this.tables.payments.get(id)).filter((row) => row !== undefined);
     return rows.map((row) => {
       const claims = [...this.tables.claims].filter(([, holder]) => holder === row.id).map(([key]) => key);
-      return { ...view(row), crossings: row.crossings, observations: row.observations, claims };
+      return { ...this.view(row), crossings: row.crossings, observations: row.observations, claims };
     });
   }
 
@@ -157,7 +192,7 @@ export class FakeStore implements Store {
   private guard(payment: NewPayment) {
     const siblings = this.siblings(payment).map((row) => ({
       paymentId: row.id,
-      state: row.facts.state,
+      state: this.factsOf(row).state,
       amountMicro: BigInt(row.auth.value),
       settledAtMs: row.settledAtMs,
       licenceExpiresAtSeconds: null,
@@ -186,15 +221,18 @@ export class FakeStore implements Store {
 
   /** Decides and writes; null when the event changes nothing. */
   private decideRow(row: StoredPayment, event: PaymentEvent): readonly PaymentEffect[] | null {
-    const { next, effects } = decide(row.facts, event);
-    if (next === row.facts) return null;
-    const { facts: before, decidedAt, settledAtMs } = row;
+    const before = this.factsOf(row);
+    const { next, effects } = decide(before, event);
+    if (next === before) return null;
+    const { facts, decidedAt, settledAtMs, ownFinality } = row;
     row.facts = next;
+    row.ownFinality = next.state === 'settled' && this.tables.finalBatches.has(next.batchId ?? '');
     const time = decisionTime(before.state, next.state);
     if (time !== 'kept') row.decidedAt = time === 'now' ? this.tables.tick() : null;
     if (next.state === 'settled') row.settledAtMs ??= this.nowMs();
     this.tables.onRollback(() => {
-      row.facts = before;
+      row.facts = facts;
+      row.ownFinality = ownFinality;
       row.decidedAt = decidedAt;
       row.settledAtMs = settledAtMs;
     });
@@ -209,7 +247,10 @@ export class FakeStore implements Store {
   /** Decides a held payment by everything else of its purchase. */
   private decideHeld(row: StoredPayment): void {
     if (row.facts.state !== 'held') return;
-    const { kind } = nextHeld(waitingOf(row), this.siblings(row).map(waitingOf));
+    const { kind } = nextHeld(
+      this.waitingOf(row),
+      this.siblings(row).map((other) => this.waitingOf(other)),
+    );
     if (kind !== 'waits') this.decideRow(row, { type: kind });
   }
 
@@ -251,23 +292,31 @@ export class FakeStore implements Store {
         return;
     }
   }
+
+  /** What the machine knows of a payment: it is final with its batch, unless it settled in one that was. */
+  private factsOf({ facts, ownFinality }: StoredPayment): PaymentFacts {
+    const isFinal = facts.state === 'settled' && !ownFinality && this.tables.finalBatches.has(facts.batchId ?? '');
+    return isFinal ? decide(facts, { type: 'safe' }).next : facts;
+  }
+
+  private settledIn(batchId: string): StoredPayment[] {
+    return [...this.tables.payments.values()].filter(
+      ({ facts, ownFinality }) => facts.state === 'settled' && facts.batchId === batchId && !ownFinality,
+    );
+  }
+
+  private waitingOf(row: StoredPayment): Waiting {
+    const { id, sequence, decidedAt } = row;
+    return { paymentId: id, state: this.factsOf(row).state, acceptedAtMs: sequence, decidedAtMs: decidedAt };
+  }
+
+  private view(row: StoredPayment): PaymentRow {
+    const { id, auth, resource, kind, legs, lane, seenBlock, seenReorgs, batchSize } = row;
+    return { id, auth, resource, kind, legs, lane, seenBlock, seenReorgs, batchSize, facts: this.factsOf(row) };
+  }
 }
 
-function waitingOf({ id, facts, sequence, decidedAt }: StoredPayment): Waiting {
-  return { paymentId: id, state: facts.state, acceptedAtMs: sequence, decidedAtMs: decidedAt };
-}
-
-function view(row: StoredPayment): PaymentRow {
-  return {
-    id: row.id,
-    auth: row.auth,
-    resource: row.resource,
-    kind: row.kind,
-    legs: row.legs,
-    lane: row.lane,
-    seenBlock: row.seenBlock,
-    seenReorgs: row.seenReorgs,
-    batchSize: row.batchSize,
-    facts: row.facts,
-  };
+/** What proves a payment, as it was read. */
+export function provenOf({ id, facts }: Pick<PaymentRow, 'id' | 'facts'>): Proven {
+  return { paymentId: id, evidence: facts.evidence };
 }

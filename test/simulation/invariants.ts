@@ -174,6 +174,8 @@ export function checkChange(world: World, change: Change): void {
   const siblings = world.history.siblings(row);
   const spared = change.before.state !== 'held' || change.after.state !== 'failed';
   hold(spared, `${row.id} failed while held: it ends superseded or expired`);
+  const isJudged = change.after.state !== 'final' || change.event === 'safe';
+  hold(isJudged, `${row.id} became final by ${change.event}, which says nothing of the safe block`);
   switch (change.event) {
     case 'inserted':
       hold(known.born !== 'accepted' || !siblings.some(isLeading), `${row.id} went past an open purchase`);

@@ -1,3 +1,4 @@
+import type { Verdict } from '../../domain/payment/judge.ts';
 import { isUnexplained, judge } from '../../domain/payment/judge.ts';
 import type { Carrier, Sight } from '../../domain/payment/sight.ts';
 import { verdictsOf } from '../../domain/payment/verdicts.ts';
@@ -12,6 +13,15 @@ import type { World } from './world.ts';
 interface Round {
   readonly isDecided: boolean;
   readonly resend: boolean;
+  /** It is at the safe block, and that was left to be written. */
+  readonly safe: Safe | null;
+}
+
+/** What was judged of a payment at the safe block. */
+export interface Safe {
+  readonly row: PaymentRow;
+  readonly verdict: Verdict;
+  readonly judged: { readonly sight: Sight; readonly reorgs: number };
 }
 
 /**
@@ -21,7 +31,7 @@ interface Round {
 export function* runRound(
   world: World,
   row: PaymentRow,
-  options: { readonly atSafe: boolean; readonly carrierIn?: (view: View) => Carrier | null },
+  options: { readonly atSafe: boolean; readonly carrierIn?: (view: View) => Carrier | null; readonly leaveSafe?: true },
 ): Generator<Call, Round, unknown> {
   const { sight, reorgs } = yield* ask(() =>
     world.rpc((view) => {
@@ -33,6 +43,9 @@ export function* runRound(
   const now = momentOf(world);
   const verdicts = verdictsOf(payment, sight, now);
   const results: Applied[] = [];
+  const last = verdicts.at(-1);
+  if (options.leaveSafe && last?.event.type === 'safe')
+    return { isDecided: false, resend: false, safe: { row, verdict: last, judged: { sight, reorgs } } };
   for (const verdict of verdicts) results.push(yield* world.decide(row, verdict, { sight, reorgs }));
   if (verdicts.length === 0 && isUnexplained(payment, sight)) {
     const simulation = yield* ask(() => world.rpc((view) => simulateOne(world, view, row)));
@@ -43,6 +56,7 @@ export function* runRound(
   return {
     isDecided: results.some(({ outcome }) => outcome === 'changed'),
     resend: results.some(({ effects }) => effects.some(({ type }) => type === 'resend')),
+    safe: null,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import type { Payment, PaymentRef, PaymentRow as StoredRow } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
 import type { Batch } from '../../db/settlement/relayer.ts';
+import { finalWithBatch } from '../../db/settlement/states.ts';
 import type { AuditedPayment, BatchRow, PaymentRow, SignedTx } from './store.ts';
 
 /** Batches with their bytes and the payments they carry now, in order of nonce. */
@@ -53,7 +54,7 @@ export async function readAudit(
       claims: string[];
     }
   >(
-    `select payment.*,
+    `select payment.*, ${finalWithBatch('payment')} as final_with_batch,
        coalesce((select json_agg(json_build_object('micro', micro::text, 'legs', (
            select json_agg(json_build_object('amountMicro', amount_micro::text)) from leg
             where leg.tenant_id = crossing.tenant_id and leg.crossing_id = crossing.crossing_id), 'announced', (

@@ -15,7 +15,8 @@ import {
   listUnfinishedBatches,
   setBatchState,
 } from '../../db/settlement/relayer.ts';
-import { listUnfinal, listWatched } from '../../db/settlement/sweep.ts';
+import { finalWithBatch } from '../../db/settlement/states.ts';
+import { finaliseBatches, listSettledIn, listUnfinalAlone, listUnfinalBatches, listWatched } from '../../db/settlement/sweep.ts';
 import { guardPurchase } from '../../domain/payment/guard.ts';
 import type { Verdict } from '../../domain/payment/judge.ts';
 import type { PaymentEvent } from '../../domain/payment/machine.ts';
@@ -23,6 +24,7 @@ import { decide } from '../../domain/payment/machine.ts';
 import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
 import { insertPayment } from '../support/storePayment.ts';
 import { Crash, InvariantBroken } from './actor.ts';
+import { provenOf } from './fakeStore.ts';
 import { newPaymentRow } from './sqlPayment.ts';
 import { readAudit, readBatches } from './sqlReads.ts';
 import type {
@@ -36,6 +38,7 @@ import type {
   Sign,
   SignedTx,
   Store,
+  UnfinalBatch,
 } from './store.ts';
 
 const LICENCE_SECONDS = 12;
@@ -176,11 +179,34 @@ export class SqlStore implements Store {
     const named = all.filter((row) => states.includes(row.facts.state));
     if (!watchedOnly || named.length === 0) return named;
     const { network } = this.place;
+    const batches = await listUnfinalBatches(this.database, network, LIMIT);
     const listed = [
-      ...(await listUnfinal(this.database, network, LIMIT)),
+      ...(await listSettledIn(
+        this.database,
+        batches.map(({ batchId }) => batchId),
+      )),
+      ...(await listUnfinalAlone(this.database, network, LIMIT)),
       ...(await listWatched(this.database, network, LIMIT, 0)),
     ].map((row) => this.view(row).id);
     return named.filter((row) => row.facts.state === 'accepted' || listed.includes(row.id));
+  }
+
+  async listUnfinal(): Promise<readonly UnfinalBatch[]> {
+    const batches = await listUnfinalBatches(this.database, this.place.network, LIMIT);
+    const found: UnfinalBatch[] = [];
+    for (const { batchId } of batches) {
+      const payments = await listSettledIn(this.database, [batchId]);
+      found.push({ id: this.nameOf(batchId), payments: payments.map((row) => this.view(row)) });
+    }
+    return found;
+  }
+
+  async finalise(id: string, judgedSafe: readonly PaymentRow[], beforeCommit: BeforeCommit): Promise<boolean> {
+    const judged = judgedSafe.map((row) => ({ ...provenOf(row), paymentId: this.uuid(row.id) }));
+    const final = await this.write(beforeCommit, { type: 'safe' }, (database) =>
+      finaliseBatches(database, [this.uuid(id)], judged),
+    );
+    return final.size > 0;
   }
 
   audit(ids: readonly string[]): Promise<readonly AuditedPayment[]> {
@@ -250,7 +276,8 @@ export class SqlStore implements Store {
       const before = this.committed.get(uuid) ?? after;
       const fresh = !this.committed.has(uuid);
       if (!fresh && JSON.stringify(before, asText) === JSON.stringify(after, asText)) continue;
-      const beside = event.type !== 'claimed' && event.paymentId !== uuid; // a held one that moves with it
+      const isOfMany = event.type === 'claimed' || (event.type === 'safe' && event.paymentId === undefined);
+      const beside = !isOfMany && event.paymentId !== uuid; // a held one that moves with it
       const type = fresh ? 'inserted' : beside ? (after.state === 'superseded' ? 'superseded' : 'released') : event.type;
       changes.push({ paymentId: this.brought.get(uuid)?.id ?? uuid, event: type, before, after });
     }
@@ -259,7 +286,7 @@ export class SqlStore implements Store {
 
   private async readFacts(sql: Sql): Promise<ReadonlyMap<string, PaymentFacts>> {
     const rows = await sql.query<Parameters<typeof paymentFromRow>[0] & Record<string, unknown>>(
-      'select * from payment where tenant_id = $1 order by payment_id',
+      `select *, ${finalWithBatch('payment')} as final_with_batch from payment where tenant_id = $1 order by payment_id`,
       [this.place.tenantId],
     );
     const payments = rows.map(paymentFromRow);

@@ -40,6 +40,12 @@ export interface BatchRow {
   readonly closed: boolean;
 }
 
+/** A batch on its way to final, and the payments that are settled in it. */
+export interface UnfinalBatch {
+  readonly id: string;
+  readonly payments: readonly PaymentRow[];
+}
+
 /** A state change of one payment inside a database transaction; `inserted` is its first. */
 export interface Change {
   readonly paymentId: string;
@@ -101,6 +107,10 @@ export interface Store {
   closeBatch(id: string, beforeCommit: BeforeCommit): Maybe<void>;
   /** Releases or supersedes what is held behind nothing undecided; the same rule as in deciding (safety 14). */
   sweepHeld(beforeCommit: BeforeCommit): Maybe<void>;
+  /** Batches with payments to make final, or with nothing left to do. */
+  listUnfinal(): Maybe<readonly UnfinalBatch[]>;
+  /** Makes a batch final with all that is settled in it, if that is what was judged to be safe; false when it is not. */
+  finalise(id: string, judgedSafe: readonly PaymentRow[], beforeCommit: BeforeCommit): Maybe<boolean>;
   /** A payment, or null. */
   find(id: string): Maybe<PaymentRow | null>;
   /** A batch, or null. */

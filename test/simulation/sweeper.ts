@@ -4,8 +4,9 @@ import { LOOSE_STATES, PAYMENT_STATES, SETTLED_STATES } from '../../domain/payme
 import type { Call, Process } from './actor.ts';
 import { ask, RpcDown } from './actor.ts';
 import { judgeBatch, minedIn, propose, sendUpTo } from './processes.ts';
+import type { Safe } from './round.ts';
 import { runBlindRound, runRound } from './round.ts';
-import type { BatchRow, PaymentRow } from './store.ts';
+import type { BatchRow, PaymentRow, UnfinalBatch } from './store.ts';
 import type { World } from './world.ts';
 
 /** What the sweeper looks at one by one: settled evidence, what may move although nothing of ours carries it, and what was sent. */
@@ -70,17 +71,38 @@ function* sweepBatch(world: World, batch: BatchRow, safeCount: bigint) {
 /** Looks at every payment whose money may still move, or move back; after a deep reorg the reconciler looks at all. */
 function* watch(world: World): Process {
   const rows = yield* ask(() => world.store.list(world.deepReorged ? PAYMENT_STATES : WATCHED, !world.deepReorged));
-  for (const row of world.random.shuffle(rows)) yield* watchOne(world, row);
+  const batches = yield* ask(() => world.store.listUnfinal());
+  const inBatches = new Set(batches.flatMap(({ payments }) => payments.map(({ id }) => id)));
+  const alone = rows.filter(({ id }) => !inBatches.has(id));
+  for (const one of world.random.shuffle<PaymentRow | UnfinalBatch>([...alone, ...batches])) {
+    if ('payments' in one) yield* watchBatch(world, one);
+    else yield* watchOne(world, one);
+  }
 }
 
-function* watchOne(world: World, row: PaymentRow) {
+/** All that is settled in a batch: what is safe makes the batch final, or itself where another is not. */
+function* watchBatch(world: World, batch: UnfinalBatch) {
+  const safe: Safe[] = [];
+  for (const row of batch.payments) {
+    const round = yield* watchOne(world, row, { leaveSafe: true });
+    if (round.safe) safe.push(round.safe);
+  }
+  if (safe.length === 0 && batch.payments.length > 0) return;
+  const judged = safe.map(({ row }) => row);
+  const isFinal = yield* ask(() => world.write('final:batch', (commit) => world.store.finalise(batch.id, judged, commit)));
+  if (isFinal) return;
+  for (const one of safe) yield* world.decide(one.row, one.verdict, one.judged);
+}
+
+function* watchOne(world: World, row: PaymentRow, options: { readonly leaveSafe?: true } = {}) {
   try {
-    const { resend } = yield* runRound(world, row, { atSafe: true });
-    if (!resend || row.facts.batchId === null) return;
+    const round = yield* runRound(world, row, { atSafe: true, ...options });
+    if (!round.resend || row.facts.batchId === null) return round;
     const { batchId } = row.facts;
     yield* ask(() => world.write('reopened:batch', (commit) => world.store.reopenBatch(batchId, commit)));
     const batch = yield* ask(() => world.store.findBatch(batchId));
     if (batch) yield* sendUpTo(world, batch, 'send:reorged');
+    return round;
   } catch (error) {
     if (!(error instanceof RpcDown)) throw error;
     yield* runBlindRound(world, row);

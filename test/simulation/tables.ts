@@ -10,7 +10,10 @@ export interface CrossingRow {
 
 /** A payment with the rows that belong to it. */
 export interface StoredPayment extends NewPayment {
+  /** As its own row has them: what is final with its batch is settled here. */
   facts: PaymentFacts;
+  /** It settled in a batch that was final already. */
+  ownFinality: boolean;
   batchSize: number | null;
   readonly sequence: number;
   readonly crossings: CrossingRow[];
@@ -26,6 +29,7 @@ export class Tables {
   readonly payments = new Map<string, StoredPayment>();
   readonly claims = new Map<string, string>(); // tx:logIndex → payment id
   readonly batches = new Map<string, BatchRow>();
+  readonly finalBatches = new Map<string, true>();
   readonly strikes: string[] = []; // payers, one entry a strike
   nextNonce = 0;
   sequence = 0;

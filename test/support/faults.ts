@@ -7,6 +7,7 @@ import { multicall3Address } from '../../chain/multicall.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import { chainUnavailable } from '../../chain/rpc.ts';
 import { transferCall } from '../../chain/tokenCalls.ts';
+import { toldState } from '../../db/settlement/states.ts';
 import type { Authorization, Hex, ParsedPayment } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
@@ -162,7 +163,7 @@ export async function attemptUntilDecided(world: SettlementWorld, terms: Terms, 
 /** State and reason of the payment of an authorization; null without a row. */
 export async function stateOf(world: SettlementWorld, payment: { readonly authorization: Authorization }) {
   const rows = await world.database.query<{ state: string; reason: string | null; tx_hash: string | null; attempts: number }>(
-    'select state, reason, tx_hash, attempts from payment where nonce = $1',
+    `select ${toldState('payment')} as state, reason, tx_hash, attempts from payment where nonce = $1`,
     [payment.authorization.nonce],
   );
   return rows[0] ?? null;

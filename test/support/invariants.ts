@@ -8,6 +8,7 @@ import { listBalances } from '../../chain/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import type { Payment, PaymentRow } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
+import { finalWithBatch } from '../../db/settlement/states.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { Hex } from '../../domain/payload.ts';
 import { isSettled } from '../../domain/payment/state.ts';
@@ -32,7 +33,9 @@ export interface JudgedWorld extends Pick<SettlementWorld, 'database' | 'rpc' | 
 
 /** Throws what vitest throws for the first invariant that does not hold. */
 export async function checkInvariants(world: JudgedWorld, known: Known = {}): Promise<void> {
-  const rows = await world.database.query<PaymentRow & Record<string, unknown>>("select * from payment where mode = 'live'");
+  const rows = await world.database.query<PaymentRow & Record<string, unknown>>(
+    `select *, ${finalWithBatch('payment')} as final_with_batch from payment where mode = 'live'`,
+  );
   const payments = rows.map(paymentFromRow);
   await legsEqualChain(world, payments, known.gifts ?? new Map());
   await authorizationsSettleOnce(world);

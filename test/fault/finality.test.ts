@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { applyEvents } from '../../db/settlement/outcome.ts';
+import type { Payment } from '../../db/settlement/payment.ts';
+import { finaliseBatches, listSettledIn, listUnfinalAlone, listUnfinalBatches, provenOf } from '../../db/settlement/sweep.ts';
+import { watchSettled } from '../../services/settlement/watch.ts';
+import { attempt, look, mine, sendAll, stateOf } from '../support/faults.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import type { SettlementWorld } from '../support/settlement.ts';
+import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+
+let world: SettlementWorld;
+beforeEach(async () => {
+  world = await startSettlement({ automine: true, runBatches: false, waitMs: 20 });
+  await mine(world, 8);
+});
+afterEach(async () => {
+  try {
+    await checkInvariants(world, { isIdle: false });
+  } finally {
+    await world.close();
+  }
+});
+
+/** Payments that settled in one batch, and the batch. */
+async function settledTogether(count: number) {
+  const payments = [];
+  for (let n = 0; n < count; n += 1) {
+    const terms = termsFor(world, newAuthors(1n), { slug: `page-${n}` });
+    const payment = await paymentFor(world, await newPayer(world), terms);
+    await attempt(world, terms, payment);
+    payments.push(payment);
+  }
+  const batchId = await sendAll(world);
+  await look(world, batchId);
+  return { batchId, payments };
+}
+const told = async (payments: readonly Parameters<typeof stateOf>[1][]) => {
+  const rows = await Promise.all(payments.map((payment) => stateOf(world, payment)));
+  return rows.map((row) => row?.state);
+};
+/** What stands in the rows themselves, and which version of them. */
+const rows = () =>
+  world.database.query<{ state: string; version: string }>(
+    'select state, xmin::text as version from payment order by payment_id',
+  );
+const watch = () => watchSettled(world.deps, world.network.id);
+
+test('payments of one batch become final by one row of their batch, none by a row of its own, and are looked at no more', async () => {
+  const { batchId, payments } = await settledTogether(4);
+  const before = await rows();
+  await watch();
+  expect(await told(payments)).toEqual(payments.map(() => 'settled'));
+  await mine(world, 3);
+  await watch();
+  expect(await told(payments)).toEqual(payments.map(() => 'final'));
+  expect(await rows()).toEqual(before);
+  const [batch] = await world.database.query('select final_at is not null as final from settlement_batch where batch_id = $1', [
+    batchId,
+  ]);
+  expect(batch).toEqual({ final: true });
+  expect(await listUnfinalBatches(world.database, world.network.id, 10)).toEqual([]);
+  expect(await listUnfinalAlone(world.database, world.network.id, 10)).toEqual([]);
+});
+
+test('evidence that moved keeps its batch open and no other payment of it: those become final by themselves', async () => {
+  const { batchId, payments } = await settledTogether(3);
+  const [moved, ...others] = payments;
+  if (!moved) throw new Error('no payment');
+  await world.database.query('update payment set block_number = block_number - 1 where nonce = $1', [moved.authorization.nonce]);
+  await mine(world, 3);
+  await watch();
+  expect(await told([moved, ...others])).toEqual(['settled', 'final', 'final']);
+  expect((await rows()).map(({ state }) => state).toSorted()).toEqual(['final', 'final', 'settled']);
+  expect(await listUnfinalBatches(world.database, world.network.id, 10)).toEqual([{ batchId, settled: 1 }]);
+  await watch();
+  expect(await told([moved])).toEqual(['final']);
+});
+
+test('what a reorganisation takes out of a final batch settles anew without being final, and becomes so by itself', async () => {
+  const { batchId, payments } = await settledTogether(2);
+  const before = await listSettledIn(world.database, [batchId]);
+  const [one] = before as [Payment];
+  await mine(world, 3);
+  await watch();
+  const transfer = one.facts.evidence;
+  if (!transfer) throw new Error('a settled payment has no evidence');
+  const { tenantId, paymentId, nonce } = one;
+  const first = { authorization: { nonce } } as (typeof payments)[0];
+  await applyEvents(world.database, [{ tenantId, paymentId, event: { type: 'reorged', transfer } }]);
+  expect(await told([first])).toEqual(['broadcast']);
+  expect((await told(payments)).toSorted()).toEqual(['broadcast', 'final']);
+  await applyEvents(world.database, [{ tenantId, paymentId, event: { type: 'evidence', transfer } }]);
+  expect((await told(payments)).toSorted()).toEqual(['final', 'settled']);
+  expect((await listUnfinalAlone(world.database, world.network.id, 10)).map((row) => row.paymentId)).toEqual([paymentId]);
+  await watch();
+  expect(await told(payments)).toEqual(['final', 'final']);
+  expect((await rows()).map(({ state }) => state).toSorted()).toEqual(['final', 'settled']);
+});
+
+test('a payment that settles while its batch is made final is not final unseen', async () => {
+  const { batchId, payments } = await settledTogether(2);
+  const [late, seen] = (await listSettledIn(world.database, [batchId])) as [Payment, Payment];
+  const { tenantId, paymentId } = late;
+  const transfer = late.facts.evidence;
+  if (!transfer) throw new Error('a settled payment has no evidence');
+  await applyEvents(world.database, [{ tenantId, paymentId, event: { type: 'reorged', transfer } }]);
+  let making: Promise<ReadonlySet<string>> | null = null;
+  const beside = {
+    ...world.database,
+    transaction: ((work, isolation) =>
+      world.database.transaction(async (sql) => {
+        const done = await work(sql);
+        making = finaliseBatches(world.database, [batchId], [provenOf(seen)]);
+        await isWaiting();
+        return done;
+      }, isolation)) as typeof world.database.transaction,
+  };
+  await applyEvents(beside, [{ tenantId, paymentId, event: { type: 'evidence', transfer } }]);
+  expect(await making).toEqual(new Set());
+  expect(await told(payments)).toEqual(['settled', 'settled']);
+});
+
+/** Until a database transaction waits for the lock of another. */
+async function isWaiting(): Promise<void> {
+  const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  await expect.poll(async () => (await world.database.query(waits)).length, { timeout: 5_000, interval: 10 }).toBe(1);
+}
