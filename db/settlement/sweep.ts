@@ -129,7 +129,8 @@ export function provenOf({ paymentId, facts }: Pick<Payment, 'paymentId' | 'fact
 /** Settled payments that no batch makes final, those looked at longest ago first. */
 export async function listUnfinalAlone(sql: Sql, network: string, limit: number): Promise<Payment[]> {
   const rows = await sql.query<Row>(
-    ofStates(`select * from payment_state where network = $1 and ${ALONE} order by coalesce(checked_at, accepted_at) limit $2`),
+    `${ofStates(`select * from payment_state where network = $1 and ${ALONE} order by coalesce(checked_at, accepted_at) limit $2`)}
+      order by coalesce(s.checked_at, s.accepted_at)`,
     [network, limit],
   );
   return rows.map(paymentFromRow);
@@ -149,7 +150,9 @@ export async function listWatched(sql: Sql, network: string, limit: number, sent
   const sent = `stage = 'under_way' and state = 'broadcast' and watched and mode = 'live'
         and accepted_at < now() - make_interval(secs => $3::double precision / 1000)`;
   const turns = [turn("watch_side = 'carried'"), turn("watch_side = 'unsent'"), turn(sent)];
-  const rows = await sql.query<Row>(ofStates(turns.join(' union all ')), [network, limit, sentMs]);
+  // A join keeps no order: what bytes of ours carried comes first, and of each side what waits longest.
+  const order = 'order by (s.batch_id is null), coalesce(s.checked_at, s.accepted_at)';
+  const rows = await sql.query<Row>(`${ofStates(turns.join(' union all '))} ${order}`, [network, limit, sentMs]);
   return rows.map(paymentFromRow);
 }
 

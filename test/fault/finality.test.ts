@@ -41,7 +41,7 @@ const told = async (payments: readonly Parameters<typeof stateOf>[1][]) => {
 /** What stands in the rows themselves, and which version of them. */
 const rows = () =>
   world.database.query<{ state: string; version: string }>(
-    'select state, xmin::text as version from payment order by payment_id',
+    'select state, xmin::text as version from payment_state order by payment_id',
   );
 const watch = () => watchSettled(world.deps, world.network.id);
 

@@ -279,11 +279,11 @@ test('a payment is shown with its evidence and the workflow that carries it, and
   const { paymentId, txHash } = await insertCrossing(database, { tenantId, legs: [{ toAddress: '0xaa', amountMicro: 1_000 }] });
   const batchId = crypto.randomUUID();
   await database.query(
-    `with made as (insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce)
-       values ($1, 'eip155:84532', '0xrelayer', 'settle', $3, 7))
-     update payment set batch_id = $1, checked_at = now() where payment_id = $2`,
-    [batchId, paymentId, `settle:eip155:84532:${batchId}`],
+    `insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce)
+       values ($1, 'eip155:84532', '0xrelayer', 'settle', $2, 7)`,
+    [batchId, `settle:eip155:84532:${batchId}`],
   );
+  await database.query('update payment set batch_id = $1, checked_at = now() where payment_id = $2', [batchId, paymentId]);
   await database.query(
     `insert into chain_transfer (network, tx_hash, log_position, log_index, block_number, block_hash, block_time, token, from_address,
        to_address, amount_micro, payer, nonce)

@@ -50,7 +50,7 @@ test('the data of the previous release is upgraded, and its statements still wor
   await runOldStatements(database.app, beside, 'next.example');
   const change = query(database.app, "update payment set pay_to = 'other' where tenant_id = $1", [beside]);
   await expect(change).rejects.toThrow(/permission denied for table payment_intake/);
-  const kept = `select t.plan, h.host, p.state, p.recorded, m.user_id, a.email, l.quoted_at is not null as heard
+  const kept = `select t.plan, h.host, p.state, p.own_finality, p.recorded, m.user_id, a.email, l.quoted_at is not null as heard
     from tenant as t join tenant_host as h using (tenant_id) join payment as p using (tenant_id) join member as m using (tenant_id)
       join alert_address as a using (tenant_id) join host_liveness as l on l.tenant_id = t.tenant_id and l.host = h.host
     where t.tenant_id = $1`;
@@ -62,6 +62,7 @@ test('the data of the previous release is upgraded, and its statements still wor
       plan: 'studio',
       host,
       state: 'settled',
+      own_finality: true, // no batch makes final what the version before settled
       recorded: true,
       user_id: 'writer-1',
       email: 'owner@old.example',

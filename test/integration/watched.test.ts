@@ -40,7 +40,7 @@ test('what is watched is read in the order of its turns, however much else is: n
     return JSON.stringify(explained);
   });
   expect(plan.match(/payment_watched/g)).toHaveLength(2);
-  expect(plan.match(/Sort Key/g)).toHaveLength(1); // of the few on their way
+  expect(plan.match(/Sort Key/g)).toHaveLength(2); // of the few on their way, and of what a round takes
   expect(plan).toMatch(/payment_under_way/);
 });
 
