@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Keyring } from '../../adapters/jws.ts';
 import { isServiceError } from '../../domain/errors.ts';
@@ -7,6 +6,7 @@ import type { SettleReceipt } from '../../services/answers/receipt.ts';
 import { PaymentError } from '../../services/answers/receipt.ts';
 import { createPurchaseStart } from '../../services/licences/start.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
+import { newPaymentId } from '../../services/settlement/paymentId.ts';
 import type { SettleRequest } from '../../services/settlement/settle.ts';
 import { settle } from '../../services/settlement/settle.ts';
 import { createBatchStart } from '../../services/settlement/start.ts';
@@ -31,7 +31,7 @@ export function openSettlement({ settlement, client, keyring, issuerOf, directUr
   const waiter = openWaiter({ database, directUrl, log });
   const starter = createBatchStarter({ log, start: createBatchStart(() => client, TASK_QUEUE) });
   const onPurchase = createPurchaseStart(client, TASK_QUEUE, log);
-  const deps = { ...settlement, waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, newId: randomUUID, onPurchase };
+  const deps = { ...settlement, waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, newId: newPaymentId, onPurchase };
   return {
     settle: (request: SettleRequest): Promise<SettleReceipt> => measured(settlement.metrics, () => settle(deps, request)),
     close: async (): Promise<void> => {

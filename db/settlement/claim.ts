@@ -9,6 +9,7 @@ import { lockPayers, readPayers } from './queue.ts';
 import type { Lane, RelayerRef, SignedBatch } from './relayer.ts';
 import { insertBatch, lockLane } from './relayer.ts';
 import { rememberSellers } from './splits.ts';
+import { KEYED, UPSERT } from './states.ts';
 
 /** What a claim did with the proposals it was given. */
 export type ClaimResult =
@@ -67,14 +68,15 @@ export async function markClaimed(
   settler: 'relayer' | 'facilitator' = 'relayer',
 ): Promise<void> {
   const moved = payments.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
-  // coalesce hides the state from the planner: it would read every open payment for each one claimed, by the index of open ones.
   const rows = await sql.query(
-    `update payment_state as s set state = 'broadcast', batch_id = $3, settler = $4, batch_size = $5
-       from unnest($1::uuid[], $2::uuid[]) as taken (tenant_id, payment_id)
-      where s.tenant_id = taken.tenant_id and s.payment_id = taken.payment_id
-        and coalesce(s.state, '') = 'accepted' and coalesce(s.batch_id) is null
-      returning s.payment_id`,
+    `${UPSERT} state, batch_id, settler, batch_size)
+     select ${KEYED} 'broadcast', $3, $4, $5 from unnest($1::uuid[], $2::uuid[]) as taken (tenant_id, payment_id)
+     on conflict (tenant_id, payment_id) do update set
+       state = excluded.state, batch_id = excluded.batch_id, settler = excluded.settler, batch_size = excluded.batch_size
+     where s.state = 'accepted' and s.batch_id is null
+     returning s.payment_id`,
     [moved.map((p) => p.tenantId), moved.map((p) => p.paymentId), batchId, settler, moved.length],
+    'mark-claimed',
   );
   if (rows.length !== payments.length) throw new Error('a claimed payment was not open any more');
   await rememberSellers(sql, payments);

@@ -39,7 +39,6 @@ export async function sweepHeld(database: Database, network: string, limit: numb
       await lockPurchases(sql, [sale]);
       const decided = await decideHeld(sql, [sale]);
       await writeStates(sql, decided);
-      if (decided.length > 0) await sql.query("select pg_notify('payment_decided', '')");
       return decided;
     });
     released.push(...listReleased(changes));

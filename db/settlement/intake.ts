@@ -2,8 +2,8 @@ import type { GuardDecision, Sibling } from '../../domain/payment/guard.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import { LEADING_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
-import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { legsToRows, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
+import type { AwaitedLicence, Payment, PaymentRow } from './payment.ts';
+import { legsToRows, PAYMENT_COLUMNS, paymentFromRow, stateOf } from './payment.ts';
 import { sqlStates } from './states.ts';
 
 /** A payment before its first row: everything but what happens to it later. */
@@ -19,7 +19,9 @@ export type NewPayment = Omit<
   | 'at'
   | 'decidedAt'
   | 'licence'
+  | 'awaited'
 > & {
+  readonly awaited?: AwaitedLicence;
   readonly keyId: string | null;
   readonly quoteId: string;
   /** Gas it needs at most in a batch of its own. */
@@ -31,7 +33,7 @@ const INTAKE = [
   ...(['tenant_id', 'payment_id', 'mode', 'network', 'asset', 'payer', 'pay_to', 'nonce', 'valid_after'] as const),
   ...(['valid_before', 'signature', 'x402_version', 'host', 'slug', 'resource', 'resource_key', 'kind', 'purpose'] as const),
   ...(['amount_micro', 'legs', 'leg_words', 'router', 'binding', 'agent', 'key_id', 'account_id', 'licence_offer_id'] as const),
-  ...(['repeats_licence', 'planned_gas'] as const),
+  ...(['repeats_licence', 'planned_gas', 'wait_ms', 'licence_seconds', 'signing_kid'] as const),
 ] as const;
 /** What becomes of it begins with these. */
 const STATE = [
@@ -138,31 +140,25 @@ export interface PurchaseKey {
   readonly kind: string;
 }
 
-/** What each payment of a list is a purchase of, in any order. */
-export async function listPurchaseKeys(sql: Sql, refs: readonly PaymentRef[]): Promise<PurchaseKey[]> {
-  if (refs.length === 0) return [];
-  const rows = await sql.query<{ tenant_id: string; payer: string; resource_key: string; kind: string }>(
-    `select tenant_id, payer, resource_key, kind from payment_intake
-       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)`,
-    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
-    'list-purchase-keys',
-  );
-  return rows.map((row) => ({ tenantId: row.tenant_id, payer: row.payer, resourceKey: row.resource_key, kind: row.kind }));
+/** The one order in which purchases are locked, whoever locks several. */
+export const IN_KEY_ORDER = 'order by tenant_id, payer collate "C", resource_key collate "C", kind collate "C"';
+
+/** A statement that locks the purchases that a query gives, making those that are missing (safety 14). */
+export function lockPurchasesSql(query: string): string {
+  return `insert into open_purchase (tenant_id, payer, resource_key, kind)
+     select distinct tenant_id, payer collate "C", resource_key collate "C", kind collate "C" from (${query}) as purchase ${IN_KEY_ORDER}
+     on conflict (tenant_id, payer, resource_key, kind) do update set kind = excluded.kind`;
 }
 
 /** Locks the purchase rows of a list in key order, making those that are missing (safety 14). */
 export async function lockPurchases(sql: Sql, keys: readonly PurchaseKey[]): Promise<void> {
-  const sorted = [...new Map(keys.map((key) => [purchaseText(key), key]))].sort(([a], [b]) => (a < b ? -1 : 1));
-  const list = sorted.map(([, key]) => key);
-  if (list.length === 0) return;
+  if (keys.length === 0) return;
   await sql.query(
-    `insert into open_purchase (tenant_id, payer, resource_key, kind)
-     select tenant_id, payer, resource_key, kind
-       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
-            as purchase (tenant_id, payer, resource_key, kind, position)
-      order by position
-     on conflict (tenant_id, payer, resource_key, kind) do update set kind = excluded.kind`,
-    [list.map((k) => k.tenantId), list.map((k) => k.payer), list.map((k) => k.resourceKey), list.map((k) => k.kind)],
+    lockPurchasesSql(
+      'select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as asked (tenant_id, payer, resource_key, kind)',
+    ),
+    [keys.map((k) => k.tenantId), keys.map((k) => k.payer), keys.map((k) => k.resourceKey), keys.map((k) => k.kind)],
+    'lock-purchases',
   );
 }
 
@@ -183,11 +179,11 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
     settled_at: Date | null;
     licence_expires_at: string | null;
   }>(
-    `select asked_by, payment_id, s.state, i.amount_micro, coalesce(s.settled_at, s.decided_at) as settled_at, s.licence_expires_at
+    `select asked_by, i.payment_id, s.state, i.amount_micro, coalesce(s.settled_at, s.decided_at) as settled_at, s.licence_expires_at
        from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
             as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)
        join payment_intake as i using (tenant_id, payer, resource_key, kind, mode, purpose)
-       join payment_state as s using (tenant_id, payment_id)
+       cross join lateral ${stateOf('i')} as s
       where s.state in (${sqlStates(LEADING_STATES)})
          or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours')
       order by i.accepted_at desc`,
@@ -223,14 +219,13 @@ async function insertRows(
 ): Promise<ReadonlyMap<string, Payment>> {
   if (decided.length === 0) return new Map();
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `with fresh as materialized (
-       select * from jsonb_populate_recordset(null::payment, $1)
-     ), i as (
-       insert into payment_intake (${INTAKE.join(', ')}) select ${INTAKE.join(', ')} from fresh returning *
+    `with i as (
+       insert into payment_intake (${INTAKE.join(', ')})
+       select ${INTAKE.join(', ')} from jsonb_populate_recordset(null::payment_intake, $1) returning *
      ), s as (
        insert into payment_state (${STATE.join(', ')}, accepted_at, settler, decided_at)
        select ${STATE.join(', ')}, now(), case when mode = 'mock' then 'mock' else 'relayer' end, case when state = 'superseded' then now() end
-         from fresh returning *
+         from jsonb_populate_recordset(null::payment_state, $1) returning *
      )
      select ${PAYMENT_COLUMNS} from i join s using (tenant_id, payment_id)`,
     [JSON.stringify(decided.map(({ payment, decision }) => rowOf(payment, decision)))],
@@ -274,6 +269,9 @@ function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof INT
     account_id: payment.accountId,
     licence_offer_id: payment.licenceOfferId,
     planned_gas: payment.plannedGas.toString(),
+    wait_ms: payment.awaited?.waitMs ?? null,
+    licence_seconds: payment.awaited?.lifeSeconds ?? null,
+    signing_kid: payment.awaited?.kid ?? null,
   };
 }
 

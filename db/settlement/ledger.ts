@@ -4,6 +4,7 @@ import { retryConflicts } from '../database.ts';
 import { crossingRollups, insertAndRollUp } from '../rollups.ts';
 import type { Change } from './outcome.ts';
 import type { StoredAgent } from './payment.ts';
+import { intakeOf } from './payment.ts';
 
 /**
  * Writes what decisions add to the ledger: crossings, observations, and their rollups. Call it as the last write of the
@@ -43,7 +44,7 @@ async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<vo
              from jsonb_array_elements(coalesce(standing.legs, payment.legs)) with ordinality as list (leg, n)
          ) else payment.legs end,
          payment.payer, payment.agent ->> 'label', payment.at
-       from wanted join payment_intake as payment using (tenant_id, payment_id)
+       from wanted cross join lateral ${intakeOf('wanted')} as payment
          left join lateral (
            select crossing.legs from crossing
             where wanted.negative and crossing.tenant_id = wanted.tenant_id and crossing.payment_id = wanted.payment_id
@@ -106,7 +107,7 @@ async function recordObservations(sql: Sql, changes: readonly Change[]): Promise
        payment.agent ->> 'verifiedAgent', (payment.agent ->> 'sigInvalid')::boolean, payment.at
      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::smallint[], $5::text[])
        as entry (tenant_id, payment_id, verdict, count, reason)
-     join payment_intake as payment using (tenant_id, payment_id)
+       cross join lateral ${intakeOf('entry')} as payment
      where payment.mode = 'live'`,
     [
       rows.map((row) => row.payment.tenantId),

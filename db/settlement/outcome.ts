@@ -7,10 +7,9 @@ import { isTransientError } from '../database.ts';
 import { recordLicences } from '../licences/record.ts';
 import { addStrikes } from './admission.ts';
 import { decideHeld, listReleased } from './held.ts';
-import { listPurchaseKeys, lockPurchases } from './intake.ts';
 import { recordLedger } from './ledger.ts';
+import { lockPayments } from './lock.ts';
 import type { Payment, PaymentRef } from './payment.ts';
-import { listPayments } from './payment.ts';
 import { reopenBatches } from './relayer.ts';
 import { rememberSellers } from './splits.ts';
 import { writeStates } from './states.ts';
@@ -81,8 +80,7 @@ export function mergeApplied(a: Applied, b: Applied): Applied {
 }
 
 async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Promise<Applied> {
-  await lockPurchases(sql, await listPurchaseKeys(sql, occurrences));
-  const payments = new Map((await listPayments(sql, occurrences, true)).map((payment) => [payment.paymentId, payment]));
+  const payments = new Map((await lockPayments(sql, occurrences)).map((payment) => [payment.paymentId, payment]));
   const decided: Change[] = [];
   for (const occurrence of occurrences) {
     const payment = payments.get(occurrence.paymentId);
@@ -91,13 +89,10 @@ async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Prom
     if (next !== payment.facts) decided.push({ payment, next, effects, occurrence });
     payments.set(occurrence.paymentId, { ...payment, facts: next });
   }
-  const conflicting = await claimTransfers(sql, decided);
+  const { conflicting, anyHeld } = await claimTransfers(sql, decided);
   const changes = decided.filter((change) => !conflicting.has(change.payment.paymentId));
-  const queued = await decideHeld(
-    sql,
-    changes.filter(freesHeld).map((change) => change.payment),
-    changes,
-  );
+  const sales = anyHeld ? changes.filter(freesHeld).map((change) => change.payment) : [];
+  const queued = await decideHeld(sql, sales, changes);
   await writeStates(sql, [...changes, ...queued]);
   const resend = changes.filter((change) => change.effects.some((effect) => effect.type === 'resend'));
   await reopenBatches(
@@ -111,7 +106,6 @@ async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Prom
   await raiseAlerts(sql, changes, conflicting);
   await recordLicences(sql, changes);
   await recordLedger(sql, changes);
-  if (changes.length > 0) await sql.query("select pg_notify('payment_decided', '')");
   return {
     changed: changes.map((change) => change.payment),
     released: listReleased(queued),
@@ -120,8 +114,14 @@ async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Prom
   };
 }
 
-/** Releases and takes transfer claims; returns the payments whose transfer another payment holds (safety 1). */
-async function claimTransfers(sql: Sql, changes: readonly Change[]): Promise<Set<string>> {
+/**
+ * Releases and takes transfer claims; gives the payments whose transfer another payment holds (safety 1), and whether anything at all is held
+ * now, under the locks of the purchases.
+ */
+async function claimTransfers(
+  sql: Sql,
+  changes: readonly Change[],
+): Promise<{ readonly conflicting: ReadonlySet<string>; readonly anyHeld: boolean }> {
   const released = changes.filter((change) => change.effects.some((effect) => effect.type === 'unclaimTransfer'));
   if (released.length > 0) {
     await sql.query(
@@ -133,16 +133,20 @@ async function claimTransfers(sql: Sql, changes: readonly Change[]): Promise<Set
   const claims = changes.flatMap((change) =>
     change.effects.flatMap((effect) => (effect.type === 'claimTransfer' ? [{ change, transfer: effect.transfer }] : [])),
   );
-  if (claims.length === 0) return new Set();
+  if (changes.length === 0) return { conflicting: new Set(), anyHeld: false };
   // Money that came without a claim of ours lies in the split; who sells through it is known now.
   await rememberSellers(
     sql,
     claims.map((c) => c.change.payment),
   );
-  const held = await sql.query<{ payment_id: string }>(
-    `insert into transfer_claim (network, tx_hash, log_position, tenant_id, payment_id)
-     select * from unnest($1::text[], $2::text[], $3::int[], $4::uuid[], $5::uuid[])
-     on conflict do nothing returning payment_id`,
+  const [row] = await sql.query<{ claimed: string[]; any_held: boolean }>(
+    `with claimed as (
+       insert into transfer_claim (network, tx_hash, log_position, tenant_id, payment_id)
+       select * from unnest($1::text[], $2::text[], $3::int[], $4::uuid[], $5::uuid[])
+       on conflict do nothing returning payment_id
+     )
+     select array(select payment_id from claimed) as claimed,
+       exists (select 1 from payment_state where stage = 'held' order by network, accepted_at limit 1) as any_held`,
     [
       claims.map((c) => c.change.payment.network),
       claims.map((c) => c.transfer.txHash),
@@ -150,9 +154,11 @@ async function claimTransfers(sql: Sql, changes: readonly Change[]): Promise<Set
       claims.map((c) => c.change.payment.tenantId),
       claims.map((c) => c.change.payment.paymentId),
     ],
+    'claim-transfers',
   );
-  const got = new Set(held.map((row) => row.payment_id));
-  return new Set(claims.map((c) => c.change.payment.paymentId).filter((id) => !got.has(id)));
+  const got = new Set(row?.claimed);
+  const conflicting = new Set(claims.map((c) => c.change.payment.paymentId).filter((id) => !got.has(id)));
+  return { conflicting, anyHeld: row?.any_held ?? true };
 }
 
 /** True when held payments of the same sale are to be decided: it settled, or it does not lead any more. */

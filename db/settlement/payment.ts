@@ -70,9 +70,21 @@ export interface Payment extends PaymentRef {
   readonly at: Date;
   readonly decidedAt: Date | null;
   readonly licence: StoredLicence | null;
+  readonly awaited: AwaitedLicence | null;
 }
 
-/** The licence of a payment, fixed when success was first answered (safety 13). Seconds. */
+/**
+ * What the licence of a payment is made of if it settles while its caller waits, as the process said that took it in and will sign it. Null
+ * where nothing of it is known: the licence is fixed when success is first answered.
+ */
+export interface AwaitedLicence {
+  /** How long the caller waits from `acceptedAt`. */
+  readonly waitMs: number;
+  readonly lifeSeconds: number;
+  readonly kid: string;
+}
+
+/** The licence of a payment, fixed once, when it settled or when success was first answered (safety 13). Seconds. */
 export interface StoredLicence {
   readonly jti: string;
   readonly issuedAtSeconds: number;
@@ -86,7 +98,7 @@ export const PAYMENT_COLUMNS = `s.tenant_id, s.payment_id, i.mode, i.network, i.
   i.binding, i.purpose, i.account_id, i.licence_offer_id, i.agent, s.state, s.batch_id, s.batch_size, s.attempts, s.reason, s.raw_reason,
   s.sentence, s.recorded, s.failure_observed, s.watched, s.successor_id, i.repeats_licence, s.unused_at_block, s.tx_hash, s.log_position,
   s.block_number, i.accepted_at, i.at, s.decided_at, s.licence_jti, s.licence_issued_at, s.licence_expires_at, s.licence_kid,
-  ${finalWithBatch('s')} as final_with_batch`;
+  i.wait_ms, i.licence_seconds, i.signing_kid, ${finalWithBatch('s')} as final_with_batch`;
 
 /** The row as pg gives it. */
 export interface PaymentRow {
@@ -142,6 +154,9 @@ export interface PaymentRow {
   licence_issued_at: string | null;
   licence_expires_at: string | null;
   licence_kid: string | null;
+  wait_ms?: number | null;
+  licence_seconds?: number | null;
+  signing_kid?: string | null;
 }
 
 /** The stored form of legs: amounts as text, since JSON numbers are not exact. */
@@ -190,7 +205,13 @@ export function paymentFromRow(row: PaymentRow): Payment {
     at: row.at,
     decidedAt: row.decided_at,
     licence: licenceFromRow(row),
+    awaited: awaitedFromRow(row),
   };
+}
+
+/** Null of a row of the view, too, which has none of it. */
+function awaitedFromRow({ wait_ms: waitMs, licence_seconds: lifeSeconds, signing_kid: kid }: PaymentRow): AwaitedLicence | null {
+  return waitMs && lifeSeconds && kid ? { waitMs, lifeSeconds, kid } : null;
 }
 
 function factsFromRow(row: PaymentRow): PaymentFacts {
@@ -233,14 +254,36 @@ export async function findPayment(sql: Sql, ref: PaymentRef): Promise<Payment | 
   return rows[0] ? paymentFromRow(rows[0]) : null;
 }
 
+/**
+ * What was taken in with the payment that a row of `of` names. It is found by the index of payment ids alone, the site is only compared: while
+ * tables are small every index that begins with the site looks as good, and a plan made then would go on to read all payments of a site.
+ */
+export function intakeOf(of: string): string {
+  return `(select * from payment_intake
+     where payment_id = ${of}.payment_id and coalesce(tenant_id, ${of}.tenant_id) = ${of}.tenant_id offset 0)`;
+}
+
+/** What became of the payment that a row of `of` names; with `lock` it is held until the database transaction ends. */
+export function stateOf(of: string, lock = false): string {
+  return `(select * from payment_state
+     where tenant_id = ${of}.tenant_id and payment_id = ${of}.payment_id ${lock ? 'for update' : 'offset 0'})`;
+}
+
+/** Each payment once, in the order in which Postgres sorts keys. */
+export function inKeyOrder(refs: readonly PaymentRef[]): readonly PaymentRef[] {
+  const keyed = new Map(refs.map((ref) => [`${ref.tenantId}${ref.paymentId}`, ref]));
+  return [...keyed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref);
+}
+
 /** The payments of a list that exist, in key order; with `lock` their states are held until the database transaction ends. */
 export async function listPayments(sql: Sql, refs: readonly PaymentRef[], lock = false): Promise<Payment[]> {
-  if (refs.length === 0) return [];
+  const sorted = inKeyOrder(refs);
+  if (sorted.length === 0) return [];
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `select ${PAYMENT_COLUMNS} from payment_state as s join payment_intake as i using (tenant_id, payment_id)
-       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)
-      order by tenant_id, payment_id ${lock ? 'for update of s' : ''}`,
-    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
+    `select ${PAYMENT_COLUMNS} from unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id)
+       cross join lateral ${stateOf('wanted', lock)} as s cross join lateral ${intakeOf('wanted')} as i`,
+    [sorted.map((ref) => ref.tenantId), sorted.map((ref) => ref.paymentId)],
+    lock ? 'hold-payments' : 'list-payments',
   );
   return rows.map(paymentFromRow);
 }
@@ -249,7 +292,7 @@ export async function listPayments(sql: Sql, refs: readonly PaymentRef[], lock =
 export function carriedBySql(columns: string, batchId: string): string {
   return `select ${columns} from settlement_batch as batch
      cross join lateral unnest(batch.tenant_ids, batch.payment_ids) as carried (tenant_id, payment_id)
-     join payment_state as s using (tenant_id, payment_id) join payment_intake as i using (tenant_id, payment_id)
+     cross join lateral ${stateOf('carried')} as s cross join lateral ${intakeOf('carried')} as i
     where batch.batch_id = ${batchId} and s.batch_id = batch.batch_id`;
 }
 
@@ -258,9 +301,10 @@ export async function countBroadcast(sql: Sql, batchId: string): Promise<number>
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from settlement_batch as batch
        cross join lateral unnest(batch.tenant_ids, batch.payment_ids) as carried (tenant_id, payment_id)
-       join payment_state as s using (tenant_id, payment_id)
+       cross join lateral ${stateOf('carried')} as s
       where batch.batch_id = $1 and s.batch_id = $1 and s.state = 'broadcast'`,
     [batchId],
+    'count-broadcast',
   );
   return rows[0]?.count ?? 0;
 }
@@ -268,8 +312,9 @@ export async function countBroadcast(sql: Sql, batchId: string): Promise<number>
 /** The payments that a batch carries or carried last. */
 export async function listBatchPayments(sql: Sql, batchId: string): Promise<Payment[]> {
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `${carriedBySql(PAYMENT_COLUMNS, '$1')} order by tenant_id, payment_id`,
+    `${carriedBySql(PAYMENT_COLUMNS, '$1')} order by s.tenant_id, s.payment_id`,
     [batchId],
+    'list-batch-payments',
   );
   return rows.map(paymentFromRow);
 }

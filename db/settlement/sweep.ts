@@ -2,7 +2,7 @@ import type { Proven } from '../../domain/payment/finality.ts';
 import { isFinalTogether } from '../../domain/payment/finality.ts';
 import type { Database, Sql } from '../database.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { carriedBySql, evidenceFromRow, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
+import { carriedBySql, evidenceFromRow, intakeOf, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
 import type { Batch } from './relayer.ts';
 import { isInStates } from './states.ts';
 
@@ -37,15 +37,15 @@ export async function listStaleAccepted(sql: Sql, network: string, olderThanMs: 
   const rows = await sql.query<Row>(
     `${ofStates(`select * from payment_state where network = $1 and mode = 'live' and stage = 'under_way' and state = 'accepted'
         and batch_id is null and accepted_at < now() - make_interval(secs => $2::double precision / 1000)
-      order by accepted_at limit $3`)} order by i.accepted_at`,
+      order by accepted_at limit $3`)}`,
     [network, olderThanMs, limit],
   );
   return rows.map(paymentFromRow);
 }
 
-/** A query for the payments of some states, which are found by their own indexes. */
+/** A query for the payments of some states, which are found by their own indexes, in their order. */
 function ofStates(query: string): string {
-  return `select ${PAYMENT_COLUMNS} from (${query}) as s join payment_intake as i using (tenant_id, payment_id)`;
+  return `select ${PAYMENT_COLUMNS} from (${query}) as s cross join lateral ${intakeOf('s')} as i`;
 }
 
 /** A batch on its way to final. */

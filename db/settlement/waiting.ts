@@ -1,7 +1,7 @@
 import { ANSWERED_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
+import { intakeOf, PAYMENT_COLUMNS, paymentFromRow, stateOf } from './payment.ts';
 import { sqlStates } from './states.ts';
 
 /**
@@ -11,13 +11,13 @@ import { sqlStates } from './states.ts';
 export async function listDecided(sql: Sql, refs: readonly PaymentRef[]): Promise<Payment[]> {
   if (refs.length === 0) return [];
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `select ${PAYMENT_COLUMNS} from payment_state as s
-       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)
-       join payment_intake as i using (tenant_id, payment_id)
-       left join payment_state as successor on successor.tenant_id = s.tenant_id and successor.payment_id = s.successor_id
+    `select ${PAYMENT_COLUMNS} from unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id)
+       cross join lateral ${stateOf('wanted')} as s cross join lateral ${intakeOf('wanted')} as i
       where s.state in (${sqlStates(ANSWERED_STATES)})
-         or (s.state = 'superseded' and successor.state in (${sqlStates(ANSWERED_STATES)}))`,
+         or (s.state = 'superseded' and (select state from payment_state as successor
+           where successor.tenant_id = s.tenant_id and successor.payment_id = s.successor_id) in (${sqlStates(ANSWERED_STATES)}))`,
     [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
+    'list-decided',
   );
   return rows.map(paymentFromRow);
 }

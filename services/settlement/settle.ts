@@ -241,6 +241,7 @@ function newPayment(
     agent: storedAgent(request.agent),
     keyId: request.keyId,
     quoteId: terms.quoteId,
+    awaited: { waitMs: deps.settings.waitMs, lifeSeconds: deps.licenceLifeSeconds, kid: deps.signer.current().kid },
   };
 }
 

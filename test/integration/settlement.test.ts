@@ -1,12 +1,14 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { listBalances } from '../../chain/states.ts';
 import { recordActualLegs } from '../../db/corrections.ts';
+import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { PaymentRow } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
 import { finalWithBatch, toldState } from '../../db/settlement/states.ts';
 import { PaymentError } from '../../services/answers/receipt.ts';
+import type { SettleDeps } from '../../services/settlement/settle.ts';
 import { sweepNetwork } from '../../services/settlement/sweep.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf } from '../support/payments.ts';
@@ -232,6 +234,52 @@ test('the service role cannot change or delete crossings, legs and what was take
   }
   const unequal = "update payment set amount_micro = amount_micro + 1 where slug = 'three'";
   await expect(query(world.ownerUrl, unequal)).rejects.toThrow(/check/);
+});
+
+test('what settles while its caller waits has its licence from its settlement on, and one whose caller is gone when it is answered', async () => {
+  const licenceOf = async (slug: string) => {
+    const [row] = await world.database.query<{ issued: boolean | null; life: string | null; settled: boolean }>(
+      `select abs(licence_issued_at - extract(epoch from settled_at)) <= 1 as issued, licence_expires_at - licence_issued_at as life,
+         state in ('settled', 'final') as settled from payment where slug = $1`,
+      [slug],
+    );
+    return row;
+  };
+  const fixed = { issued: true, life: '600', settled: true };
+  const none = { issued: null, life: null, settled: true };
+  const buy = async (slug: string, changes: Partial<SettleDeps>) => {
+    const terms = termsFor(world, newAuthors(1n), { slug });
+    const payment = await paymentFor(world, await newPayer(world), terms);
+    const answer = () => pay({ ...world, settleDeps: { ...world.settleDeps, ...changes } }, terms, payment);
+    return { answer, first: await answer().catch((error: unknown) => error) };
+  };
+  // A process that cannot fix a licence itself.
+  const unable: Database['query'] = (text, ...rest) =>
+    text.includes('update payment_state') ? Promise.reject(new Error('no')) : world.database.query(text, ...rest);
+  const database = { ...world.database, query: unable };
+  const waited = await buy('waits', { database });
+  expect(waited.first).toMatchObject({ settlementRefKind: 'txHash' });
+  expect(await licenceOf('waits')).toEqual(fixed);
+  expect(await waited.answer()).toEqual(waited.first);
+
+  const { settings } = world.settleDeps;
+  const { answer, first } = await buy('gone', { settings: { ...settings, waitMs: 1 } });
+  expect(first).toMatchObject({ code: 'settlement_pending' });
+  await expect.poll(async () => (await licenceOf('gone'))?.settled, { timeout: 60_000, interval: 50 }).toBe(true);
+  expect(await licenceOf('gone')).toEqual(none);
+  const receipt = await answer();
+  expect(await answer()).toEqual(receipt);
+  expect((await licenceOf('gone'))?.life).toBe('600');
+
+  // A key that was retired while its caller waited signs nothing more.
+  const { kid } = world.settleDeps.signer.current();
+  await query(world.ownerUrl, 'update signing_key set retired_at = now() where kid = $1', [kid]);
+  try {
+    expect((await buy('retired', { database })).first).toMatchObject({ message: 'no' });
+    expect(await licenceOf('retired')).toEqual(none);
+  } finally {
+    await query(world.ownerUrl, 'update signing_key set retired_at = null where kid = $1', [kid]);
+  }
 });
 
 test('a ledger that takes too long decides nothing: 503 without a word of reports at first, settlement_pending once the row exists', async () => {

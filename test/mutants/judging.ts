@@ -167,7 +167,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'final-beside-a-settlement',
     rule: 3,
     bug: 'a payment that settles while its batch is made final becomes final unseen',
-    edits: [{ file: 'db/settlement/states.ts', search: ' order by batch_id for key share', replace: '' }],
+    edits: [{ file: 'db/settlement/states.ts', search: ' for key share', replace: '' }],
     test: { file: finality, name: 'a payment that settles while its batch is made final' },
   },
   {

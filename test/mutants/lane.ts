@@ -41,7 +41,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'db/settlement/claim.ts',
-        search: "and coalesce(s.state, '') = 'accepted' and coalesce(s.batch_id) is null\n",
+        search: "where s.state = 'accepted' and s.batch_id is null\n",
         replace: '\n',
       },
     ],

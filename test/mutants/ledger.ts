@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
+const settlement = 'test/integration/settlement.test.ts';
 const guard = 'test/fault/guard.test.ts';
 const payouts = 'test/fault/payouts.test.ts';
 const traced = {
@@ -65,6 +66,32 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: guard, name: 'a held payment is answered with the sale that settled while it waited' },
+  },
+  {
+    id: 'licence-before-its-caller-is-back',
+    rule: 13,
+    bug: 'a licence is issued with the settlement when nobody waits for it any more: it ends before its caller comes back',
+    edits: [
+      {
+        file: 'db/settlement/states.ts',
+        search: 'clock_timestamp() < decided.awaited_until',
+        replace: 'decided.awaited_until is not null',
+      },
+    ],
+    test: { file: settlement, name: 'what settles while its caller waits has its licence from its settlement on' },
+  },
+  {
+    id: 'licence-by-a-retired-key',
+    rule: 13,
+    bug: 'a settlement fixes a licence whose key was retired while its caller waited',
+    edits: [
+      {
+        file: 'db/settlement/states.ts',
+        search: 'key.kid = decided.signing_kid and key.retired_at is null',
+        replace: 'key.kid = decided.signing_kid',
+      },
+    ],
+    test: { file: settlement, name: 'what settles while its caller waits has its licence from its settlement on' },
   },
   {
     id: 'test-sale-answers-a-live-one',
