@@ -1,6 +1,6 @@
 /**
- * Reports of a busy site over 1 and 10 million crossings and as many observations of 200 sites, beside the plain aggregate of the
- * same rows, whose answers must be the same; the CSV beside COPY, the PDF beside quotes, the newest page over HTTP.
+ * Reports of a busy site over HTTP, over 1 and 10 million crossings and as many observations of 200 sites, beside the plain aggregate
+ * of the same rows, whose answers must be the same; the CSV beside COPY, the PDF beside quotes, the newest page.
  */
 import type { Bench, BenchOptions } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';
@@ -11,7 +11,7 @@ import { BUSY, HOSTS } from './records/load.ts';
 import type { RecordStore } from './records/store.ts';
 import { sharedRecordStore } from './records/store.ts';
 import type { Measured } from './records/totals.ts';
-import { figuresOf, LENGTHS, measurePair, pairsOf } from './records/totals.ts';
+import { bytesFigure, figuresOf, LENGTHS, measurePair, pairsOf } from './records/totals.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -22,6 +22,7 @@ export const reportsBench: Bench = {
   run: async (options) => {
     const [few, many] = options.quick ? [null, 20_000] : [1_000_000, 10_000_000];
     const small = few === null ? null : await measureTotals(await sharedRecordStore(few, options), few, options);
+    const bytes = few === null ? [] : [await bytesFigure(await sharedRecordStore(few, options), few)];
     const store = await sharedRecordStore(many, options);
     const large = await measureTotals(store, many, options);
     const flat = LENGTHS.flatMap(({ id }) =>
@@ -29,7 +30,7 @@ export const reportsBench: Bench = {
     );
     const csv = await measureCsv(store, options.quick);
     options.log('CSV measured');
-    return [...large.figures, ...flat, ...csv, ...(await overHttp(store, options))];
+    return [...large.figures, ...flat, ...bytes, await bytesFigure(store, many), ...csv, ...(await overHttp(store, options))];
   },
 };
 
@@ -41,18 +42,25 @@ interface Totals {
 async function measureTotals(store: RecordStore, rows: number, { quick, log }: BenchOptions): Promise<Totals> {
   const figures: Figure[] = [];
   const p50 = new Map<string, Measured>();
-  for (const pair of pairsOf(store)) {
-    for (const length of LENGTHS) {
-      const measured = await measurePair(store, pair, length.days, quick);
-      const { rounds, p99 } = measured;
-      p50.set(`${pair.name}-${length.id}`, measured);
-      figures.push(...figuresOf(pair, length, measured, rows));
-      log(
-        `${pair.what}, ${length.what}: p50 ${rounds.ours.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, plain ${rounds.reference.toFixed(1)} ms`,
-      );
+  const { api, key, parts } = await startRecordsApi(store);
+  try {
+    for (const pair of pairsOf(store, { url: api.url, key })) {
+      for (const length of LENGTHS) {
+        const measured = await measurePair({ nowMs: store.nowMs, parts }, pair, length.days, quick);
+        p50.set(`${pair.name}-${length.id}`, measured);
+        figures.push(...figuresOf(pair, length, measured, rows));
+        log(`${pair.what}, ${length.what}: ${inWords(measured)}`);
+      }
     }
+  } finally {
+    await api.stop();
   }
   return { figures, p50 };
+}
+
+function inWords({ rounds: { ours, reference, cpu }, p99 }: Measured): string {
+  const of = Object.entries(cpu?.ours ?? {}).map(([kind, ms]) => `${kind} ${ms.toFixed(2)}`);
+  return `p50 ${ours.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, CPU ${of.join(', ')} ms, plain ${reference.toFixed(1)} ms`;
 }
 
 function flatness(name: string, small: Totals['p50'], large: Totals['p50']): Figure {

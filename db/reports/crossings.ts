@@ -16,15 +16,27 @@ export type CrossingDimension = 'total' | 'slug' | 'author';
  * edges from the rows. Amounts are micro-USDC, corrections count -1. A group may add up to nothing at all.
  *
  * Spans are rows of their own, each looked up in an index: the text is the same for every window, and Postgres can plan a named
- * statement once a connection; to plan it at each call takes longer than to read.
+ * statement once a connection; to plan it at each call takes longer than to read. Their lists stand in subqueries, so that Postgres
+ * expects the same of every window and does not plan for each what it sees in it.
  */
 export function crossingSource(binder: Binder, scope: CrossingScope, pieces: Pieces, dimension: CrossingDimension): string {
   const filter = `${conditions(binder, scope)} and dimension = '${dimension}'`;
   const branch = (table: string, column: string, spans: readonly SignedSpan[]): string => {
-    const since = `${binder.bind(spans.map(({ fromMs }) => new Date(fromMs)))}::timestamptz[]`;
-    const until = `${binder.bind(spans.map(({ toMs }) => (toMs === null ? 'infinity' : new Date(toMs))))}::timestamptz[]`;
+    const list = (values: readonly unknown[], type: string): string => `(select ${binder.bind(values)}::${type}[])`;
+    const since = list(
+      spans.map(({ fromMs }) => new Date(fromMs)),
+      'timestamptz',
+    );
+    const until = list(
+      spans.map(({ toMs }) => (toMs === null ? 'infinity' : new Date(toMs))),
+      'timestamptz',
+    );
+    const signs = list(
+      spans.map(({ sign }) => sign),
+      'int',
+    );
     return `select host, kind, key, sign * events as events, sign * micro as micro
-      from unnest(${since}, ${until}, ${binder.bind(spans.map(({ sign }) => sign))}::int[]) as span (since, until, sign)
+      from unnest(${since}, ${until}, ${signs}) as span (since, until, sign)
       cross join lateral (
         select host, kind, key, events, micro from ${table}
         where ${filter} and ${column} >= span.since and ${column} < span.until offset 0) part`;
