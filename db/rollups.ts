@@ -1,6 +1,6 @@
 /**
  * The rollups' writers. Whoever appends crossings or observations adds them here in the same database
- * transaction, as its last writes: crossings before observations, each one's days and months in one statement, whose tables
+ * transaction, as its last writes: crossings before observations, each one's units in one statement, whose tables
  * Postgres fills in one order, keys in the primary key's order.
  */
 import type { Sql } from './database.ts';
@@ -12,7 +12,7 @@ const LANE = 'pg_backend_pid() % 4';
 export const GATHERED_LANE = 4;
 
 /** How long the buckets of a rollup are; UTC. */
-export type RollupUnit = 'day' | 'month';
+export type RollupUnit = 'hour' | 'day' | 'month';
 
 /** The bucket of a moment, as the key wants it. */
 function bucketOf(unit: RollupUnit, moment: string): string {
@@ -42,12 +42,14 @@ function partsOf(crossings: string): string {
           from jsonb_array_elements(made.legs) as leg where leg ->> 'role' <> 'platform') as part`;
 }
 
-/** Adds the sums of `from`, which has the columns of a rollup of crossings, to that of a unit. */
-function addCrossings(unit: RollupUnit, from: string): string {
-  return `insert into crossing_${unit} as rolled ${crossingSums(unit, 'true', { lane: LANE, from, moment: 'bucket' })}
+function addCrossings(unit: RollupUnit, where = 'true'): string {
+  return `insert into crossing_${unit} as rolled ${crossingSums(unit, where, { lane: LANE, from: 'parts' })}
       on conflict (tenant_id, dimension, bucket, host, kind, key, lane) do update
         set events = rolled.events + excluded.events, micro = rolled.micro + excluded.micro`;
 }
+
+/** What hours are kept of: an hour of a page or an author holds one crossing as a rule. */
+export const IN_HOURS = "dimension = 'total'";
 
 /**
  * Members of a `with` that add crossings to the rollups, corrections too: `made` names the one that appends them (`insert into
@@ -55,9 +57,10 @@ function addCrossings(unit: RollupUnit, from: string): string {
  * writing members: Postgres runs those in the opposite order.
  */
 export function crossingRollups(made: string): string {
-  return `crossings_by_day as materialized (${crossingSums('day', 'true', { from: `(${partsOf(made)}) as parts` })}),
-     crossing_days as (${addCrossings('day', 'crossings_by_day')}),
-     crossing_months as (${addCrossings('month', 'crossings_by_day')})`;
+  return `parts as materialized (${partsOf(made)}),
+     hours as (${addCrossings('hour', IN_HOURS)}),
+     days as (${addCrossings('day')}),
+     months as (${addCrossings('month')})`;
 }
 
 /** The columns an observation is counted by. */
@@ -109,7 +112,7 @@ export function observationMonths(where: string, lane?: string): string {
   return rowsOf(`(${monthSums(`observation_day where ${where}`)}) by_month`, lane);
 }
 
-function addObservations(unit: RollupUnit, sums: string): string {
+function addObservations(unit: 'day' | 'month', sums: string): string {
   return `insert into observation_${unit} as rolled ${rowsOf(sums, LANE)}
       on conflict (tenant_id, dimension, bucket, ${COLUMNS}, lane) do update set
         hits = rolled.hits + excluded.hits, micro = rolled.micro + excluded.micro,

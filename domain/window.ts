@@ -1,6 +1,6 @@
 /**
  * Windows of reports: what was asked, what the plan lets read of it, and how it is put together from
- * whole months and days, and ragged edges. Epoch milliseconds, UTC; `toMs` does not belong to a window.
+ * whole months, days and hours, and ragged edges. Epoch milliseconds, UTC; `toMs` does not belong to a window.
  */
 import type { Plan } from './access.ts';
 
@@ -67,25 +67,37 @@ export interface Pieces {
   readonly months: readonly SignedSpan[];
   /** From midnight to midnight, or without an end: half a month at each end of the window, or less. */
   readonly days: readonly SignedSpan[];
-  /** What is read from rows: half a day at each end of the window, or less. */
+  /** From full hour to full hour: half a day at each end, or less; none where days are the smallest. */
+  readonly hours: readonly SignedSpan[];
+  /** What is read from rows: half of the smallest unit at each end of the window, or less. */
   readonly edges: readonly SignedSpan[];
 }
 
 /**
- * Takes a window apart into whole units, `largest` at most. An end that lies late in a unit is read as the whole unit less what is left
- * of it, so that nowhere more than half a unit is read in smaller ones.
+ * Takes a window apart into whole units, from `largest` to `smallest`. An end that lies late in a unit is read as the whole unit less
+ * what is left of it, so that nowhere more than half a unit is read in smaller ones.
  */
-export function piecesOf(window: Span, largest: 'month' | 'day' = 'month'): Pieces {
-  const [whole, edges] = takeWhole([{ ...window, sign: 1 }], DAY);
-  const [months, days] = largest === 'month' ? takeWhole(whole, MONTH) : [[], whole];
-  return { months, days, edges };
+export function piecesOf(
+  window: Span,
+  { largest = 'month', smallest = 'day' }: { readonly largest?: 'month' | 'day'; readonly smallest?: 'day' | 'hour' } = {},
+): Pieces {
+  const all = [{ ...window, sign: 1 as const }];
+  const [inHours, edges] = smallest === 'hour' ? takeWhole(all, HOUR) : [all, []];
+  const [inDays, around] = takeWhole(inHours, DAY);
+  const [months, days] = largest === 'month' ? takeWhole(inDays, MONTH) : [[], inDays];
+  return smallest === 'hour' ? { months, days, hours: around, edges } : { months, days, hours: [], edges: around };
 }
 
 /** The border of a unit of time that is nearest to a moment. */
 type Nearest = (ms: number) => number;
 
+const every =
+  (unitMs: number): Nearest =>
+  (ms) =>
+    Math.round(ms / unitMs) * unitMs;
+const HOUR = every(DAY_MS / 24);
 /** Days, UTC. */
-const DAY: Nearest = (ms) => Math.round(ms / DAY_MS) * DAY_MS;
+const DAY = every(DAY_MS);
 
 /** Calendar months, UTC. */
 const MONTH: Nearest = (ms) => {

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { gatherLanes, listTenantIds } from '../../db/reports/rollupCheck.ts';
-import { crossingSums, observationDays, observationMonths } from '../../db/rollups.ts';
+import { crossingSums, IN_HOURS, observationDays, observationMonths } from '../../db/rollups.ts';
 import { createTenant } from '../../services/tenants.ts';
 import { withoutIndexes } from './bulk.ts';
 
@@ -164,7 +164,7 @@ async function addRows(database: Database): Promise<void> {
   ]);
 }
 
-const ROLLUPS = ['day', 'month'].flatMap((unit) => [`crossing_${unit}`, `observation_${unit}`]);
+const ROLLUPS = ['crossing_hour', 'crossing_day', 'crossing_month', 'observation_day', 'observation_month'];
 const LANES = ['0', '1', '2', '3'];
 
 /** Sums as live writers leave them: each key in four rows, as the rows themselves fell to one connection or another. */
@@ -175,6 +175,7 @@ async function addRollups(database: Database): Promise<void> {
     LANES.flatMap((lane) => [
       `insert into observation_day ${observationDays(`(select * from observation where ${fell('observation_id', lane)}) as plain`, lane)}`,
       `insert into crossing_day ${crossingSums('day', fell('crossing_id', lane), { lane })}`,
+      `insert into crossing_hour ${crossingSums('hour', `${fell('crossing_id', lane)} and ${IN_HOURS}`, { lane })}`,
     ]),
   );
   await runInPairs(

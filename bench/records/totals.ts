@@ -138,7 +138,7 @@ export function figuresOf(
   ];
 }
 
-const ROLLUPS = ['crossing_day', 'crossing_month', 'observation_day', 'observation_month'];
+const ROLLUPS = ['crossing_hour', 'crossing_day', 'crossing_month', 'observation_day', 'observation_month'];
 const LEDGER = ['crossing', 'leg', 'observation'];
 
 /** What sums take of the disk beside the rows that they are made of, both with their indexes. */

@@ -1,6 +1,6 @@
 /** Exact lengths of lists from the rollups, which stand for the same rows (safety 22): a correction there takes its row back. */
 import type { Span } from '../../domain/window.ts';
-import { isEmpty, piecesOf } from '../../domain/window.ts';
+import { isEmpty } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from '../reports/binder.ts';
 import type { CrossingDimension, CrossingScope } from '../reports/crossings.ts';
@@ -49,7 +49,7 @@ async function count(
 ): Promise<number> {
   if (isEmpty(window)) return 0;
   const binder = new Binder();
-  const source = crossingSource(binder, scope, piecesOf(window), dimension);
+  const source = crossingSource(binder, scope, window, dimension);
   const where = keyed === undefined ? '' : `where ${keyed((value) => binder.bind(value))}`;
   const [row] = await sql.query<{ count: string }>(
     `select coalesce(sum(events), 0) as count from (${source}) part ${where}`,

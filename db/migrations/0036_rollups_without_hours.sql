@@ -1,7 +1,8 @@
--- Sums of hours are not read any more: reports take whole days and read what is left at the ends of a window from the rows. The tables
--- stay for one release, since processes of the version before still write and read them; no process of this one does.
-comment on table crossing_hour is 'written by the version before only; goes with the next release';
-comment on table observation_hour is 'written by the version before only; goes with the next release';
+-- Sums of hours are kept of a whole site's crossings only: those of pages, authors and observations were nearly as many rows as what they
+-- add up, and reports read the rows. What there is of them stays for one release, since processes of the version before still
+-- write and read it; no process of this one does.
+comment on table crossing_hour is 'all but the dimension total: of the version before only; goes with the next release';
+comment on table observation_hour is 'of the version before only; goes with the next release';
 
 -- As before, but legs do not look up their crossing: a leg has the sign of its crossing, and one of nothing asks.
 create or replace view crossing_part as

@@ -1,5 +1,5 @@
-import type { Pieces, Span } from '../../domain/window.ts';
-import { isEmpty, piecesOf } from '../../domain/window.ts';
+import type { Span } from '../../domain/window.ts';
+import { isEmpty } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
 import type { CrossingScope } from './crossings.ts';
@@ -12,19 +12,19 @@ const LONG_WINDOW_MS = 7 * 86_400_000;
 export async function countAuthors(sql: Sql, scope: CrossingScope, window: Span): Promise<number> {
   if (isEmpty(window)) return 0;
   const binder = new Binder();
-  const [row] = await sql.query<{ count: string }>(authorCount(binder, scope, piecesOf(window), window), binder.values);
+  const [row] = await sql.query<{ count: string }>(authorCount(binder, scope, window), binder.values);
   return Number(row?.count ?? 0);
 }
 
-/** The statement that counts the authors of a window; `pieces` are the window's. */
-export function authorCount(binder: Binder, scope: CrossingScope, pieces: Pieces, window: Span): string {
+/** The statement that counts the authors of a window. */
+export function authorCount(binder: Binder, scope: CrossingScope, window: Span): string {
   const isWhole = scope.host === null && scope.kind === null;
   const isLong = window.toMs === null || window.toMs - window.fromMs >= LONG_WINDOW_MS;
-  return isWhole && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, pieces);
+  return isWhole && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, window);
 }
 
-function addUp(binder: Binder, scope: CrossingScope, pieces: Pieces): string {
-  const source = crossingSource(binder, scope, pieces, 'author');
+function addUp(binder: Binder, scope: CrossingScope, window: Span): string {
+  const source = crossingSource(binder, scope, window, 'author');
   return `select count(*) from (select key from (${source}) part group by key having sum(events) > 0) author`;
 }
 

@@ -1,4 +1,5 @@
-import type { Pieces, SignedSpan, Span } from '../../domain/window.ts';
+import type { SignedSpan, Span } from '../../domain/window.ts';
+import { piecesOf } from '../../domain/window.ts';
 import type { Binder } from './binder.ts';
 
 /** Which crossings a report is about; all of the site's where a filter is null. */
@@ -12,14 +13,16 @@ export interface CrossingScope {
 export type CrossingDimension = 'total' | 'slug' | 'author';
 
 /**
- * A relation (host, kind, key, events, micro) that adds up to the plain aggregate of a window: months and days from the rollups, the
- * edges from the rows. Amounts are micro-USDC, corrections count -1. A group may add up to nothing at all.
+ * A relation (host, kind, key, events, micro) that adds up to the plain aggregate of a window: months and days from the rollups, for
+ * the site's total hours too, the edges from the rows. Amounts are micro-USDC, corrections count -1. A group may add up to nothing at all.
  *
  * Spans are rows of their own, each looked up in an index: the text is the same for every window, and Postgres can plan a named
  * statement once a connection; to plan it at each call takes longer than to read. Their lists stand in subqueries, so that Postgres
  * expects the same of every window and does not plan for each what it sees in it.
  */
-export function crossingSource(binder: Binder, scope: CrossingScope, pieces: Pieces, dimension: CrossingDimension): string {
+export function crossingSource(binder: Binder, scope: CrossingScope, window: Span, dimension: CrossingDimension): string {
+  const isTotal = dimension === 'total';
+  const pieces = piecesOf(window, { smallest: isTotal ? 'hour' : 'day' });
   const filter = `${conditions(binder, scope)} and dimension = '${dimension}'`;
   const branch = (table: string, column: string, spans: readonly SignedSpan[]): string => {
     const list = (values: readonly unknown[], type: string): string => `(select ${binder.bind(values)}::${type}[])`;
@@ -44,6 +47,7 @@ export function crossingSource(binder: Binder, scope: CrossingScope, pieces: Pie
   return [
     branch('crossing_month', 'bucket', pieces.months),
     branch('crossing_day', 'bucket', pieces.days),
+    ...(isTotal ? [branch('crossing_hour', 'bucket', pieces.hours)] : []),
     branch('crossing_part', 'at', pieces.edges),
   ].join('\n union all ');
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { CrossingKind } from '../../domain/terms.ts';
-import type { Pieces, Span } from '../../domain/window.ts';
-import { isEmpty, piecesOf } from '../../domain/window.ts';
+import type { Span } from '../../domain/window.ts';
+import { isEmpty } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { authorCount, newestAuthorId } from './authors.ts';
 import { Binder } from './binder.ts';
@@ -38,10 +38,7 @@ export async function sumCrossings(
 ): Promise<CrossingSum[]> {
   if (isEmpty(window)) return [];
   const binder = new Binder();
-  const rows = await sql.query<SumRow & Record<string, string>>(
-    crossingSums(binder, scope, piecesOf(window), dimension),
-    binder.values,
-  );
+  const rows = await sql.query<SumRow & Record<string, string>>(crossingSums(binder, scope, window, dimension), binder.values);
   return rows.map(sumFromRow);
 }
 
@@ -89,12 +86,11 @@ export async function readOverview(
 ): Promise<CrossingOverview> {
   if (isEmpty(window)) return { sums: [], authors: 0, recent: { rows: [], nextCursorMs: null }, groups: [] };
   const binder = new Binder();
-  const pieces = piecesOf(window);
   const statement = `select
-      (select coalesce(json_agg(one), '[]') from (${crossingSums(binder, scope, pieces, 'total')}) one) as sums,
-      (${authorCount(binder, scope, pieces, window)}) as authors,
+      (select coalesce(json_agg(one), '[]') from (${crossingSums(binder, scope, window, 'total')}) one) as sums,
+      (${authorCount(binder, scope, window)}) as authors,
       (select coalesce(json_agg(one), '[]') from (${newestCrossings(binder, scope, listed, limit + 1)}) one) as newest,
-      ${groupBy === null ? 'null' : `(${crossingGroups(binder, scope, pieces, groupBy)})`} as groups`;
+      ${groupBy === null ? 'null' : `(${crossingGroups(binder, scope, window, groupBy)})`} as groups`;
   const isCommon = scope.host === null && scope.kind === null;
   const name = isCommon ? `overview-${hash('sha1', statement)}` : undefined;
   const [row] = await sql.query<OverviewRow & Record<string, unknown>>(statement, binder.values, name);
@@ -130,12 +126,12 @@ function groupsFromColumns([keys, reads, citations, micro, authorIds]: GroupColu
   }));
 }
 
-function crossingGroups(binder: Binder, scope: CrossingScope, pieces: Pieces, groupBy: 'slug' | 'author'): string {
+function crossingGroups(binder: Binder, scope: CrossingScope, window: Span, groupBy: 'slug' | 'author'): string {
   const of = (kind: CrossingKind): string => `coalesce(sum(events) filter (where kind = '${kind}'), 0)`;
   const authorId = groupBy === 'author' ? newestAuthorId(binder.bind(scope.tenantId), 'key') : 'null::text';
   return `select json_build_array(json_agg(key), json_agg(reads), json_agg(citations), json_agg(micro), json_agg(${authorId})) from (
       select key, ${of('read')} as reads, ${of('citation')} as citations, sum(micro)::text as micro
-      from (${crossingSource(binder, scope, pieces, groupBy)}) part group by key having sum(events) <> 0 or sum(micro) <> 0) one`;
+      from (${crossingSource(binder, scope, window, groupBy)}) part group by key having sum(events) <> 0 or sum(micro) <> 0) one`;
 }
 
 /** Sums are text, so that they survive JSON. */
@@ -147,8 +143,8 @@ interface SumRow {
   readonly micro: string;
 }
 
-function crossingSums(binder: Binder, scope: CrossingScope, pieces: Pieces, dimension: CrossingDimension): string {
-  const source = crossingSource(binder, scope, pieces, dimension);
+function crossingSums(binder: Binder, scope: CrossingScope, window: Span, dimension: CrossingDimension): string {
+  const source = crossingSource(binder, scope, window, dimension);
   const host = dimension === 'total' ? 'host' : "''";
   return `select ${host} as host, kind, key, sum(events)::text as events, sum(micro)::text as micro from (${source}) part group by 1, 2, 3
       having sum(events) <> 0 or sum(micro) <> 0`;

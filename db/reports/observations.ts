@@ -60,8 +60,8 @@ export type ObservationDetail = 'total' | 'full' | 'label';
 /** The window's pieces for a scope: an agent's name stands in the rows alone, months do not tell everything apart. */
 function readablePieces(scope: ObservationScope, window: Span, detail: ObservationDetail): Pieces {
   const isPlain = scope.agent !== null && 'name' in scope.agent;
-  if (isPlain) return { months: [], days: [], edges: [{ ...window, sign: 1 }] };
-  return piecesOf(window, detail === 'full' ? 'day' : 'month');
+  if (isPlain) return { months: [], days: [], hours: [], edges: [{ ...window, sign: 1 }] };
+  return piecesOf(window, { largest: detail === 'full' ? 'day' : 'month' });
 }
 
 const KEYS = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';

@@ -2,7 +2,7 @@ import type { Span } from '../../domain/window.ts';
 import { KEPT_DAYS } from '../../domain/window.ts';
 import type { Database, Sql } from '../database.ts';
 import { daysAgo } from '../partitions.ts';
-import { crossingSums, GATHERED_LANE, observationDays, observationMonths } from '../rollups.ts';
+import { crossingSums, GATHERED_LANE, IN_HOURS, observationDays, observationMonths } from '../rollups.ts';
 
 /** The rollups by table: how what stands below adds up to it, and what tells its rows apart. */
 interface Rollup {
@@ -13,6 +13,8 @@ interface Rollup {
   readonly sums: (where: string) => string;
   /** True: rows of days that no plan reads may have been dropped (safety 22), so those days are left as they are. */
   readonly isDropped?: true;
+  /** Which of its rows, where the version before wrote others too; true of what they are added up from as well. */
+  readonly only?: string;
   /** True: whole months, added up from their days, which stay when rows are dropped. */
   readonly isMonth?: true;
 }
@@ -26,6 +28,7 @@ const OF_OBSERVATIONS = { keys: OBSERVATION_KEYS, measures: OBSERVATION_MEASURES
 
 /** Each after what it is added up from. */
 const ROLLUPS: readonly Rollup[] = [
+  { ...OF_CROSSINGS, table: 'crossing_hour', only: IN_HOURS, sums: (where) => crossingSums('hour', where) },
   { ...OF_CROSSINGS, table: 'crossing_day', sums: (where) => crossingSums('day', where) },
   {
     ...OF_CROSSINGS,
@@ -117,13 +120,13 @@ export async function gatherLanes(sql: Sql, tenantId: string, days: Span, onPiec
 }
 
 /** What is deleted is what is added up: of a row that changed after the statement began, neither happens. */
-function gathering({ table, keys, measures, isMonth }: Rollup): string {
+function gathering({ table, keys, measures, isMonth, only = 'true' }: Rollup): string {
   const key = ['tenant_id', ...keys].join(', ');
   const unit = isMonth ? 'month' : 'day';
   return `with spread as materialized (
        select ctid from ${table}
        where tenant_id = $1 and bucket >= date_trunc('${unit}', $2::timestamptz, 'UTC') and bucket < $3
-         and bucket < date_trunc('${unit}', now(), 'UTC') and lane <> ${GATHERED_LANE}
+         and bucket < date_trunc('${unit}', now(), 'UTC') and lane <> ${GATHERED_LANE} and ${only}
        order by ${key} limit ${GATHERED_AT_ONCE} for update skip locked
      ), gone as (
        delete from ${table} where ctid = any (array(select ctid from spread)) returning *
@@ -140,11 +143,11 @@ function momentOf({ isMonth }: Rollup): string {
   return isMonth ? 'bucket' : 'at';
 }
 
-function picked({ isDropped, isMonth }: Rollup, column: string): string {
+function picked({ isDropped, isMonth, only = 'true' }: Rollup, column: string): string {
   const month = (moment: string): string => `date_trunc('month', ${moment}, 'UTC')`;
   if (isMonth) return `tenant_id = $1 and ${column} >= ${month('$2::timestamptz')} and ${month(column)} < $3`;
   const from = isDropped ? `greatest($2::timestamptz, ${daysAgo(KEPT_DAYS)})` : '$2';
-  return `tenant_id = $1 and ${column} >= ${from} and ${column} < $3`;
+  return `tenant_id = $1 and ${column} >= ${from} and ${column} < $3 and ${only}`;
 }
 
 function parameters(tenantId: string, days: Span): unknown[] {

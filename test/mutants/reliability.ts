@@ -321,8 +321,8 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/rollups.ts',
-        search: "addCrossings('month', 'crossings_by_day')",
-        replace: "addCrossings('month', 'crossings_by_day').replace('where true', 'where events > 0')",
+        search: "addCrossings('month')",
+        replace: "addCrossings('month', 'events > 0')",
       },
     ],
     test: { file: 'test/integration/report-rollups.test.ts', name: 'earnings from rollups are the plain aggregate' },

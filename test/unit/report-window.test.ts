@@ -9,7 +9,7 @@ const NOW = Date.UTC(2026, 10, 21, 11, 0, 0, 7);
 
 const isFirst = (ms: number): boolean => new Date(ms).toISOString().endsWith('-01T00:00:00.000Z');
 
-test('the pieces of a window count each of its moments once and no other, and leave half a day at most at each end to the rows', () => {
+test('the pieces of a window count each of its moments once and no other, and leave half a day at most, or half an hour, at each end to the rows', () => {
   const moment = fc.oneof(
     fc.integer({ min: 0, max: 9 * DAY }),
     fc.integer({ min: 0, max: 200 }).map((hours) => hours * HOUR),
@@ -19,24 +19,32 @@ test('the pieces of a window count each of its moments once and no other, and le
       .map(([month, ms]) => Math.max(0, Date.UTC(1970, month) + ms)),
   );
   fc.assert(
-    fc.property(moment, moment, fc.constantFrom('month' as const, 'day' as const), (a, b, largest) => {
-      const window = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
-      const { months, days, edges } = piecesOf(window, largest);
-      const all = [...months, ...days, ...edges];
-      expect(all.some(isEmpty)).toBe(false);
-      const borders = [window, ...all].flatMap(({ fromMs, toMs }) => [fromMs, toMs!]);
-      for (const at of borders.flatMap((border) => [border - 1, border])) {
-        const counted = all.reduce((sum, { fromMs, toMs, sign }) => (fromMs <= at && at < toMs! ? sum + sign : sum), 0);
-        expect(counted).toBe(window.fromMs <= at && at < window.toMs ? 1 : 0);
-      }
-      for (const { fromMs, toMs } of months) expect([isFirst(fromMs), isFirst(toMs!)]).toEqual([true, true]);
-      for (const { fromMs, toMs } of days) expect([fromMs % DAY, toMs! % DAY]).toEqual([0, 0]);
-      const length = (spans: readonly Span[]): number => spans.reduce((sum, { fromMs, toMs }) => sum + toMs! - fromMs, 0);
-      expect(length(edges)).toBeLessThanOrEqual(DAY);
-      if (largest === 'month') expect(length(days)).toBeLessThanOrEqual(31 * DAY);
-      expect(piecesOf(window, 'day').edges).toEqual(edges);
-      expect([months.length <= 1, days.length <= 2, edges.length <= 2]).toEqual([true, true, true]);
-    }),
+    fc.property(
+      moment,
+      moment,
+      fc.constantFrom('month' as const, 'day' as const),
+      fc.constantFrom('day' as const, 'hour' as const),
+      (a, b, largest, smallest) => {
+        const window = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
+        const { months, days, hours, edges } = piecesOf(window, { largest, smallest });
+        const all = [...months, ...days, ...hours, ...edges];
+        expect(all.some(isEmpty)).toBe(false);
+        const borders = [window, ...all].flatMap(({ fromMs, toMs }) => [fromMs, toMs!]);
+        for (const at of borders.flatMap((border) => [border - 1, border])) {
+          const counted = all.reduce((sum, { fromMs, toMs, sign }) => (fromMs <= at && at < toMs! ? sum + sign : sum), 0);
+          expect(counted).toBe(window.fromMs <= at && at < window.toMs ? 1 : 0);
+        }
+        for (const { fromMs, toMs } of months) expect([isFirst(fromMs), isFirst(toMs!)]).toEqual([true, true]);
+        for (const { fromMs, toMs } of days) expect([fromMs % DAY, toMs! % DAY]).toEqual([0, 0]);
+        const length = (spans: readonly Span[]): number => spans.reduce((sum, { fromMs, toMs }) => sum + toMs! - fromMs, 0);
+        for (const { fromMs, toMs } of hours) expect([fromMs % HOUR, toMs! % HOUR]).toEqual([0, 0]);
+        expect(length(edges)).toBeLessThanOrEqual(smallest === 'day' ? DAY : HOUR);
+        expect(length(hours)).toBeLessThanOrEqual(smallest === 'day' ? 0 : DAY);
+        if (largest === 'month') expect(length(days)).toBeLessThanOrEqual(31 * DAY);
+        expect(piecesOf(window, { largest: 'day', smallest }).edges).toEqual(edges);
+        expect([months.length <= 1, days.length <= 2, hours.length <= 2, edges.length <= 2]).not.toContain(false);
+      },
+    ),
   );
 });
 
@@ -46,20 +54,23 @@ test('a window without an end ends in months without an end, or in days where th
   expect(piecesOf(window)).toEqual({
     months: [{ fromMs: 0, toMs: null, sign: 1 }],
     days: [{ fromMs: 0, toMs: 5 * DAY, sign: -1 }],
-    edges,
+    ...{ hours: [], edges },
   });
-  expect(piecesOf(window, 'day')).toEqual({ months: [], days: [{ fromMs: 5 * DAY, toMs: null, sign: 1 }], edges });
+  const days = [{ fromMs: 5 * DAY, toMs: null, sign: 1 }];
+  expect(piecesOf(window, { largest: 'day' })).toEqual({ months: [], days, hours: [], edges });
+  expect(piecesOf(window, { largest: 'day', smallest: 'hour' })).toEqual({ months: [], days, hours: edges, edges: [] });
 });
 
 test('a leap year, a year and most of a month are taken apart at the borders of their months, a day late as the day less its rest', () => {
   const [year, next] = [Date.UTC(2024, 0), Date.UTC(2025, 0)];
-  const none = { months: [], days: [], edges: [] };
+  const none = { months: [], days: [], hours: [], edges: [] };
   const one = { sign: 1 } as const;
   const off = { sign: -1 } as const;
   expect(piecesOf({ fromMs: year, toMs: next })).toEqual({ ...none, months: [{ fromMs: year, toMs: next, ...one }] });
   const february = { fromMs: Date.UTC(2024, 1), toMs: Date.UTC(2024, 2) };
   const within = { fromMs: february.fromMs + DAY, toMs: february.toMs - HOUR };
   expect(piecesOf(within)).toEqual({
+    ...none,
     months: [{ ...february, ...one }],
     days: [{ fromMs: february.fromMs, toMs: within.fromMs, ...off }],
     edges: [{ fromMs: within.toMs, toMs: february.toMs, ...off }],
