@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ServiceSecrets } from '../bin/serviceSecrets.ts';
-import { choosePort, releasePort } from './parts/ports.ts';
+import type { choosePort } from './parts/ports.ts';
+import { onFreePort, releasePort } from './parts/ports.ts';
 import type { PartProcess } from './parts/processes.ts';
 import { startProcess, untilReady } from './parts/processes.ts';
 
@@ -33,6 +34,10 @@ export interface ApiProcess extends ServiceProcess {
 
 const NETWORK = 'eip155:84532';
 const START_LIMIT_MS = 180_000;
+/** At these, an API does not say that it listens. */
+const QUIET_LEVELS = ['warn', 'error', 'fatal', 'silent'];
+/** Compiled code is kept from one process to the next, by Node's version and each file's text. */
+const NODE_COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url));
 /** Calls on their way may take this long before the process is cut off; everything is written down by then or retried. */
 const GRACE_MS = 4_000;
 
@@ -76,17 +81,25 @@ export async function startApiProcess(options: {
   readonly environment: Readonly<Record<string, string>>;
   readonly port?: number;
   readonly logFile: string;
+  /** How a port is chosen; by trying what is free unless told. */
+  readonly choosePort?: typeof choosePort;
 }): Promise<ApiProcess> {
-  const port = await choosePort(options.port ?? 0);
   const { RELAYER_PRIVATE_KEYS: _relayers, ...environment } = options.environment;
-  const process = await startProgram('API', 'bin/api.ts', { ...environment, PORT: String(port) }, options.logFile);
-  void process.exited.then(() => releasePort(port));
-  const url = `http://127.0.0.1:${port}`;
-  await readyOrStop(process, async () => {
-    const { status } = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) });
-    if (status !== 200) throw new Error(`/healthz answers ${status}`);
-  });
-  return { url, ...handles(process) };
+  const saysWhenItListens = !QUIET_LEVELS.includes(environment['LOG_LEVEL'] ?? '');
+  const start = async (port: number): Promise<ApiProcess> => {
+    const said = readFrom(options.logFile);
+    const process = await startProgram('API', 'bin/api.ts', { ...environment, PORT: String(port) }, options.logFile);
+    void process.exited.then(() => releasePort(port));
+    const url = `http://127.0.0.1:${port}`;
+    await readyOrStop(process, async () => {
+      // Before it has said so, whoever took its port might answer.
+      if (saysWhenItListens && !said().includes('"the API listens"')) throw new Error('the API has not said that it listens');
+      const { status } = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) });
+      if (status !== 200) throw new Error(`/healthz answers ${status}`);
+    });
+    return { url, ...handles(process) };
+  };
+  return onFreePort(options.port ?? 0, start, options.choosePort);
 }
 
 /** Starts `bin/worker.ts` and resolves when it says that it is running. */
@@ -94,13 +107,18 @@ export async function startWorkerProcess(options: {
   readonly environment: Readonly<Record<string, string>>;
   readonly logFile: string;
 }): Promise<ServiceProcess> {
-  const begin = existsSync(options.logFile) ? statSync(options.logFile).size : 0;
+  const said = readFrom(options.logFile);
   const process = await startProgram('worker', 'bin/worker.ts', options.environment, options.logFile);
   await readyOrStop(process, async () => {
-    const said = readFileSync(options.logFile).subarray(begin).toString('utf8');
-    if (!said.includes('"the worker is running"')) throw new Error('the worker has not said that it is running');
+    if (!said().includes('"the worker is running"')) throw new Error('the worker has not said that it is running');
   });
   return handles(process);
+}
+
+/** What comes to be written to a file from now on. */
+function readFrom(file: string): () => string {
+  const begin = existsSync(file) ? statSync(file).size : 0;
+  return () => readFileSync(file).subarray(begin).toString('utf8');
 }
 
 function startProgram(name: string, program: string, environment: Record<string, string>, logFile: string): Promise<PartProcess> {
@@ -108,7 +126,7 @@ function startProgram(name: string, program: string, environment: Record<string,
     name,
     command: process.execPath,
     args: [fileURLToPath(new URL(`../${program}`, import.meta.url))],
-    env: environment,
+    env: { NODE_COMPILE_CACHE, ...environment },
     logFile,
     graceMs: GRACE_MS,
   });

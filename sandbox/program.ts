@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksumAddress } from '../chain/offer.ts';
@@ -12,7 +12,7 @@ import { playHostProof } from './hostProof.ts';
 import type { Lifetime } from './lifetime.ts';
 import { createLifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';
-import { choosePort, releasePort } from './parts/ports.ts';
+import { listenOnFreePort, releasePort } from './parts/ports.ts';
 import { stopOnSignals } from './parts/signals.ts';
 import { lockState, stateFolders, wipePartialState, wipeState } from './parts/state.ts';
 import type { Printer } from './print.ts';
@@ -172,10 +172,8 @@ async function startPublisher(
   };
   const apiKey = site.keys['tenant.read'] as string;
   const app = createPublisher({ serviceUrl, apiKey, origin: `https://${site.host}`, render });
-  const port = await choosePort(options.ports.publisher);
-  const server = await new Promise<Server>((resolve, reject) => {
-    const listening = app.listen(port, '127.0.0.1', (error?: Error) => (error ? reject(error) : resolve(listening)));
-  });
+  const server = createServer(app);
+  const port = await listenOnFreePort(server, options.ports.publisher);
   lifetime.onEnd(EDGE_STAGE, async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { choosePort, releasePort } from './parts/ports.ts';
+import { listenOnFreePort, releasePort } from './parts/ports.ts';
 
 /** One delivery as it came in. */
 export interface SunkDelivery {
@@ -27,7 +27,6 @@ const MAX_BODY_BYTES = 1_048_576;
 
 /** Starts the sink on 127.0.0.1; `preferred` is tried first, then the next free port; 0: any. */
 export async function startSink(preferred: number): Promise<Sink> {
-  const port = await choosePort(preferred);
   const deliveries: SunkDelivery[] = [];
   const server = createServer((request, response) => {
     if (request.method === 'GET' && request.url === '/deliveries') {
@@ -52,10 +51,7 @@ export async function startSink(preferred: number): Promise<Sink> {
       response.end('ok');
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  const port = await listenOnFreePort(server, preferred);
   const base = `http://127.0.0.1:${port}`;
   return {
     url: `${base}/hook`,

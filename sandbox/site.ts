@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { choosePort, releasePort } from './parts/ports.ts';
+import { listenOnFreePort, releasePort } from './parts/ports.ts';
 
 /** The sandbox's internet: the web and the DNS of `sandbox.example`, `alpha.example`, `beta.example` and all below them. */
 export interface SandboxWeb {
@@ -32,7 +32,6 @@ const records = z.object({
 
 /** Starts the web on 127.0.0.1; `preferred` is tried first, then the next free port; 0: any. */
 export async function startSandboxWeb(preferred: number): Promise<SandboxWeb> {
-  const port = await choosePort(preferred);
   const pages = new Map<string, z.infer<typeof page>>();
   const names = new Map<string, z.infer<typeof records>>();
   const control = async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
@@ -64,10 +63,7 @@ export async function startSandboxWeb(preferred: number): Promise<SandboxWeb> {
       if (!response.headersSent) answerJson(response, 400, { error: error instanceof Error ? error.message : String(error) });
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  const port = await listenOnFreePort(server, preferred);
   const url = `http://127.0.0.1:${port}`;
   return {
     url,

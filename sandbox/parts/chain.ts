@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { choosePort, releasePort } from './ports.ts';
+import type { choosePort } from './ports.ts';
+import { onFreePort, releasePort } from './ports.ts';
 import type { PartProcess } from './processes.ts';
 import { startProcess, untilReady } from './processes.ts';
 
@@ -17,6 +18,8 @@ export interface ChainOptions {
   readonly keep?: boolean;
   /** Seconds between blocks that need no transaction; 1 unless told. Null: a block for each transaction, and no other. */
   readonly blockTimeSeconds?: number | null;
+  /** How a port is chosen; by trying what is free unless told. */
+  readonly choosePort?: typeof choosePort;
 }
 
 /** A running chain. */
@@ -42,17 +45,28 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
   mkdirSync(options.folder, { recursive: true });
   const stateFile = join(options.folder, 'state.json');
   if (options.keep === true) checkState(stateFile);
-  const port = await choosePort(options.port ?? 0);
+  const start = (port: number): Promise<Chain> => startOn(port, options, chainId, stateFile);
+  return onFreePort(options.port ?? 0, start, options.choosePort);
+}
+
+async function startOn(port: number, options: ChainOptions, chainId: number, stateFile: string): Promise<Chain> {
+  const boundFile = join(options.folder, 'bound.json');
+  rmSync(boundFile, { force: true });
   const process = await startProcess({
     name: 'anvil',
     command: anvilProgram(),
-    args: flags(options, chainId, port, stateFile),
+    args: [...flags(options, chainId, port, stateFile), '--config-out', boundFile],
     logFile: join(options.folder, 'anvil.log'),
   });
   void process.exited.then(() => releasePort(port));
   const rpcUrl = `http://127.0.0.1:${port}`;
+  const probe = async (): Promise<void> => {
+    // Written once the port is this one's own: before that, whoever took it might answer.
+    if (!existsSync(boundFile)) throw new Error('anvil has not bound its port');
+    await callChain(rpcUrl, 'eth_chainId', []);
+  };
   try {
-    await untilReady(process, () => callChain(rpcUrl, 'eth_chainId', []), 180_000);
+    await untilReady(process, probe, 180_000);
   } catch (error) {
     await process.stop();
     throw error;

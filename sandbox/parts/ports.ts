@@ -1,7 +1,10 @@
+import type { Server } from 'node:net';
 import { createServer, Socket } from 'node:net';
 
 const HOST = '127.0.0.1';
 const STEPS = 100;
+/** A port lost this often is not lost by chance. */
+const ATTEMPTS = 5;
 /** Ports this process has given out: a part may bind its port some time after it was chosen. */
 const givenOut = new Set<number>();
 
@@ -29,6 +32,44 @@ export async function choosePort(preferred = 0): Promise<number> {
     givenOut.add(port);
     return port;
   }
+}
+
+/**
+ * Starts something on a port chosen for it, and on another one when somebody took that between choosing and binding. Returns what `start`
+ * returns, and throws what it throws for any other reason. What `start` leaves running when it throws is its own to end.
+ */
+export async function onFreePort<T>(
+  preferred: number,
+  start: (port: number) => Promise<T>,
+  choose: typeof choosePort = choosePort,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await choose(preferred);
+    try {
+      return await start(port);
+    } catch (error) {
+      releasePort(port);
+      if (attempt === ATTEMPTS || !isPortTaken(error)) throw error;
+    }
+  }
+}
+
+/** As Node, Postgres, Temporal and anvil say it. */
+function isPortTaken(error: unknown): boolean {
+  return error instanceof Error && /EADDRINUSE|address already in use/i.test(error.message);
+}
+
+/** A server of ours on 127.0.0.1 and the port it has. See `onFreePort`. */
+export function listenOnFreePort(server: Server, preferred: number, choose?: typeof choosePort): Promise<number> {
+  const listen = (port: number): Promise<number> =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, HOST, () => {
+        server.off('error', reject);
+        resolve(port);
+      });
+    });
+  return onFreePort(preferred, listen, choose);
 }
 
 /** Says that a part which had this port has stopped, so that the port may be chosen again. */

@@ -3,7 +3,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { isAlive } from './lock.mjs';
-import { choosePort, releasePort } from './ports.ts';
+import type { choosePort } from './ports.ts';
+import { onFreePort, releasePort } from './ports.ts';
 import type { PostgresPlaces } from './postgres-archive.ts';
 import { archiveSettings, placeArchive } from './postgres-archive.ts';
 import { findPostgresBinaries } from './postgres-binaries.ts';
@@ -26,6 +27,8 @@ export interface PostgresOptions {
   readonly settings?: readonly string[];
   /** True archives its WAL by the scripts of deploy/postgres, as docker-compose.yml does. */
   readonly archive?: boolean;
+  /** How a port is chosen; by trying what is free unless told. */
+  readonly choosePort?: typeof choosePort;
 }
 
 /** The ways to connect to one database. All hold a password: never log them. */
@@ -74,9 +77,22 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const kept = findCluster(options.folder);
   const record = kept ?? (await createCluster(options.folder, binaries, identity));
   await clearStalePid(record.dataFolder);
-  const port = await choosePort(options.port ?? 0);
   const places =
     options.archive === true ? placeArchive(record.dataFolder, identity) : { data: record.dataFolder, archive: null };
+  const start = (port: number): Promise<Postgres> => startOn(port, options, { record, isNew: kept === null, places });
+  return onFreePort(options.port ?? 0, start, options.choosePort);
+}
+
+interface FoundCluster {
+  readonly record: ClusterRecord;
+  readonly isNew: boolean;
+  readonly places: PostgresPlaces;
+}
+
+/** Another's Postgres at this port would not know our passwords, so that it is never taken for ours. */
+async function startOn(port: number, options: PostgresOptions, { record, isNew, places }: FoundCluster): Promise<Postgres> {
+  const identity = postgresIdentity();
+  const binaries = findPostgresBinaries(identity);
   const settings = [...SETTINGS, `port=${port}`, ...archiveSettings(places), ...(options.settings ?? [])];
   const process = await startProcess({
     name: 'Postgres',
@@ -94,7 +110,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const database = options.database ?? 'svc';
   try {
     await untilReady(process, () => query(urlsOf('postgres').superUrl, 'SELECT 1'), 180_000);
-    if (kept === null) {
+    if (isNew) {
       await createRoles(urlsOf('postgres').superUrl, record);
       await createDatabase(urlsOf('postgres').superUrl, database);
       recordCluster(options.folder, { ...record, complete: true });
@@ -103,7 +119,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     await process.stop();
     throw error;
   }
-  return { ...urlsOf(database), port, process, isNew: kept === null, places, urlsOf, stop: () => process.stop() };
+  return { ...urlsOf(database), port, process, isNew, places, urlsOf, stop: () => process.stop() };
 }
 
 function urls(record: ClusterRecord, port: number, database: string): DatabaseUrls {

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { raiseRetention } from '../../adapters/temporalNamespace.ts';
-import { choosePort, releasePort } from './ports.ts';
+import { choosePort, onFreePort, releasePort } from './ports.ts';
 import type { PartProcess } from './processes.ts';
 import { startProcess, untilReady } from './processes.ts';
 import type { Progress } from './progress.mjs';
@@ -20,6 +20,8 @@ export interface TemporalOptions {
   readonly uiPort?: number | null;
   readonly namespace?: string;
   readonly progress: Progress;
+  /** How its port is chosen; by trying what is free unless told. */
+  readonly choosePort?: typeof choosePort;
 }
 
 /** A running Temporal. */
@@ -33,9 +35,6 @@ export interface Temporal {
   /** Ends what we started. A second call waits for the first. */
   stop(): Promise<void>;
 }
-
-/** It picks further ports by itself, any of which another program may take before it is up. */
-const PORT_ATTEMPTS = 3;
 
 /** Measured: an idle update-with-start with two local activities falls from 50 to 18 ms. */
 const DYNAMIC_CONFIG = [
@@ -61,25 +60,43 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   }
   const program = await findTemporal(options.sources, options.progress);
   mkdirSync(options.folder, { recursive: true });
-  for (let attempt = 1; ; attempt += 1) {
-    const port = await choosePort(options.port ?? 0);
+  // It picks further ports by itself, any of which another program may take before it is up.
+  const start = async (port: number): Promise<Temporal> => {
     const uiPort = options.uiPort === null ? null : await choosePort(options.uiPort ?? 0);
-    const started = await startServer(program, options.folder, { namespace, port, uiPort });
-    try {
-      await untilReady(started.process, () => prepareNamespace(started.address, namespace), 180_000);
-      return started;
-    } catch (error) {
-      const hasLostItsPort = !started.process.isRunning() && /address already in use/i.test(started.process.tail());
-      await started.stop();
-      if (!hasLostItsPort || attempt === PORT_ATTEMPTS) throw error;
-    }
+    return startReady(program, options.folder, { namespace, port, uiPort });
+  };
+  return onFreePort(options.port ?? 0, start, options.choosePort);
+}
+
+interface ServerAt {
+  readonly namespace: string;
+  readonly port: number;
+  readonly uiPort: number | null;
+}
+
+async function startReady(program: string, folder: string, at: ServerAt): Promise<Temporal> {
+  const logFile = join(folder, 'temporal.log');
+  const begin = existsSync(logFile) ? statSync(logFile).size : 0;
+  const started = await startServer(program, folder, at);
+  const probe = async (): Promise<void> => {
+    // Said once the port is this one's own: before that, whoever took it might answer.
+    if (!/^(?:Temporal )?Server:/m.test(readFileSync(logFile).subarray(begin).toString('utf8')))
+      throw new Error('it has not said where it is');
+    await prepareNamespace(started.address, at.namespace);
+  };
+  try {
+    await untilReady(started.process, probe, 180_000);
+    return started;
+  } catch (error) {
+    await started.stop();
+    throw error;
   }
 }
 
 async function startServer(
   program: string,
   folder: string,
-  { namespace, port, uiPort }: { readonly namespace: string; readonly port: number; readonly uiPort: number | null },
+  { namespace, port, uiPort }: ServerAt,
 ): Promise<Temporal & { readonly process: PartProcess }> {
   const process = await startProcess({
     name: 'Temporal',
