@@ -29,6 +29,12 @@ export interface Database extends Transactional {
    * when it throws. No network call belongs inside. Deadlocks and serialization failures are run again, four times.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T>;
+  /**
+   * The same in fewer journeys, READ COMMITTED: the statements that `work` sends at once travel with `begin`, those that the function it
+   * returns sends at once travel with `commit`. So the first ones must do no harm outside of a transaction, should `begin` alone fail,
+   * and the last ones are all sent before any of them is waited for. Rejects when one of them fails; nothing stands then.
+   */
+  shortTransaction<T>(work: (sql: Sql) => Promise<() => Promise<T>>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -70,6 +76,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     driverOptions: {
       application_name: options.applicationName ?? 'content-settlement',
       statement_timeout: options.statementTimeoutMs ?? 30_000,
+      pipeline: true, // what is sent without waiting goes out at once, each statement still on its own
       connectionTimeoutMillis: 5_000,
       ...(session === undefined ? {} : { onConnect: (client: PoolClient) => client.query(session) }),
     },
@@ -83,6 +90,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     pool,
     query: (statement, values, name) => run(pool, statement, values, name),
     transaction: (work, isolation) => retryConflicts(() => attemptTransaction(pool, run, work, isolation), options.onConflict),
+    shortTransaction: (work) => retryConflicts(() => attemptShort(pool, run, work), options.onConflict),
     close: () => orm.close(true),
   };
 }
@@ -129,14 +137,39 @@ export async function retryConflicts<T>(work: () => Promise<T>, onConflict?: () 
   }
 }
 
-async function attemptTransaction<T>(pool: Pool, run: Run, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
+function attemptTransaction<T>(pool: Pool, run: Run, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
+  return withClient(pool, async (client) => {
     await client.query(isolation ? `begin isolation level ${isolation}` : 'begin');
     const value = await work({ query: (statement, values, name) => run(client, statement, values, name) });
     await client.query('commit');
     return value;
+  });
+}
+
+function attemptShort<T>(pool: Pool, run: Run, work: (sql: Sql) => Promise<() => Promise<T>>): Promise<T> {
+  return withClient(pool, async (client) => {
+    let isOver = false;
+    const sql: Sql = {
+      query: (statement, values, name) =>
+        isOver ? Promise.reject(new Error('a statement came after its commit')) : run(client, statement, values, name),
+    };
+    const begun = client.query('begin');
+    begun.catch(() => undefined);
+    const last = await work(sql);
+    await begun; // answered before all that `work` waited for
+    const written = last();
+    isOver = true;
+    const [value] = await Promise.all([written, client.query('commit')]);
+    return value;
+  });
+}
+
+/** Runs a database transaction on a connection of its own, and rolls it back when `attempt` throws. */
+async function withClient<T>(pool: Pool, attempt: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    return await attempt(client);
   } catch (error) {
     await client.query('rollback').catch((cause: Error) => {
       broken = cause;

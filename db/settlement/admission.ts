@@ -1,10 +1,14 @@
 import type { Backlog } from '../../domain/payment/expectedWait.ts';
 import { OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
+import type { AuthorizationKey } from './intake.ts';
+import type { PaymentRef } from './payment.ts';
 import { sqlStages } from './states.ts';
 
 /** What speaks against taking a payment before it has a row. */
 export interface AdmissionFacts extends Backlog {
+  /** The payment that holds the authorization already, of any tenant. */
+  readonly holder: PaymentRef | null;
   readonly strikes: number;
   /** Undecided payments of the payer in the lane of wallets with code. */
   readonly undecided: number;
@@ -19,10 +23,8 @@ export interface AdmissionFacts extends Backlog {
 }
 
 /** A payment to be let in, or not. */
-export interface AdmissionAsk {
+export interface AdmissionAsk extends AuthorizationKey {
   readonly tenantId: string;
-  readonly network: string;
-  readonly payer: string;
   readonly payTo: string;
   /** Gas it needs at most in a batch of its own. */
   readonly plannedGas: bigint;
@@ -32,15 +34,16 @@ export interface AdmissionAsk {
 const MOST_COUNTED = 20_000;
 
 /**
- * Reads all of it for several payments in one round trip, in the order asked; what waits is read once a network. Payments to one
+ * Reads all of it for several payments in one round trip, in the order asked; what waits is read once a network. Its plan is one for
+ * empty and for full tables, so that it has a name: to plan it takes longer than to run it. Payments to one
  * recipient share a group of their batch: all but the dearest of them count as one more transfer (`MORE_GAS`).
  */
 export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): Promise<readonly AdmissionFacts[]> {
   const column = (read: (ask: AdmissionAsk) => string): string[] => asks.map(read);
   const rows = await sql.query<AdmissionRow>(
     `with asked as (
-       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::numeric[]) with ordinality
-         as one (tenant_id, network, payer, pay_to, planned_gas, position)
+       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::numeric[], $6::text[], $7::text[]) with ordinality
+         as one (tenant_id, network, payer, pay_to, planned_gas, asset, nonce, position)
      ), at_work as (
        select distinct network from asked
      ), load as materialized (
@@ -72,15 +75,19 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
             coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,
             own.gas as own, coalesce((select sum(least(work.gas, own.gas)) from work
                where work.network = asked.network and work.tenant_id <> asked.tenant_id), 0) as others,
-            load.open, load.lanes, load.keys, load.paused
+            load.open, load.lanes, load.keys, load.paused, claim.tenant_id, claim.payment_id
        from asked join load using (network) cross join lateral (
          select asked.planned_gas + coalesce((select gas from work
            where work.network = asked.network and work.tenant_id = asked.tenant_id), 0) as gas) own
+       left join lateral (
+         select tenant_id, payment_id from authorization_claim claim where claim.network = asked.network
+            and claim.asset = asked.asset and claim.payer = asked.payer and claim.nonce = asked.nonce offset 0) claim on true
       order by position`,
     [
       ...[column((ask) => ask.tenantId), column((ask) => ask.network), column((ask) => ask.payer), column((ask) => ask.payTo)],
-      column((ask) => ask.plannedGas.toString()),
+      ...[column((ask) => ask.plannedGas.toString()), column((ask) => ask.asset), column((ask) => ask.nonce)],
     ],
+    'read-admissions',
   );
   return rows.map(factsFromRow);
 }
@@ -99,10 +106,13 @@ interface AdmissionRow extends Record<string, unknown> {
   lanes: string;
   keys: string;
   paused: boolean;
+  tenant_id: string | null;
+  payment_id: string | null;
 }
 
 function factsFromRow(row: AdmissionRow): AdmissionFacts {
   return {
+    holder: row.tenant_id === null || row.payment_id === null ? null : { tenantId: row.tenant_id, paymentId: row.payment_id },
     strikes: Number(row.strikes),
     undecided: Number(row.undecided),
     blockedPayee: row.blocked,

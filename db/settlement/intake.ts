@@ -61,41 +61,46 @@ export interface IntakeItem {
 /**
  * Stores payments before anything leaves the process (invariant 2), in one database transaction: their purchase rows are locked, the
  * authorizations claimed, the guards asked, the rows written. No two may be of one purchase. An authorization that was stored before
- * inserts nothing and gives its first row (invariant 1). Answers in the order given.
+ * inserts nothing and gives its first row (invariant 1). Answers in the order given. Two journeys to Postgres, one more where an
+ * authorization was stored before.
  */
 export async function insertPayments(database: Database, items: readonly IntakeItem[]): Promise<readonly Intake[]> {
-  return database.transaction(async (sql) => {
-    const payments = items.map((item) => item.payment);
-    await lockPurchases(sql, payments);
-    const claimed = await claimAuthorizations(sql, payments);
-    const fresh = items.filter(({ payment }) => claimed.has(payment.paymentId));
-    const siblings = await listSiblings(
-      sql,
-      fresh.map(({ payment }) => payment),
-    );
-    const decided: { payment: NewPayment; decision: GuardDecision }[] = [];
-    for (const { payment, guard } of fresh) {
+  const payments = items.map((item) => item.payment);
+  return database.shortTransaction(async (sql) => {
+    // In this order: what reads the siblings begins when the locks are held, and sees whatever an earlier holder of them left.
+    const [, claimed, siblings] = await Promise.all([
+      lockPurchases(sql, payments),
+      claimAuthorizations(sql, payments),
+      listSiblings(sql, payments),
+    ]);
+    const decided: Decided[] = [];
+    for (const { payment, guard } of items) {
+      if (!claimed.has(payment.paymentId)) continue;
       decided.push({ payment, decision: await guard(siblings.get(payment.paymentId) ?? [], sql) });
     }
-    const inserted = await insertRows(sql, decided);
-    await rememberSplits(
-      sql,
-      fresh.map(({ payment }) => payment),
-    );
-    const late = payments.filter(({ paymentId }) => !inserted.has(paymentId));
+    const late = payments.filter(({ paymentId }) => !claimed.has(paymentId));
     const found = late.length === 0 ? [] : await listByAuthorization(sql, late);
     const known = new Map(late.map(({ paymentId }, index) => [paymentId, found[index]]));
-    return payments.map(({ paymentId }) => {
-      const row = inserted.get(paymentId);
-      const earlier = known.get(paymentId);
-      if (row) return { kind: 'inserted', payment: row };
-      if (!earlier) throw new Error('an authorization claim has no payment');
-      return { kind: 'known', payment: earlier };
-    });
+    return async () => {
+      const [inserted] = await Promise.all([insertRows(sql, decided), rememberSplits(sql, decided)]);
+      return payments.map(({ paymentId }) => {
+        const row = inserted.get(paymentId);
+        const earlier = known.get(paymentId);
+        if (row) return { kind: 'inserted', payment: row };
+        if (!earlier) throw new Error('an authorization claim has no payment');
+        return { kind: 'known', payment: earlier };
+      });
+    };
   });
 }
 
-/** Claims authorizations, in key order; returns the payments that got theirs. */
+/** A payment whose authorization is claimed, and what it becomes. */
+interface Decided {
+  readonly payment: NewPayment;
+  readonly decision: GuardDecision;
+}
+
+/** Claims authorizations, in key order; returns the payments that got theirs. A claim without its payment is refused by the commit. */
 async function claimAuthorizations(sql: Sql, payments: readonly NewPayment[]): Promise<ReadonlySet<string>> {
   const column = <T>(read: (payment: NewPayment) => T): T[] => payments.map(read);
   const rows = await sql.query<{ payment_id: string }>(
@@ -106,6 +111,7 @@ async function claimAuthorizations(sql: Sql, payments: readonly NewPayment[]): P
       ...[column((p) => p.network), column((p) => p.asset), column((p) => p.payer), column((p) => p.nonce)],
       ...[column((p) => p.tenantId), column((p) => p.paymentId)],
     ],
+    'claim-authorizations',
   );
   return new Set(rows.map((row) => row.payment_id));
 }
@@ -167,7 +173,10 @@ export function purchaseText(key: PurchaseKey): string {
   return JSON.stringify([key.tenantId, key.payer, key.resourceKey, key.kind]);
 }
 
-/** What else is there of each payment's purchase, newest first, by payment id. */
+/**
+ * What else is there of each payment's purchase, newest first, by payment id. Without a name, so that it is planned by how large the
+ * tables are: on empty ones an index of all payments of a site looks as good as that of its purchases.
+ */
 async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<ReadonlyMap<string, readonly Sibling[]>> {
   if (payments.length === 0) return new Map();
   const column = <T>(read: (payment: NewPayment) => T): T[] => payments.map(read);
@@ -213,10 +222,7 @@ function siblingFromRow(row: {
 }
 
 /** Writes the rows of fresh payments, both of each in one statement, from one JSON list; returns them by payment id. */
-async function insertRows(
-  sql: Sql,
-  decided: readonly { readonly payment: NewPayment; readonly decision: GuardDecision }[],
-): Promise<ReadonlyMap<string, Payment>> {
+async function insertRows(sql: Sql, decided: readonly Decided[]): Promise<ReadonlyMap<string, Payment>> {
   if (decided.length === 0) return new Map();
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
     `with i as (
@@ -229,6 +235,7 @@ async function insertRows(
      )
      select ${PAYMENT_COLUMNS} from i join s using (tenant_id, payment_id)`,
     [JSON.stringify(decided.map(({ payment, decision }) => rowOf(payment, decision)))],
+    'insert-payments',
   );
   return new Map(rows.map((row) => [row.payment_id, paymentFromRow(row)]));
 }
@@ -275,17 +282,20 @@ function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof INT
   };
 }
 
-/** Remembers what the address of a split stands for; that alone has nothing paid out (`rememberSellers`, safety 4). */
-async function rememberSplits(sql: Sql, payments: readonly NewPayment[]): Promise<void> {
-  const splits = new Map(payments.filter((payment) => payment.legWords).map((payment) => [payment.payTo, payment]));
-  for (const payment of [...splits.values()].sort((a, b) => (a.payTo < b.payTo ? -1 : 1))) {
-    await sql.query(`insert into split (network, router, pay_to, leg_words) values ($1, $2, $3, $4) on conflict do nothing`, [
-      payment.network,
-      payment.router,
-      payment.payTo,
-      payment.legWords,
-    ]);
-  }
+/** Remembers what the addresses of splits stand for; that alone has nothing paid out (`rememberSellers`, safety 4). */
+async function rememberSplits(sql: Sql, decided: readonly Decided[]): Promise<void> {
+  const splits = decided.filter(({ payment }) => payment.legWords).map(({ payment }) => payment);
+  if (splits.length === 0) return;
+  const rows = splits.map(({ network, router, payTo, legWords }) => ({ network, router, pay_to: payTo, leg_words: legWords }));
+  await sql.query(
+    `insert into split (network, router, pay_to, leg_words)
+     select distinct on (network, router, pay_to) network, router, pay_to, leg_words
+       from jsonb_to_recordset($1) as new (network text, router text, pay_to text, leg_words text[])
+      order by network, router, pay_to
+     on conflict do nothing`,
+    [JSON.stringify(rows)],
+    'remember-splits',
+  );
 }
 
 /** The payment a request key was first used with, within a day; remembers this one when there is none. */

@@ -1,32 +1,25 @@
 import { MAX_BATCH_GAS } from '../../chain/gas.ts';
 import type { Network } from '../../chain/network.ts';
 import { raiseAlert } from '../../db/alerts.ts';
+import type { AdmissionFacts } from '../../db/settlement/admission.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { expectedWaitMs } from '../../domain/payment/expectedWait.ts';
 import { isStruck, UNDECIDED_LIMIT } from '../../domain/payment/payerLimits.ts';
 import { whyClosed } from '../rails/rails.ts';
-import { findAdmission } from './intake.ts';
 import type { SettleDeps, SettleRequest } from './settle.ts';
 
 const LONGEST_EXPECTED_WAIT_MS = 10_000;
 
 /**
- * Lets a payment in, or refuses before its row exists: too long a queue, no key that may send, a blocked recipient, the tenant's gas
+ * Lets a payment in by what was read of it, or refuses before its row exists: too long a queue, no key that may send, a blocked recipient, the tenant's gas
  * budget spent (the operator is told, safety 19), a payer whose items keep failing or, with code, has several on their way. Each is a 503 that counts nothing (safety 10, 18, 19).
  */
 export async function admit(
   deps: SettleDeps,
   request: SettleRequest,
   network: Network,
-  planned: { readonly lane: 'plain' | 'contract'; readonly plannedGas: bigint },
+  { lane, facts }: { readonly lane: 'plain' | 'contract'; readonly facts: AdmissionFacts },
 ): Promise<void> {
-  const facts = await findAdmission(deps.database, {
-    tenantId: request.tenantId,
-    network: network.id,
-    payer: request.payment.authorization.from,
-    payTo: request.terms.payTo,
-    plannedGas: planned.plannedGas,
-  });
   if (facts.blockedPayee) {
     throw new ServiceError('payee_blocked', 'an author of this page cannot receive payments at present', {
       retryAfterSeconds: 600,
@@ -50,7 +43,7 @@ export async function admit(
   if (isStruck(facts)) {
     throw new ServiceError('payer_limited', 'too many payments of this payer failed on chain; wait', { retryAfterSeconds: 3600 });
   }
-  if (planned.lane === 'contract' && facts.undecided >= UNDECIDED_LIMIT) {
+  if (lane === 'contract' && facts.undecided >= UNDECIDED_LIMIT) {
     throw new ServiceError('payer_limited', 'payments of this wallet are on their way; wait for one of them', {
       retryAfterSeconds: 5,
     });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BatchPart } from '../../chain/calldata.ts';
 import { gasAlone } from '../../chain/calldata.ts';
 import { checkSignature } from '../../chain/contract-wallet.ts';
@@ -6,6 +6,7 @@ import type { Network } from '../../chain/network.ts';
 import { findCoveringPurchase } from '../../db/licences/licences.ts';
 import type { LostSettlement } from '../../db/lostSettlements.ts';
 import { findLost } from '../../db/lostSettlements.ts';
+import type { AdmissionFacts } from '../../db/settlement/admission.ts';
 import type { AuthorizationKey, Intake, NewPayment } from '../../db/settlement/intake.ts';
 import { rememberRequestKey } from '../../db/settlement/intake.ts';
 import type { Payment, PaymentRef, StoredLeg } from '../../db/settlement/payment.ts';
@@ -27,7 +28,8 @@ import { settleMock } from '../rails/mock.ts';
 import { admit } from './admission.ts';
 import type { SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
-import { findKnown, lookAtNonce, store } from './intake.ts';
+import type { NonceLook } from './intake.ts';
+import { findAdmission, findKnown, lookAtNonce, store } from './intake.ts';
 import { runRound } from './round.ts';
 import type { BatchStarter } from './starter.ts';
 import type { Waiter } from './waiter.ts';
@@ -62,7 +64,7 @@ const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_al
  * Settles one payment and answers with its receipt. The order of checks is safety 12:
  * terms → signature → replay → open purchase → row → chain. A second call with the same authorization and the same
  * purchase gets the first one's answer, byte for byte, until its licence ends; for another purchase it is refused.
- * The authorization is looked up once before the row, and once more when somebody else turns out to have been quicker. One that our own
+ * What is read before the row is read side by side; the answers keep their order. One that our own
  * transaction carried before a restore lost its row gets the row anew, once, where it may be shown (ADR 0018).
  * Throws PaymentError for a refused, failed or undecided payment, ServiceError `unavailable` kinds for outages before
  * the row exists (nothing is counted then).
@@ -88,12 +90,18 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   if (misfit && !held && !late) throw await no(deps, request, network, misfit);
   const signature = await checkSignature(rpc, network, payment);
   if (!signature.ok) throw await no(deps, request, network, signature);
-  await checkRequestKeys(deps, request, network, key);
-  const known = held === undefined ? await find() : held;
-  if (known) return answerKnown(deps, request, network, known);
   const planned = { lane: signature.lane, plannedGas: gasAlone(signature.lane, partOf(request)) };
-  await atLedger(() => admit(deps, request, network, planned));
-  const look = mode === 'mock' ? null : await lookAtNonce(rpc, { network, ...payment.authorization });
+  if (held) {
+    await checkRequestKeys(deps, request, network, key);
+    return answerKnown(deps, request, network, held);
+  }
+  const looks = lookAhead(deps, request, network, { ...key, plannedGas: planned.plannedGas });
+  await checkRequestKeys(deps, request, network, key);
+  const facts = await atLedger(() => looks.facts);
+  const known = facts.holder && (await find());
+  if (known) return answerKnown(deps, request, network, known);
+  await atLedger(() => admit(deps, request, network, { lane: signature.lane, facts }));
+  const look = await looks.nonce;
   let own: LostSettlement | null = null;
   if (wasUsedBefore(look)) {
     const since = await find(); // another call may have stored it in the meantime, and sent it
@@ -111,6 +119,31 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   if (intake.payment.facts.state === 'held') deps.metrics?.count('svc.settle.guard_held');
   deps.crashAt('after_intake');
   return own ? settleLost(deps, intake.payment, own) : awaitDecision(deps, intake.payment);
+}
+
+/** What is read of a payment, side by side. */
+interface Looks {
+  readonly facts: Promise<AdmissionFacts>;
+  /** Null for a test key's, which is never on chain. */
+  readonly nonce: Promise<NonceLook | null>;
+}
+
+/**
+ * Begins the reads that a new payment needs, once its signature is the payer's: both are gathered with those of other calls, so that one
+ * which turns out to be known, or is not let in, costs its share of one statement and one question to the node, within the rate of its
+ * key. Whoever awaits one meets its error; one that is not awaited is forgotten.
+ */
+function lookAhead(
+  deps: SettleDeps,
+  { tenantId, mode, terms, payment }: SettleRequest,
+  network: Network,
+  asked: AuthorizationKey & { readonly plannedGas: bigint },
+): Looks {
+  const facts = findAdmission(deps.database, { ...asked, tenantId, payTo: terms.payTo });
+  const { rpc } = chainOf(deps, network.id);
+  const nonce = mode === 'mock' ? Promise.resolve(null) : lookAtNonce(rpc, { network, ...payment.authorization });
+  for (const look of [facts, nonce]) look.catch(() => undefined);
+  return { facts, nonce };
 }
 
 /** Settles a row that came back by the evidence it had: at once, since nothing is sent and its time may be over. */
@@ -169,7 +202,7 @@ async function checkRequestKeys(
 }
 
 function sha256(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return hash('sha256', JSON.stringify(parts), 'hex');
 }
 
 /** What an authorization is bound to: the purchase, not the bytes that asked for it. */

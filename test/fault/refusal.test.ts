@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { QueryResultRow } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { listBalances } from '../../chain/states.ts';
-import type { Database, Sql } from '../../db/database.ts';
+import type { Database } from '../../db/database.ts';
 import { blockPayee } from '../../db/settlement/admission.ts';
 import { flushSplits } from '../../services/relayer/flush.ts';
 import { recheckPayees } from '../../services/settlement/payees.ts';
@@ -194,13 +193,15 @@ test('a settled payload shown again after its licence has ended is refused, and 
 
 /** The database as another process has it, which hesitates between its look at the open purchase and its row. */
 function hesitant(database: Database): Database {
-  const slow = (sql: Sql): Sql => ({
-    query: async <Row extends QueryResultRow>(statement: string, values?: readonly unknown[]) => {
-      if (statement.includes('insert into payment_intake (')) await sleep(150);
-      return sql.query<Row>(statement, values);
-    },
-  });
-  return { ...database, transaction: (work, isolation) => database.transaction((sql) => work(slow(sql)), isolation) };
+  return {
+    ...database,
+    shortTransaction: (work) =>
+      database.shortTransaction(async (sql) => {
+        const last = await work(sql);
+        await sleep(150);
+        return last;
+      }),
+  };
 }
 
 test('two processes asked for the same page by one payer at once charge once', async () => {

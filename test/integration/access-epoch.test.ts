@@ -36,7 +36,7 @@ async function secondProcess({ deps, urls }: TestApi) {
   const database = await openDatabase({ url: urls.appUrl });
   const asked: (string | undefined)[] = [];
   const told: Database = {
-    ...{ orm: database.orm, pool: database.pool, transaction: database.transaction, close: database.close },
+    ...database,
     query: (statement, values, name) => {
       asked.push(name);
       return database.query(statement, values, name);

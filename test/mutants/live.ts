@@ -102,7 +102,13 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     id: 'guard-without-lock',
     rule: 14,
     bug: 'the open purchase is looked for without its lock',
-    edits: [{ file: 'db/settlement/intake.ts', search: '    await lockPurchases(sql, payments);\n', replace: '' }],
+    edits: [
+      {
+        file: 'db/settlement/intake.ts',
+        search: '      lockPurchases(sql, payments),\n',
+        replace: '      null,\n',
+      },
+    ],
     test: { file: refusal, name: 'two processes asked for the same page by one payer at once charge once' },
   },
   {
