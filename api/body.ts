@@ -3,6 +3,7 @@ import { ServiceError } from '../domain/errors.ts';
 
 /** Deepest JSON that is read. */
 const MAX_DEPTH = 16;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads and parses a JSON body of at most `limitBytes`. Throws 400: body_too_large (told by the length alone when it is
@@ -42,7 +43,7 @@ function readPlain(request: IncomingMessage, limitBytes: number): Promise<Buffer
 function parseJson(bytes: Buffer): unknown {
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = utf8.decode(bytes);
   } catch {
     throw new ServiceError('malformed_body', 'the body is not UTF-8');
   }

@@ -56,6 +56,7 @@ export type PaymentParse =
 /** Longest payment text in bytes. */
 export const MAX_PAYMENT_BYTES = 16_384;
 const MAX_DEPTH = 16;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** Longest signature: a wallet of twenty owners fits; every byte of it is call data on our gas. */
 const MAX_SIGNATURE_BYTES = 1_536;
 const MAX_UINT256 = (1n << 256n) - 1n;
@@ -112,7 +113,7 @@ function fromBase64(text: string): string {
   }
   try {
     // Buffer reads both alphabets.
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64'));
+    return utf8.decode(Buffer.from(text, 'base64'));
   } catch {
     throw new Refusal('the payment is not UTF-8');
   }

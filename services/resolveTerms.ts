@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { checksumAddress } from '../chain/offer.ts';
 import { payToOf } from '../chain/split.ts';
 import { ServiceError } from '../domain/errors.ts';
@@ -5,7 +6,7 @@ import type { ResourceUrl } from '../domain/host.ts';
 import { parseResource, resourceKeyOf } from '../domain/host.ts';
 import type { ParsedPayment } from '../domain/payload.ts';
 import { PRICING_GRACE_MS } from '../domain/pricing.ts';
-import type { IssuedQuote } from '../domain/quote.ts';
+import type { IssuedQuote, QuoteBase } from '../domain/quote.ts';
 import { buildQuoteBase, buildTerms, findDifference } from '../domain/quote.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import type { CrossingKind, Destination, Terms } from '../domain/terms.ts';
@@ -70,12 +71,12 @@ export function resolveTerms(deps: TermsDeps, request: TermsRequest): Terms {
 
 function termsOfToken(deps: TermsDeps, request: TermsRequest, resource: ResourceUrl, token: string): Terms {
   const { tenant, quote } = request;
-  const issued = readQuoteToken(deps.quoteTokenSecrets, token);
-  if (!issued || issued.tenantId !== tenant.tenantId) throw refused('the quoteToken is not one of ours for this site');
+  const read = readToken(deps.quoteTokenSecrets, token);
+  if (!read || read.issued.tenantId !== tenant.tenantId) throw refused('the quoteToken is not one of ours for this site');
+  const { issued, terms } = read;
   requireOwned(tenant.hosts, issued.host);
-  const difference = differenceOf(issued, quote);
+  const difference = differenceOf(read, quote);
   if (difference !== null) throw refused(`the quote's ${difference} is not the one we quoted`);
-  const terms = termsOfIssued(issued);
   if (terms.resourceKey !== resourceKeyOf(resource)) throw refused('the quote is for another resource');
   if (deps.clock() >= issued.expiresAtMs) throw new ServiceError('quote_expired', 'the quote has expired; ask for a new one');
   return { ...terms, ...(request.taken ?? destinationOf(deps, request, [terms, ...issued.others])) };
@@ -96,10 +97,39 @@ function destinationOf(
   return { network, asset, router, payTo };
 }
 
-function differenceOf(issued: IssuedQuote, quote: SentQuote): string | null {
+/** What a token of ours says, which nothing can change: that it has run out is judged each time. */
+interface ReadToken {
+  readonly issued: IssuedQuote;
+  readonly terms: Terms;
+  readonly base: QuoteBase;
+}
+
+/** Characters of tokens in memory for one list of secrets; what is made of a token takes about four times as much. */
+const TOKEN_CHARS = 4_000_000;
+const tokensRead = new WeakMap<readonly string[], LRUCache<string, ReadToken>>();
+
+/**
+ * What a token says, from memory where it was read before: buyers of one page pay by the same quote for minutes. Only what one of these
+ * secrets signed is remembered, so that nobody else's text takes room. Null when none of them did.
+ */
+function readToken(secrets: readonly string[], token: string): ReadToken | null {
+  const known =
+    tokensRead.get(secrets) ?? new LRUCache<string, ReadToken>({ maxSize: TOKEN_CHARS, sizeCalculation: (_, key) => key.length });
+  tokensRead.set(secrets, known);
+  const found = known.get(token);
+  if (found) return found;
+  const issued = readQuoteToken(secrets, token);
+  if (!issued) return null;
+  const terms = termsOfIssued(issued);
+  const base = buildQuoteBase(terms, { extra: { name: '', version: '' } }, checksumAddress);
+  const read = { issued, terms, base };
+  known.set(token, read);
+  return read;
+}
+
+function differenceOf({ issued, base }: ReadToken, quote: SentQuote): string | null {
   if (quote['quoteId'] !== undefined && quote['quoteId'] !== issued.quoteId) return 'quoteId';
   if (quote['expiresAt'] !== undefined && quote['expiresAt'] !== issued.expiresAtMs) return 'expiresAt';
-  const base = buildQuoteBase(termsOfIssued(issued), { extra: { name: '', version: '' } }, checksumAddress);
   return findDifference(quote, base);
 }
 
