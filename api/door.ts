@@ -8,7 +8,7 @@ import { noteRefusal } from '../services/answers/note.ts';
 import type { Caller } from '../services/publisher.ts';
 import { authenticate, authenticateHeld, authenticateProven } from '../services/publisher.ts';
 import type { HolderOf } from '../services/rates.ts';
-import { holderOfKey } from '../services/rates.ts';
+import { holderOfKey, RateExceeded } from '../services/rates.ts';
 import { readBody } from './body.ts';
 import type { KeyReader } from './credential.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
@@ -17,7 +17,7 @@ import type { Handler } from './front.ts';
 import { tellInTime } from './held.ts';
 import { knownParameters, readQuery, searchOf } from './query.ts';
 import { holderOfBearer } from './rated.ts';
-import type { AccountRoute, Answer, AnswerStream, Call, ErrorShape, HandlerDeps, KeyRoute, Route } from './route.ts';
+import type { AccountRoute, Answer, AnswerStream, Call, ErrorShape, HandlerDeps, KeyCall, KeyRoute, Route } from './route.ts';
 
 /** The version of this API, on every response. */
 export const API_VERSION = '1.0.0';
@@ -27,8 +27,8 @@ const STALLED_MS = 60_000;
 
 /**
  * The handler of a route. Order: rate → credential, plan, scope → body → the route's own checks; nothing
- * of the body is read before the caller is let in. So a payment that is refused for its caller's rate was not looked at: nothing is
- * taken, and one that was taken before goes on, and is answered when it is asked for again.
+ * of the body is read before the caller is let in, or is above a rate that does not hold for what its call carries (`letInAboveRate`):
+ * a payment that was taken before is answered; one that is refused for its caller's rate has no row, and nothing is taken.
  */
 export function openDoor(route: Route, deps: HandlerDeps): Handler {
   const keyHashOf = createKeyReader(deps);
@@ -76,18 +76,32 @@ async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage,
     const account = await letAccountIn(route, deps, request);
     return route.handle({ ...(await callOf(route, deps, request)), account });
   }
-  const bearer = bearerOf(request);
-  const letIn = (): Promise<Caller> => authenticate(deps, bearer, route.access, resourceOf(request));
-  const caller =
-    (await letProvenIn({ route, deps, keyHashOf }, request)) ??
-    (await counted({ route, deps, request }, letIn, (known, name) =>
-      known ? holderOfKey(known.key) : holderOfBearer(deps, bearer ?? '', name),
-    ));
-  const leave = route.isReport ? await deps.reportTurns.enter(caller.key.tenantId) : undefined;
+  const call = await letKeyIn({ route, deps, keyHashOf }, request);
+  const leave = route.isReport ? await deps.reportTurns.enter(call.caller.key.tenantId) : undefined;
   try {
-    return await route.handle({ ...(await callOf(route, deps, request)), caller });
+    return await route.handle(call);
   } finally {
     leave?.();
+  }
+}
+
+/** The call of a key. One above its rate is refused, unless its route lets it in for what it carries: then it is read whole first. */
+async function letKeyIn({ route, deps, keyHashOf }: KeyDoor, request: IncomingMessage): Promise<KeyCall> {
+  const bearer = bearerOf(request);
+  const letIn = (): Promise<Caller> => authenticate(deps, bearer, route.access, resourceOf(request));
+  const holderOf: HolderOf<Caller> = (known, name) => (known ? holderOfKey(known.key) : holderOfBearer(deps, bearer ?? '', name));
+  try {
+    const caller =
+      (await letProvenIn({ route, deps, keyHashOf }, request)) ?? (await counted({ route, deps, request }, letIn, holderOf));
+    return { ...(await callOf(route, deps, request)), caller };
+  } catch (error) {
+    if (!route.letInAboveRate || !(error instanceof RateExceeded) || error.isUnproven) throw error;
+    const read = await callOf(route, deps, request).catch(() => {
+      throw error;
+    });
+    const call = { ...read, caller: await letIn() };
+    if (!(await route.letInAboveRate(call))) throw error;
+    return call;
   }
 }
 

@@ -108,6 +108,8 @@ export interface KeyRoute extends RouteBase {
   /** `orLost`: a key that lost the scope when its host was verified is let in too; the handler looks at what it has left. */
   readonly access: { readonly scope: Scope; readonly freshness: Freshness; readonly orLost?: true };
   readonly handle: (call: KeyCall) => Promise<Answer>;
+  /** Whether a call above its key's rate is let in all the same; absent: never. */
+  readonly letInAboveRate?: (call: KeyCall) => Promise<boolean>;
   /** True for what reads a window of a site: sites take turns. */
   readonly isReport?: true;
   /**

@@ -36,12 +36,18 @@ export interface Spent {
  * Takes points out of a bucket that is full at `fullAtMs`. A call that costs more than a bucket holds empties a full one. Refused, it
  * takes nothing; after `waitMs` the same call is let through, if no other came before it. Times in milliseconds of one clock.
  */
-export function spend(fullAtMs: number, cost: number, { perSecond, burst }: Rate, nowMs: number): Spent {
+export function spend(fullAtMs: number, cost: number, rate: Rate, nowMs: number): Spent {
+  const queued = queue(fullAtMs, cost, rate, nowMs);
+  return queued.waitMs > 0 ? { fullAtMs, waitMs: queued.waitMs } : queued;
+}
+
+/** Takes points that a bucket need not hold yet: after `waitMs` it would have. Times in milliseconds of one clock. */
+export function queue(fullAtMs: number, cost: number, { perSecond, burst }: Rate, nowMs: number): Spent {
   const takenMs = (Math.min(cost, burst) / perSecond) * 1_000;
   const holdsMs = (burst / perSecond) * 1_000;
   const laterMs = Math.max(fullAtMs, nowMs) + takenMs;
   const waitMs = laterMs - nowMs - holdsMs;
-  return waitMs > TOLERANCE_MS ? { fullAtMs, waitMs } : { fullAtMs: laterMs, waitMs: 0 };
+  return { fullAtMs: laterMs, waitMs: waitMs > TOLERANCE_MS ? waitMs : 0 };
 }
 
 /** When a bucket is full that gets points back. */

@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { Rate } from '../domain/rate.ts';
-import { giveBack, spend } from '../domain/rate.ts';
+import { giveBack, queue, spend } from '../domain/rate.ts';
 
 /** What is counted: addresses of anonymous calls and of refused credentials, keys and their sites, accounts and their addresses. */
 const KINDS = ['address', 'refused', 'key', 'tenant', 'account', 'account_address'] as const;
@@ -42,6 +42,11 @@ export interface Rates {
   /** Counts a call of this holder. Throws throttled (429) with the seconds to wait, in which case nothing is counted. */
   count(holder: Holder, cost: number): void;
   /**
+   * Counts a call that is not refused for its rate but waits for its turn: the milliseconds it must wait. Null: it would be more than
+   * `mostMs`, and nothing is counted.
+   */
+  queue(holder: Holder[number], cost: number, mostMs: number): number | null;
+  /**
    * Lets a credential in and counts the call, before `letIn` when the credential was let in before: then for its holder, else for what the
    * address may get wrong, which it gets back when the credential is right. Many first calls of one credential at once wait for the first
    * of them; when it was wrong the next one pays and asks. Throws throttled and what `letIn` throws.
@@ -61,11 +66,14 @@ const MOST_HOLDERS = 50_000;
 export class RateExceeded extends ServiceError {
   /** Whose bucket was empty. */
   readonly by: string;
+  /** True where an address has shown too many wrong credentials: this one was not looked at. */
+  readonly isUnproven: boolean;
 
   constructor(waitMs: number, by: string) {
     const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
     super('throttled', 'too many calls; ask again after the time that Retry-After says', { retryAfterSeconds });
     this.by = by;
+    this.isUnproven = by.startsWith('refused ');
   }
 }
 
@@ -137,6 +145,15 @@ class BucketRates implements Rates {
       throw new RateExceeded(refused.waitMs, `${refused.kind} ${refused.name}`);
     }
     for (const { bucket, fullAtMs } of spent) bucket.fullAtMs = fullAtMs;
+  }
+
+  queue([kind, name]: Holder[number], cost: number, mostMs: number): number | null {
+    const nowMs = this.#clock();
+    const bucket = this.#bucket(kind, name);
+    const { fullAtMs, waitMs } = queue(bucket.fullAtMs, cost, this.#rates[kind], nowMs);
+    if (waitMs > mostMs) return null;
+    bucket.fullAtMs = fullAtMs;
+    return waitMs;
   }
 
   async present<T>(call: Presented, letIn: () => Promise<T>, holderOf: HolderOf<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { SettleReceipt } from '../../services/answers/receipt.ts';
 import { noteCall } from '../../services/enforcementLiveness.ts';
+import { letRepeatIn } from '../../services/repeats.ts';
 import { verifyPayment } from '../../services/verify.ts';
 import { IDEMPOTENCY_KEY } from '../described.ts';
 import { paymentResponseHeaders } from '../paymentResponse.ts';
@@ -31,6 +32,7 @@ export const verifyRoute: KeyRoute = {
       ...keyErrors(VerifyError),
     },
   },
+  letInAboveRate: ({ deps, caller, body }) => letRepeatIn(deps, caller, (body as { payment?: unknown } | null)?.payment),
   handle: async ({ deps, caller, body, header }) => {
     const { agent = {}, legs, ...rest } = parseWith(VerifyRequest, body);
     noteCall(deps.liveness, caller.tenant, rest.resource ?? rest.quote.resource, 'verifyCalled');

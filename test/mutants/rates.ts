@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const rates = 'test/unit/rates.test.ts';
 const integration = 'test/integration/rates.test.ts';
+const repeats = 'test/integration/repeats.test.ts';
 
 /** Bugs around how often one caller may call. */
 export const RATE_MUTANTS: readonly Mutant[] = [
@@ -92,6 +93,48 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     test: { file: rates, name: 'many calls at once of one wrong credential are as many questions' },
   },
   {
+    id: 'a-taken-payment-is-429',
+    rule: 10,
+    bug: 'a payment that was taken in is refused for the rate of its key: nobody learns what became of it',
+    edits: [
+      {
+        file: 'api/routes/verify.ts',
+        search: 'letRepeatIn(deps, caller, ',
+        replace: 'letRepeatIn(deps, { ...caller, tenant: { ...caller.tenant, tenantId: "" } }, ',
+      },
+    ],
+    test: { file: repeats, name: 'a payment that was taken in is answered above the rate of its key' },
+  },
+  {
+    id: 'forged-payments-are-let-in',
+    rule: 12,
+    bug: 'whoever names a payment that was taken in is let in above the rate, whatever he signed',
+    edits: [{ file: 'services/repeats.ts', search: ' && known.signature === signature', replace: '' }],
+    test: { file: repeats, name: 'a payment that was taken in is answered above the rate of its key' },
+  },
+  {
+    id: 'payments-of-another-site-are-let-in',
+    rule: 10,
+    bug: 'a payment that another site took in is let in above the rate of a key',
+    edits: [
+      {
+        file: 'services/repeats.ts',
+        search: 'known?.tenantId === tenant.tenantId && known.signature',
+        replace: 'known?.signature',
+      },
+    ],
+    test: { file: repeats, name: 'a payment that was taken in is answered above the rate of its key' },
+  },
+  {
+    id: 'repeats-without-a-bound',
+    rule: 10,
+    bug: 'calls that wait for their turn wait for none',
+    edits: [
+      { file: 'services/rates.ts', search: '    bucket.fullAtMs = fullAtMs;\n    return waitMs;', replace: '    return waitMs;' },
+    ],
+    test: { file: rates, name: 'a call that is not refused for its rate waits for its turn' },
+  },
+  {
     id: 'one-connection-takes-all-places',
     rule: 10,
     bug: 'a connection that does not wait has each of its refusals written, and takes the places of all',
@@ -105,7 +148,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'api/door.ts',
-        search: 'route.isReport ? await deps.reportTurns.enter(caller.key.tenantId) : undefined',
+        search: 'route.isReport ? await deps.reportTurns.enter(call.caller.key.tenantId) : undefined',
         replace: 'undefined as (() => void) | undefined',
       },
     ],

@@ -187,3 +187,12 @@ test('a flood of addresses gives no key its points back, and the memory has an e
   expect(count([['address', 'flood 59999']], 10)).toBe(1);
   expect(count([['address', 'flood 0']], 10)).toBe(0);
 });
+
+test('a call that is not refused for its rate waits for its turn, and is not counted where that is too far away', () => {
+  const { time, rates, count } = stage();
+  const queue = () => rates.queue(['key', 'again'], 5, 1_000);
+  expect([queue(), queue(), queue(), queue(), queue(), queue()]).toEqual([0, 0, 500, 1_000, null, null]);
+  time.nowMs += 500;
+  expect([queue(), queue()]).toEqual([1_000, null]);
+  expect(count(key('another'))).toBe(0);
+});

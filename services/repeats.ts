@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
+import type { Payment } from '../db/settlement/payment.ts';
+import { parsePayment } from '../domain/payload.ts';
+import { COSTS } from '../domain/rate.ts';
+import type { AnswerDeps } from './answers/answer.ts';
+import { pendingError } from './answers/answer.ts';
+import { atLedger } from './outage.ts';
+import type { Caller } from './publisher.ts';
+import type { Rates } from './rates.ts';
+import { findKnown } from './settlement/intake.ts';
+
+/** What letting repeated payments in needs. */
+type RepeatDeps = Pick<AnswerDeps, 'networks' | 'metrics'> & { readonly database: Database; readonly rates?: Rates };
+
+/** A repeated payment waits so long for its turn at most, as long as a payment waits for its row; after that it is told to come back. */
+const LONGEST_WAIT_MS = 20_000;
+
+/**
+ * Lets in a call above the rate of its key that shows, byte for byte, a payment its site took in before: it has a row, so that it gets its
+ * answer and no 429. False for any other, which is refused as it would have been.
+ *
+ * What bounds the cost: the body is read, and one look into an index is shared with the calls of the same moment, one such statement at a
+ * time; a refusal waits half a second on its connection (api/held.ts). The signature is compared with the stored one, so that an invented
+ * one costs no more. And what is let in waits for its turn in a bucket of the key's
+ * rate, which nothing but such calls takes from: a key has no more answers a second by it than it may have calls. Where the turn is too
+ * far away the answer is settlement_pending. Throws that, and database_unavailable.
+ */
+export async function letRepeatIn(deps: RepeatDeps, caller: Caller, text: unknown): Promise<boolean> {
+  const known = typeof text === 'string' ? await findRepeated(deps, caller, text) : null;
+  if (!known) return false;
+  const waitMs = deps.rates?.queue(['key', `repeated ${caller.key.keyId}`], COSTS.medium, LONGEST_WAIT_MS) ?? null;
+  if (waitMs === null) throw pendingError(deps, known);
+  if (waitMs > 0) await sleep(waitMs);
+  return true;
+}
+
+async function findRepeated({ database, networks }: RepeatDeps, { tenant }: Caller, text: string): Promise<Payment | null> {
+  const parsed = parsePayment(text);
+  const network = parsed.ok ? networks.findForPayment(parsed.payment) : null;
+  if (!parsed.ok || !network) return null;
+  const { authorization, signature } = parsed.payment;
+  const { from: payer, nonce } = authorization;
+  const known = await atLedger(() => findKnown(database, { network: network.id, asset: network.asset, payer, nonce }));
+  return known?.tenantId === tenant.tenantId && known.signature === signature ? known : null;
+}
