@@ -41,6 +41,7 @@ function noting(names: Map<string, string>): Database {
     ...database,
     ...over(database),
     transaction: (work, isolation) => database.transaction((sql) => work(over(sql)), isolation),
+    shortTransaction: (work) => database.shortTransaction((sql) => work(over(sql))),
   };
 }
 
