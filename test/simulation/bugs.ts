@@ -47,10 +47,10 @@ export const BUGS: readonly Bug[] = [
     'return spending.to === payment.payTo && spending.valueMicro === payment.amountMicro ? spending : null;',
     'return spending.to === payment.payTo ? spending : null;',
   ]),
-  bug('finalTogetherUnseen', 'a batch is final when one of its payments is', [
+  bug('finalOnceLookedAt', 'a batch is final as soon as it was looked at', [
     'domain/payment/finality.ts',
-    'settled.every(',
-    'settled.some(',
+    'return settled.every(',
+    'return judged.size >= 0 || settled.every(',
   ]),
   bug('recordedTwice', 'a payment that is recorded is recorded again when it settles again', [
     machine,

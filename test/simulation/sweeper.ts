@@ -87,7 +87,6 @@ function* watchBatch(world: World, batch: UnfinalBatch) {
     const round = yield* watchOne(world, row, { leaveSafe: true });
     if (round.safe) safe.push(round.safe);
   }
-  if (safe.length === 0 && batch.payments.length > 0) return;
   const judged = safe.map(({ row }) => row);
   const isFinal = yield* ask(() => world.write('final:batch', (commit) => world.store.finalise(batch.id, judged, commit)));
   if (isFinal) return;
