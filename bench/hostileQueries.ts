@@ -96,7 +96,13 @@ async function measure(
   const asked = `${ASKING} askers without a pause, ${Math.round(median(answered))} answers a round; crossings with ${AUTHORS} legs each; CPU with what theirs take`;
   return [
     figure('p50', 'p50', middle, 2, asked),
-    figure('p99', 'p99', worst, 2, 'one API process; its thread, its database and the client share both cores with it'),
+    figure(
+      'p99',
+      'p99',
+      worst,
+      2,
+      'one API process; its thread, its database and the client share both cores with it: it waits for a core (docs/adr/0013), its loop is free',
+    ),
   ];
 }
 
