@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, expect, inject, test } from 'vitest';
+import { choosePort, releasePort } from '../../sandbox/parts/ports.ts';
 import { expectTenAnswers } from '../support/sandbox-questions.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/sandbox.ts', import.meta.url));
@@ -28,9 +29,9 @@ afterEach(async () => {
 });
 
 /** A run of the sandbox, as `npm start` makes it: the leader of a process group of its own. */
-function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}, at = folder) {
   const env = { ...process.env, TEMPORAL_ADDRESS: '', ...ANY_PORT, ...environment };
-  const child = spawn(process.execPath, [PROGRAM, '--folder', folder, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, '--folder', at, ...args], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env,
@@ -95,6 +96,19 @@ test(
     const run = start(['--exit'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
     expect(await run.ended).toBe(1);
     expect(run.output()).toContain('TEMPORAL_ADDRESS 127.0.0.1:1');
+  },
+  LIMIT_MS,
+);
+
+test(
+  'two sandboxes that want the same ports at once both play their purchase',
+  async () => {
+    const names = Object.keys(ANY_PORT);
+    const wanted = await Promise.all(names.map(() => choosePort()));
+    for (const port of wanted) releasePort(port);
+    const ports = Object.fromEntries(names.map((name, index) => [name, String(wanted[index])]));
+    const runs = ['one', 'two'].map((name) => start(['--exit'], ports, `${folder}-${name}`));
+    for (const run of runs) expect([await run.ended, run.output()]).toEqual([0, expect.stringContaining('settlement.completed')]);
   },
   LIMIT_MS,
 );

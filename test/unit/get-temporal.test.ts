@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { sayInLock, takeLock } from '../../sandbox/parts/lock.mjs';
+import { findTemporal, TEMPORAL_CLI_VERSION } from '../../sandbox/parts/temporal-binary.mjs';
+
+const root = mkdtempSync(join(tmpdir(), 'temporal-'));
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A program that says it is the pinned version, as an archive. */
+function makeArchive(folder: string): Buffer {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'temporal'),
+    `#!/bin/sh\necho "temporal version ${TEMPORAL_CLI_VERSION} (Server 1.29.1, UI 2.42.1)"\n`,
+  );
+  chmodSync(join(folder, 'temporal'), 0o755);
+  execFileSync('tar', ['-czf', 'temporal.tar.gz', 'temporal'], { cwd: folder });
+  return readFileSync(join(folder, 'temporal.tar.gz'));
+}
+
+test('Temporal is downloaded as its SDKs do, without one, goes to the cache, and is found there the next time', async () => {
+  const archive = makeArchive(join(root, 'made'));
+  const asked: string[] = [];
+  const downloads: string = await serve((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url?.startsWith('/cli/')) {
+      response.end(JSON.stringify({ archiveUrl: `${downloads}/archive.tar.gz`, fileToExtract: 'temporal' }));
+    } else response.end(archive);
+  });
+  const folder = join(root, 'cache', 'temporal');
+  const sources = { downloads, path: '/nowhere', cacheFolders: [folder], environment: {} };
+  const said: string[] = [];
+  expect(await findTemporal(sources, (line) => said.push(line))).toBe(join(folder, 'temporal'));
+  expect(statSync(join(folder, 'temporal')).mode & 0o111).not.toBe(0);
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch;
+  expect(asked[0]).toBe(`/cli/v${TEMPORAL_CLI_VERSION}?arch=${arch}&platform=${process.platform}&format=tar.gz`);
+  expect(said.at(-1)).toMatch(/^downloading, \d+ of \d+ MB$/);
+  expect(await findTemporal(sources, () => undefined)).toBe(join(folder, 'temporal'));
+  expect(asked).toHaveLength(2);
+});
+
+test('another process that is getting it is waited for, and what it says is passed on', async () => {
+  const folder = join(root, 'shared', 'temporal');
+  makeArchive(join(root, 'other'));
+  const release = await takeLock(`${folder}.lock`, { waitMs: 0 });
+  sayInLock(`${folder}.lock`, 'Go compiles, 7 of about 9');
+  const said: string[] = [];
+  const found = findTemporal({ path: '/nowhere', cacheFolders: [folder], environment: {} }, (line) => said.push(line));
+  await expect.poll(() => said).toContain('Go compiles, 7 of about 9');
+  execFileSync('cp', [join(root, 'other', 'temporal'), join(folder, 'temporal')]);
+  release();
+  expect(await found).toBe(join(folder, 'temporal'));
+});
