@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 
 let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await useTestService();
   site = await service.site();
 });
 afterAll(() => service.stop());

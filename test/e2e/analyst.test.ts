@@ -10,7 +10,7 @@ import { askGraph } from '../support/graphql.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 
 /** An analyst's session: the ten questions of docs/graphql.md, asked of a service that really sold pages. */
 
@@ -31,7 +31,7 @@ let earnedMicro: number;
 const paidTo = new Map<string, number>();
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await useTestService();
   site = await service.site();
   receiver = await startReceiver();
   const outbound = createOutbound({ allowLoopback: true });

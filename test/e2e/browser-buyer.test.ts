@@ -8,7 +8,7 @@ import { buyPage } from '../../examples/buyer/buyer.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { checkService } from '../support/invariants.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import type { Shop } from '../support/shop.ts';
 import { balancesOf, openShop } from '../support/shop.ts';
 
@@ -16,7 +16,7 @@ let service: TestService;
 let site: TestSite;
 let shop: Shop;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await useTestService();
   site = await service.site();
   shop = await openShop(service, site);
 });

@@ -13,14 +13,14 @@ import { call, proofOf, signInWith, stockFetch } from '../support/licences.ts';
 import { generateClient } from '../support/openapi-client.ts';
 import { addressOf, newAccount } from '../support/payments.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 import { base64Of, payloadFor } from '../support/verify.ts';
 
 let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await useTestService();
   site = await service.site();
 });
 afterAll(() => service?.stop());

@@ -11,14 +11,14 @@ import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { listDeliveries } from '../support/webhookLog.ts';
 
 let service: TestService;
 let site: TestSite;
 let receiver: Receiver;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await useTestService();
   site = await service.site();
   receiver = await startReceiver();
 });

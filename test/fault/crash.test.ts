@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApiProcess } from '../../sandbox/processes-of-service.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
 import { checkService } from '../support/invariants.ts';
@@ -11,7 +12,6 @@ let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
   service = await startTestService({
-    apis: 2,
     worker: false,
     environment: { SETTLE_WAIT_MS: '5000', PUBLIC_BASE_URL: 'https://service.example' },
   });
@@ -33,7 +33,9 @@ async function saveWorkflow(workflowId: string, name: string): Promise<void> {
 
 /** Of an API whose callers are to wait until their payment is decided, however busy the machine is. */
 const PATIENT = { SETTLE_WAIT_MS: '60000' };
-const startPatientApis = () => Promise.all([service.startApi(PATIENT), service.startApi(PATIENT)]);
+let pair: Promise<readonly ApiProcess[]> | null = null;
+/** Two such APIs, the same for every test. */
+const patientApis = () => (pair ??= Promise.all([service.startApi(PATIENT), service.startApi(PATIENT)]));
 
 describe('a worker killed with SIGKILL', () => {
   test.for([
@@ -100,7 +102,7 @@ test('the same payment fifty times at once over two API processes gives one sett
   const payer = await service.payer(1_000_000n);
   const quote = await askQuote(service.baseUrl, site.key, 'trio');
   const payment = await payFor(payer, quote);
-  const apis = await startPatientApis();
+  const apis = await patientApis();
   const urls = apis.map((api) => api.url);
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, n) => sell(urls[n % urls.length] as string, site.key, quote, payment)),
@@ -110,7 +112,7 @@ test('the same payment fifty times at once over two API processes gives one sett
   expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
   expect(await count('select count(*) from crossing where payer = $1', payer.address.toLowerCase())).toBe(1);
   await checkService(service);
-  await Promise.all([worker, ...apis].map((one) => one.stop()));
+  await worker.stop();
 });
 
 test('ten authorizations of one payer for one page at once over two API processes charge once', {
@@ -120,7 +122,7 @@ test('ten authorizations of one payer for one page at once over two API processe
   const payer = await service.payer(1_000_000n);
   const quote = await askQuote(service.baseUrl, site.key, 'duo');
   const payments = await Promise.all(Array.from({ length: 10 }, () => payFor(payer, quote)));
-  const apis = await startPatientApis();
+  const apis = await patientApis();
   const urls = apis.map((api) => api.url);
   const answers = await Promise.all(
     payments.map((payment, n) => sell(urls[n % urls.length] as string, site.key, quote, payment)),
@@ -129,7 +131,7 @@ test('ten authorizations of one payer for one page at once over two API processe
   expect(new Set(answers.map((answer) => answer.body.settlementRef)).size).toBe(1);
   expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
   await checkService(service);
-  await Promise.all([worker, ...apis].map((one) => one.stop()));
+  await worker.stop();
 });
 
 test('an API killed while its caller waits loses nothing: the same payment sent to the other API gets the receipt', {

@@ -78,5 +78,5 @@ function removeLeftovers(runs: string): void {
 
 function removeRun(folder: string): void {
   removeCluster(join(folder, 'postgres'));
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 }); // a part that ends just now may still write its last file
 }

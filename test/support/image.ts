@@ -3,8 +3,23 @@
  * machine's own files. They stand in for the images that the Dockerfile names, and hold less than those.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, cpSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PartProcess } from '../../sandbox/parts/processes.ts';
 import { startProcess } from '../../sandbox/parts/processes.ts';
@@ -73,16 +88,49 @@ function makeBase(base: string, parts: { readonly tools: boolean }): void {
   });
 }
 
-/** Builds the target `service` in `folder`, which the caller removes at last. Takes about a minute; throws with buildah's words. */
+/** What the packages in the image depend on, and the bases that are made of this machine's Node. */
+const INPUTS = ['Dockerfile', 'package.json', 'package-lock.json', '.npmrc', 'deploy/image/prune.mjs', 'test/support/image.ts'];
+const KEPT_MS = 7 * 86_400_000;
+
+/** The folder that keeps the image's packages until one of their inputs changes; those of other inputs go after a week. */
+function findStore(): string {
+  const hash = createHash('sha256').update(process.version);
+  for (const input of INPUTS) hash.update(readFileSync(join(ROOT, input)));
+  const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'content-settlement');
+  const store = join(cache, `image-${hash.digest('hex').slice(0, 16)}`);
+  mkdirSync(store, { recursive: true });
+  utimesSync(store, new Date(), new Date());
+  for (const name of readdirSync(cache).filter((one) => one.startsWith('image-'))) {
+    if (Date.now() - statSync(join(cache, name)).mtimeMs > KEPT_MS) rmSync(join(cache, name), { recursive: true, force: true });
+  }
+  return store;
+}
+
+/** The driver that copies nothing, where this file system carries it. */
+function findDriver(folders: readonly string[]): string {
+  return spawnSync('buildah', [...folders, '--storage-driver', 'overlay', 'images']).status === 0 ? 'overlay' : 'vfs';
+}
+
+/**
+ * Builds the target `service` in `folder`, which the caller removes at last. Its packages are installed once for a lock file and
+ * kept; all else is made anew. Takes about a minute the first time; throws with buildah's words.
+ */
 export function buildImage(folder: string): BuiltImage {
-  const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs'];
+  const store = findStore();
+  const folders = ['--root', join(store, 'store'), '--runroot', join(tmpdir(), basename(store))];
+  const options = [...folders, '--storage-driver', findDriver(folders)];
   const buildah = (...args: string[]): string =>
-    execFileSync('buildah', [...store, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 64_000_000 });
+    execFileSync('buildah', [...options, ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: 64_000_000,
+    });
   const build = (tag: string, context: string, ...args: string[]): string =>
-    buildah('build', '--isolation', 'chroot', '--layers=false', '--pull-never', '--tag', tag, ...args, context);
+    buildah('build', '--isolation', 'chroot', '--layers', '--pull-never', '--tag', tag, ...args, context);
   const npmSetting = (name: string): string => execFileSync('npm', ['config', 'get', name], { encoding: 'utf8' }).trim();
   const [registry, cache] = [npmSetting('registry'), npmSetting('cache')];
   for (const name of ['node', 'runtime']) {
+    if (buildah('images', '--filter', `reference=localhost/${name}`, '--quiet').trim() !== '') continue;
     const context = join(folder, name);
     makeBase(join(context, 'base'), { tools: name === 'node' });
     const trust = `ENV NODE_EXTRA_CA_CERTS=${CERTIFICATES} npm_config_registry=${registry} npm_config_cache=/npm-cache npm_config_prefer_offline=true`;
@@ -91,10 +139,13 @@ export function buildImage(folder: string): BuiltImage {
     rmSync(context, { recursive: true });
   }
   const bases = ['NODE_IMAGE=localhost/node', 'RUNTIME_IMAGE=localhost/runtime'].flatMap((base) => ['--build-arg', base]);
-  build('localhost/service', ROOT, '--target', 'service', '--volume', `${cache}:/npm-cache`, ...bases);
-  const container = buildah('from', '--pull-never', 'localhost/service').trim();
+  const volume = ['--volume', `${cache}:/npm-cache`];
+  build('localhost/packages', ROOT, '--target', 'packages', ...volume, ...bases);
+  const service = `localhost/service:${randomUUID()}`; // another run may build its own in the same store
+  build(service, ROOT, '--target', 'service', ...volume, ...bases);
+  const container = buildah('from', '--pull-never', service).trim();
   const root = buildah('mount', container).trim();
-  const inspected = JSON.parse(buildah('inspect', '--type', 'image', 'localhost/service')) as {
+  const inspected = JSON.parse(buildah('inspect', '--type', 'image', service)) as {
     readonly OCIv1: { readonly config: BuiltImage['config'] };
   };
   return {
@@ -103,6 +154,7 @@ export function buildImage(folder: string): BuiltImage {
     remove: () => {
       buildah('umount', container);
       buildah('rm', container);
+      buildah('rmi', service);
     },
   };
 }

@@ -13,6 +13,7 @@ import { openDatabase } from '../../db/database.ts';
 import { SCOPES } from '../../domain/access.ts';
 import type { Address } from '../../domain/legs.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import { watch } from '../../sandbox/parts/watchdog.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import { LIFTED_RATES, serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
 import { mintKey } from '../../services/keys.ts';
@@ -62,7 +63,29 @@ export interface TestService {
   site(input?: Partial<TenantInput>): Promise<TestSite>;
   /** A new payer with that much test USDC. */
   payer(amountMicro: bigint): Promise<PrivateKeyAccount>;
+  /** Throws when a process wrote a secret into its log until now. */
+  expectCleanLogs(): Promise<void>;
   stop(): Promise<void>;
+}
+
+let shared: Promise<TestService> | null = null;
+
+/**
+ * The service that the files of one process share, one after the other: an API and a worker as `startTestService()` starts them,
+ * which nobody ends before the process does. For files that make sites of their own and break nothing; `stop` looks into the
+ * logs as ever, and leaves it running. Not for those that need other settings, or count what is not their site's.
+ */
+export async function useTestService(): Promise<TestService> {
+  shared ??= startTestService();
+  try {
+    const service = await shared;
+    // Nothing is written down when this process ends: what they run on goes with them.
+    for (const { process: part } of [...service.apis, ...service.workers, service.chain]) watch(part.pid, 'SIGKILL');
+    return { ...service, stop: () => service.expectCleanLogs() };
+  } catch (error) {
+    shared = null;
+    throw error;
+  }
 }
 
 /**
@@ -113,20 +136,24 @@ export async function startTestService(
     workers.push(worker);
     return worker;
   };
-  const stop = async (): Promise<void> => {
-    await Promise.all([...apis, ...workers].map((one) => one.stop()));
+  const expectCleanLogs = async (): Promise<void> => {
     const shown = [...canariesOf(secrets), ...tokens, ...(await signaturesIn(database))];
-    await Promise.all([database.close(), ...chains.map((one) => one.stop())]);
-    await urls.drop();
     expectNoSecrets(
       [...apis, ...workers].map((one) => one.process.logFile),
       shown,
     );
   };
+  const stop = async (): Promise<void> => {
+    await Promise.all([...apis, ...workers].map((one) => one.stop()));
+    const outcome = await Promise.allSettled([expectCleanLogs()]);
+    await Promise.all([database.close(), ...chains.map((one) => one.stop())]);
+    await urls.drop();
+    if (outcome[0].status === 'rejected') throw outcome[0].reason;
+  };
   const tokens: Canary[] = [];
   let minted = Promise.resolve();
   const service = {
-    ...{ database, urls, chain, chains, temporal, secrets, relayer, apis, workers, startApi, startWorker, stop },
+    ...{ database, urls, chain, chains, temporal, secrets, relayer, apis, workers, startApi, startWorker, expectCleanLogs, stop },
     get baseUrl() {
       return (apis[0] as ApiProcess).url;
     },
