@@ -95,7 +95,7 @@ const heldKeys = openMemory<KeyAtEpoch>(HELD_KEYS);
 /**
  * The bearer of the publisher key of this hash, from memory, when the epoch of its site says in this call that nothing was taken away since;
  * null for whatever else, which `authenticate` decides and explains. `count` is told of the key before Postgres is asked. For license
- * checks (epoch freshness).
+ * checks and payments (epoch freshness).
  */
 export async function authenticateProven(
   deps: Pick<PublisherDeps, 'database' | 'snapshots' | 'clock' | 'keyUse'>,

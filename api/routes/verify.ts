@@ -15,7 +15,7 @@ import { jsonResponse, keyErrors } from './responses.ts';
 export const verifyRoute: KeyRoute = {
   method: 'post',
   path: '/_svc/verify',
-  access: { scope: 'tenant.read', freshness: 'now' },
+  access: { scope: 'tenant.read', freshness: 'epoch' },
   cost: 'medium',
   errorShape: 'ok',
   bodyLimitBytes: 65_536,

@@ -99,6 +99,20 @@ test('a licence seen before costs one statement of one row, and none of its key 
   expect(await statementsOf(site, await reRead(site))).toEqual(['access-epochs', 'tokens-alive']);
 });
 
+test('a payment of a key seen before asks for its epoch, and in the very next call of a revoked one nothing is looked at', async () => {
+  const site = await api.site();
+  const verify = async (): Promise<number> => {
+    const headers = { authorization: `Bearer ${site.key}` };
+    return (await fetch(`${second.url}/_svc/verify`, { method: 'POST', headers, body: '{}' })).status;
+  };
+  expect(await verify()).toBe(400);
+  second.asked.length = 0;
+  expect(await verify()).toBe(400);
+  expect(second.asked).toEqual(['access-epochs']);
+  await revokeKey(api.deps, site);
+  expect(await verify()).toBe(401);
+});
+
 test('fifty checks at once share one statement', async () => {
   const site = await api.site();
   const license = await reRead(site);
