@@ -126,6 +126,21 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     test: { file: repeats, name: 'a payment that was taken in is answered above the rate of its key' },
   },
   {
+    id: 'unsigned-payments-are-looked-up',
+    rule: 12,
+    bug: 'what a new payment needs is read beside the check of its signature, so that invented ones cost database and node',
+    edits: [
+      {
+        file: 'services/settlement/settle.ts',
+        search: '  const signature = await checkSignature(rpc, network, payment);\n',
+        replace:
+          '  lookAhead(deps, request, network, { ...key, plannedGas: 1n });\n' +
+          '  const signature = await checkSignature(rpc, network, payment);\n',
+      },
+    ],
+    test: { file: 'test/integration/intake.test.ts', name: 'a signature that is not the payer’s asks for no admission' },
+  },
+  {
     id: 'repeats-without-a-bound',
     rule: 10,
     bug: 'calls that wait for their turn wait for none',
