@@ -59,6 +59,7 @@ const RARE = new Set([
     'reorged:final',
     'reorged:settled',
     'send:reorged',
+    'reopened:batch',
   ],
 ]);
 
