@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 /** How long a build may take, in milliseconds; whoever waits for another process's build waits as long. */
 export const BUILD_LIMIT_MS = 20 * 60_000;
 
-/** No debugging information: a sixth of the work. */
+/** No debugging information: nobody looks at it, and it takes time to make. */
 const FLAGS = ['-trimpath', '-ldflags=-s -w', '-gcflags=all=-dwarf=false'];
 
 /**
