@@ -1,9 +1,7 @@
 /** From accepted payments to the call data of one transaction: groups, order, gas, limits (safety 9). Pure. */
-import { encodeFunctionData } from 'viem';
 import type { Address } from '../domain/legs.ts';
 import { legWord } from '../domain/legs.ts';
 import type { Authorization, Hex } from '../domain/payload.ts';
-import { routerAbi } from './abi.ts';
 import type { Lane } from './contract-wallet.ts';
 import type { GroupSize } from './gas.ts';
 import {
@@ -19,6 +17,8 @@ import {
   transferGas,
 } from './gas.ts';
 import type { Network } from './network.ts';
+import type { RouterGroup } from './routerCalls.ts';
+import { settleBatchCall } from './routerCalls.ts';
 import { transferCall } from './tokenCalls.ts';
 
 /** One payment to be sent. `words` are the leg words of its split; null where `payTo` is a single wallet. */
@@ -84,7 +84,12 @@ export function planBatch(items: readonly BatchItem[], network: Pick<Network, 'a
     group.items.map(({ paymentId }, item) => ({ paymentId, group: index, item })),
   );
   const lone = positions.length === 1 && first.words === null;
-  const data = lone ? transferCall(first) : batchCall(groups, network.asset);
+  const data = lone
+    ? transferCall(first)
+    : settleBatchCall(
+        groups.map((group) => routerGroup(group, network.asset)),
+        groups.map(({ gas }) => gas),
+      );
   const gasLimit = lone
     ? transferGas(authGas, data)
     : batchGas(
@@ -100,15 +105,8 @@ export function capOf(lane: Lane): bigint {
 }
 
 /** The router's view of a group. */
-export function routerGroup(group: Pick<PlannedGroup, 'words' | 'items'>, token: Address) {
-  return {
-    token,
-    authGas: capOf(group.items[0]?.lane ?? 'plain'),
-    legs: group.words,
-    auths: group.items.map(({ authorization: { from, value, validAfter, validBefore, nonce }, signature }) => ({
-      ...{ from, value, validAfter, validBefore, nonce, signature },
-    })),
-  };
+export function routerGroup({ words, items }: Pick<PlannedGroup, 'words' | 'items'>, token: Address): RouterGroup {
+  return { token, authGas: capOf(items[0]?.lane ?? 'plain'), legs: words, auths: items };
 }
 
 function fill(items: readonly BatchItem[], lane: Lane): { open: readonly OpenGroup[]; leftOut: readonly string[] } {
@@ -189,9 +187,4 @@ function sizeOf(group: OpenGroup, authGas: bigint): GroupSize {
   const parts = group.items.map(partOf);
   const bytes = parts.reduce((sum, { signatureBytes }) => sum + itemBytes(signatureBytes), groupBytes(group.words.length));
   return { authorizations: group.items.length, legs: group.words.length, deployed: false, authGas, bytes };
-}
-
-function batchCall(groups: readonly PlannedGroup[], token: Address): Hex {
-  const args = [groups.map((group) => routerGroup(group, token)), groups.map(({ gas }) => gas)] as const;
-  return encodeFunctionData({ abi: routerAbi, functionName: 'settleBatch', args });
 }

@@ -8,6 +8,7 @@ import { routerGroup } from './calldata.ts';
 import { aggregate } from './multicall.ts';
 import type { Network } from './network.ts';
 import type { Rpc } from './rpc.ts';
+import { settleGroupCall } from './routerCalls.ts';
 import { chainUnavailable } from './rpc.ts';
 
 /**
@@ -29,10 +30,10 @@ export async function simulateGroups(
   network: Pick<Network, 'asset' | 'router'>,
   groups: readonly PlannedGroup[],
 ): Promise<readonly GroupSimulation[]> {
-  const calls = groups.map((group, index) => {
-    const args = [BigInt(index), routerGroup(group, network.asset)] as const;
-    return { target: network.router, callData: encodeFunctionData({ abi: routerAbi, functionName: 'settleGroup', args }) };
-  });
+  const calls = groups.map((group, index) => ({
+    target: network.router,
+    callData: settleGroupCall(index, routerGroup(group, network.asset)),
+  }));
   const results = await aggregate(rpc, calls);
   return groups.map(({ payTo }, at) => {
     const result = results?.[at];

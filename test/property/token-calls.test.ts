@@ -1,9 +1,13 @@
 import fc from 'fast-check';
-import { encodeFunctionData, keccak256 as general } from 'viem';
+import { encodeFunctionData, encodeFunctionResult, keccak256 as general } from 'viem';
 import { expect, test } from 'vitest';
-import { tokenAbi } from '../../chain/abi.ts';
+import { multicall3Abi, routerAbi, tokenAbi } from '../../chain/abi.ts';
 import { keccak256 } from '../../chain/keccak.ts';
+import { aggregateCall, resultsOf } from '../../chain/multicall.ts';
+import type { RouterGroup } from '../../chain/routerCalls.ts';
+import { settleBatchCall, settleGroupCall } from '../../chain/routerCalls.ts';
 import { authorizationStateCall, balanceOfCall, transferCall } from '../../chain/tokenCalls.ts';
+import { numberWord } from '../../chain/words.ts';
 import type { Hex } from '../../domain/payload.ts';
 
 const hex = (minBytes: number, maxBytes = minBytes) =>
@@ -51,6 +55,59 @@ test('the hash is that of the library that everything else uses, for any bytes a
     fc.property(fc.uint8Array({ maxLength: 1_000 }), fc.nat({ max: 9 }), (bytes, from) => {
       const view = bytes.subarray(Math.min(from, bytes.length));
       expect(`0x${keccak256(view).toString('hex')}`).toBe(general(view));
+    }),
+  );
+});
+
+const group = fc.record({
+  token: hex(20),
+  authGas: word,
+  legs: fc.array(hex(32), { maxLength: 4 }),
+  auths: fc.array(transfer, { maxLength: 4 }),
+});
+/** The same group as the general encoder wants it. */
+const general3009 = ({ auths, ...rest }: RouterGroup) => ({
+  ...rest,
+  auths: auths.map(({ authorization: { to: _, ...authorization }, signature }) => ({ ...authorization, signature })),
+});
+
+test('hand-packed calls of the router are byte for byte what a general encoder makes', () => {
+  fc.assert(
+    fc.property(fc.array(group, { maxLength: 4 }), fc.array(word, { maxLength: 4 }), (groups, gas) => {
+      const args = [groups.map(general3009), gas] as const;
+      expect(settleBatchCall(groups, gas)).toBe(encodeFunctionData({ abi: routerAbi, functionName: 'settleBatch', args }));
+      for (const [index, one] of groups.entries()) {
+        const alone = [BigInt(index), general3009(one)] as const;
+        expect(settleGroupCall(index, one)).toBe(
+          encodeFunctionData({ abi: routerAbi, functionName: 'settleGroup', args: alone }),
+        );
+      }
+    }),
+  );
+});
+
+const results = fc.array(fc.record({ success: fc.boolean(), returnData: hex(0, 100) }), { maxLength: 6 });
+
+test('hand-packed aggregates are those of a general encoder, their answers are read alike, and what is cut short is no answer', () => {
+  const [abi, functionName] = [multicall3Abi, 'aggregate3'] as const;
+  fc.assert(
+    fc.property(fc.array(fc.record({ target: hex(20), callData: hex(0, 100) })), results, fc.nat(), (calls, answers, cut) => {
+      const args = [calls.map((call) => ({ ...call, allowFailure: true }))] as const;
+      expect(aggregateCall(calls)).toBe(encodeFunctionData({ abi, functionName, args }));
+      const answer = encodeFunctionResult({ abi, functionName, result: answers });
+      expect(resultsOf(answer)).toEqual(answers);
+      const whole = answers.length === 0 ? 130 : 2 + 2 * Math.floor((cut % answer.length) / 2);
+      const short = resultsOf(answer.slice(0, whole) as Hex);
+      if (short !== null) expect(short).toEqual(answers); // only filling was cut off
+    }),
+  );
+});
+
+test('an aggregate answered by nonsense is no answer, whatever lengths it names', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(hex(32), fc.constantFrom(...[0, 1, 32, 64, 96].map((size): Hex => `0x${numberWord(size)}`)))), (words) => {
+      const found = resultsOf(`0x${words.map((one) => one.slice(2)).join('')}`);
+      expect(found === null || found.length <= words.length).toBe(true);
     }),
   );
 });
