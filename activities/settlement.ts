@@ -3,6 +3,7 @@ import { confirmCarried, sendProposal } from '../services/rails/rails.ts';
 import { flushSplits } from '../services/relayer/flush.ts';
 import type { ConfirmResult } from '../services/settlement/confirm.ts';
 import type { SettlementDeps } from '../services/settlement/deps.ts';
+import type { Flights } from '../services/settlement/flights.ts';
 import type { SendResult } from '../services/settlement/send.ts';
 import type { BatchProposal } from '../services/settlement/starter.ts';
 import type { SweptBatch } from '../services/settlement/sweep.ts';
@@ -34,11 +35,15 @@ const LOCAL_WAIT_MS = 2_200;
 const WAIT_MS = 2_000;
 const LONGEST_MS = 4 * 60_000;
 
-/** The activities over one set of dependencies. */
-export function createSettlementActivities(deps: SettlementDeps): SettlementActivities {
+/** The activities over one set of dependencies; `flights` are the batches that this process sends by itself. */
+export function createSettlementActivities(deps: SettlementDeps, flights: Pick<Flights, 'find'>): SettlementActivities {
   return {
-    sendSettlement: (proposal) => sendProposal(deps, proposal, activityInfo().workflowExecution?.workflowId ?? null),
-    confirmSettlement: ({ batchId }) => confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }),
+    sendSettlement: async (proposal) => {
+      if (flights.find(proposal.batchId) !== null) return { kind: 'sent', rest: [] };
+      return sendProposal(deps, proposal, activityInfo().workflowExecution?.workflowId ?? null);
+    },
+    // A batch that is being confirmed here is not looked at twice.
+    confirmSettlement: ({ batchId }) => flights.find(batchId) ?? confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }),
     awaitSettlement: ({ batchId }) => stayWith(deps, batchId),
     recoverAccepted: ({ network }) => findAccepted(deps, network),
     sweepPayments: ({ network }) => beating(HEARTBEAT_MS, async () => ({ batches: await sweepNetwork(deps, network) })),

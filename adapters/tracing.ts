@@ -12,6 +12,10 @@ export interface Tracing {
   readonly temporal: OpenTelemetryPlugin;
   /** Begins the span of a request, under the caller's trace where its headers name one (W3C Trace Context). */
   startRequest(name: string, headers: Readonly<Record<string, string | string[] | undefined>>): RequestSpan;
+  /** The trace of what runs now, as another process can go on with it (W3C Trace Context); null outside of any. */
+  current(): string | null;
+  /** Runs `work` inside a span of its own, in the trace that another process named. */
+  goOn<T>(trace: string, name: string, work: () => Promise<T>): Promise<T>;
   /** Runs `work` inside a span of its own. */
   within<T>(name: string, attributes: Readonly<Record<string, string>>, work: () => Promise<T>): Promise<T>;
   /** Sends what is left, for 5 seconds at most. */
@@ -59,6 +63,15 @@ export function openTracing(options: {
         },
       };
     },
+    current: () => {
+      const carrier: { traceparent?: string } = {};
+      propagation.inject(context.active(), carrier);
+      return carrier.traceparent ?? null;
+    },
+    goOn: (traceparent, name, work) =>
+      tracer.startActiveSpan(name, { kind: SpanKind.CONSUMER }, propagation.extract(ROOT_CONTEXT, { traceparent }), (span) =>
+        endWith(span, work),
+      ),
     within: (name, attributes, work) =>
       tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, (span) => endWith(span, work)),
     close: async () => {

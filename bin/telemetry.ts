@@ -23,6 +23,10 @@ export interface Telemetry {
   watchRequests(handler: Handler, routeOf: (path: string) => string): Handler;
   /** Shows how full a pool is and how long work waits for its connections. Call it once for a pool. */
   watchPool(name: 'payments' | 'reports', database: Pick<Database, 'pool'>): void;
+  /** The trace of what runs now, for another process; null where none is kept. */
+  currentTrace(): string | null;
+  /** Runs `work` in the trace that another process named, if any, and if traces are kept. */
+  goOn<T>(trace: string | undefined, name: string, work: () => Promise<T>): Promise<T>;
   /** The connection with a span around every call, named by its method and nothing else of it. */
   traceRpc(rpc: Rpc): Rpc;
   close(): Promise<void>;
@@ -50,6 +54,8 @@ export async function openTelemetry(
     watchPool: (name, { pool }) => {
       if (open) watchPool(open, name, pool);
     },
+    currentTrace: () => tracing?.current() ?? null,
+    goOn: (trace, name, work) => (tracing && trace ? tracing.goOn(trace, name, work) : work()),
     traceRpc: (rpc) => (tracing ? tracedRpc(rpc, tracing) : rpc),
     close: async () => {
       await tracing?.close();

@@ -19,6 +19,7 @@ import type { Database } from '../db/database.ts';
 import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listen.ts';
 import { ensureObservationPartitions } from '../db/observations.ts';
+import { ACCEPTED_CHANNEL } from '../db/settlement/intake.ts';
 import { DELIVERY_CHANNEL } from '../db/webhooks/events.ts';
 import { startAnomalySweep } from '../services/anomalies/start.ts';
 import { keepGauges } from '../services/gauges.ts';
@@ -27,7 +28,9 @@ import { startReconcilers } from '../services/reconcile/start.ts';
 import { scheduleRollupCheck } from '../services/reports/schedule.ts';
 import type { RetentionPeriods } from '../services/retention/forget.ts';
 import type { SettlementDeps } from '../services/settlement/deps.ts';
-import { prepareRelayers, startSweepers } from '../services/settlement/start.ts';
+import type { Flights } from '../services/settlement/flights.ts';
+import { openFlights } from '../services/settlement/flights.ts';
+import { createBatchStart, prepareRelayers, startSweepers } from '../services/settlement/start.ts';
 import { WEBHOOK_LIMITS } from '../services/webhooks/deps.ts';
 import { createRetryStarter, ensureWebhookWorkflows } from '../services/webhooks/start.ts';
 import { createWake } from '../services/webhooks/wake.ts';
@@ -39,6 +42,7 @@ import { compareNetworks } from './networks.ts';
 import { openRelayerKeys } from './relayerKeys.ts';
 import { createSettlementDeps } from './settlement.ts';
 import { TASK_QUEUE } from './taskQueue.ts';
+import type { Telemetry } from './telemetry.ts';
 import { openTelemetry, withTelemetry } from './telemetry.ts';
 import { openWorkflowBundle } from './workflowBundle.ts';
 
@@ -69,7 +73,8 @@ async function main(): Promise<void> {
   const clientConnection = await Connection.connect({ address: config.temporalAddress });
   const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace, plugins });
   const wake = createWake();
-  const listener = listen(config.databaseDirectUrl ?? config.databaseUrl, DELIVERY_CHANNEL, wake.wake);
+  const listener = listen(config.databaseDirectUrl ?? config.databaseUrl, DELIVERY_CHANNEL, () => wake.wake());
+  const flights = openWokenFlights(config, settlement, client, telemetry);
   const chatOutbound = createOutbound();
   const stopping = new AbortController();
   const connection = await NativeConnection.connect({ address: config.temporalAddress });
@@ -81,7 +86,7 @@ async function main(): Promise<void> {
     interceptors: { activity: [logActivity] },
     workflowBundle: await openWorkflowBundle(plugins.length > 0),
     activities: {
-      ...createSettlementActivities(settlement),
+      ...createSettlementActivities(settlement, flights),
       ...createReportActivities({ database, clock: Date.now, retention: retentionOf(config), metrics }),
       ...createLicenceActivities(settlement),
       ...createHostActivities({ ...createHostDeps(config, database, outbound, log), metrics }),
@@ -115,12 +120,43 @@ async function main(): Promise<void> {
   log.info({ taskQueue: TASK_QUEUE }, 'the worker is running');
   await running;
   endGauges?.();
-  await listener.close();
+  await Promise.all([listener.close(), flights.close()]);
   await Promise.all([outbound.close(), chatOutbound.close()]);
   await clientConnection.close();
   await connection.close();
   await database.close();
   await telemetry.close();
+}
+
+/**
+ * Flights woken by the notification of an accepted payment: its network comes with it, and maybe its trace. After a lost connection all
+ * networks are woken, since some may have been missed; what waits when a process starts is with its workflows.
+ */
+function openWokenFlights(
+  { databaseDirectUrl, databaseUrl }: WorkerConfig,
+  settlement: SettlementDeps,
+  client: Client,
+  telemetry: Telemetry,
+): Flights {
+  const { networks } = settlement;
+  const start = createBatchStart(() => client, TASK_QUEUE);
+  const flights = openFlights(settlement, start);
+  let hasConnected = false;
+  const accepted = listen(databaseDirectUrl ?? databaseUrl, ACCEPTED_CHANNEL, (payload) => {
+    if (payload === undefined) {
+      if (hasConnected) for (const networkId of networks.ids) flights.wake(networkId);
+      hasConnected = true;
+      return;
+    }
+    const [networkId = '', trace] = payload.split(' ');
+    if (!networks.ids.includes(networkId)) return; // of an API with other networks
+    flights.wake(networkId, (work) => telemetry.goOn(trace, 'sendAtOnce', work));
+  });
+  const close = async (): Promise<void> => {
+    await accepted.close();
+    await flights.close();
+  };
+  return { ...flights, close };
 }
 
 /** What settlement needs, with its keys opened and its chains compared. Throws where a key cannot sign. */

@@ -59,9 +59,7 @@ const [LIST_AT, CALL_AT, RESULT_AT] = [32, 96, 64].map(numberWord) as [string, s
 
 /** `aggregate3(calls)`, each allowed to fail, packed by hand (words.ts). */
 export function aggregateCall(calls: readonly Call[]): Hex {
-  const parts = calls.map(
-    ({ target, callData }) => `${addressWord(target)}${numberWord(1)}${CALL_AT}${bytesWords(callData)}`,
-  );
+  const parts = calls.map(({ target, callData }) => `${addressWord(target)}${numberWord(1)}${CALL_AT}${bytesWords(callData)}`);
   return `${AGGREGATE}${LIST_AT}${listWords(parts)}` as Hex;
 }
 

@@ -7,8 +7,8 @@ import type { PlannedGroup } from './calldata.ts';
 import { routerGroup } from './calldata.ts';
 import { aggregate } from './multicall.ts';
 import type { Network } from './network.ts';
-import type { Rpc } from './rpc.ts';
 import { settleGroupCall } from './routerCalls.ts';
+import type { Rpc } from './rpc.ts';
 import { chainUnavailable } from './rpc.ts';
 
 /**

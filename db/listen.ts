@@ -10,10 +10,10 @@ const RECONNECT_MS = 1_000;
 
 /**
  * Listens on one channel over a connection of its own (`directUrl`: no transaction pooler, safety 24) and calls `onNotify` for
- * each notification, and once after every (re)connect, since some may have been missed. A lost connection is opened again every
+ * each notification with its payload, and once after every (re)connect with none, since some may have been missed. A lost connection is opened again every
  * second; callers poll beside it.
  */
-export function listen(directUrl: string, channel: string, onNotify: () => void): Listener {
+export function listen(directUrl: string, channel: string, onNotify: (payload?: string) => void): Listener {
   let closed = false;
   let client: pg.Client | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -33,8 +33,8 @@ export function listen(directUrl: string, channel: string, onNotify: () => void)
     client = next;
     next.on('error', lost);
     next.on('end', lost);
-    next.on('notification', () => {
-      if (!closed) onNotify();
+    next.on('notification', ({ payload }) => {
+      if (!closed) onNotify(payload ?? '');
     });
     try {
       await next.connect();

@@ -11,6 +11,7 @@ import type { SettleRequest } from '../../services/settlement/settle.ts';
 import { settle } from '../../services/settlement/settle.ts';
 import { createBatchStart } from '../../services/settlement/start.ts';
 import { createBatchStarter } from '../../services/settlement/starter.ts';
+import { createTakers } from '../../services/settlement/takers.ts';
 import { openWaiter } from '../../services/settlement/waiter.ts';
 import { TASK_QUEUE } from '../taskQueue.ts';
 
@@ -22,16 +23,23 @@ export interface SettlementParts {
   readonly issuerOf: (tenantId: string) => Promise<string>;
   /** Postgres without a pooler, for LISTEN. */
   readonly directUrl: string;
+  /** The trace of the call that runs, for the worker that sends its payment. */
+  readonly trace: () => string | null;
 }
 
 /** Binds the settlement service to this process: it accepts payments, starts batches, and waits for rows; it holds no relayer key. */
-export function openSettlement({ settlement, client, keyring, issuerOf, directUrl }: SettlementParts) {
+export function openSettlement({ settlement, client, keyring, issuerOf, directUrl, trace }: SettlementParts) {
   const { database, log } = settlement;
   const { licenceLifeSeconds } = settlement.settings;
   const waiter = openWaiter({ database, directUrl, log });
-  const starter = createBatchStarter({ log, start: createBatchStart(() => client, TASK_QUEUE) });
+  const starter = createBatchStarter({
+    log,
+    start: createBatchStart(() => client, TASK_QUEUE),
+    takers: createTakers(settlement),
+  });
   const onPurchase = createPurchaseStart(client, TASK_QUEUE, log);
-  const deps = { ...settlement, waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, newId: newPaymentId, onPurchase };
+  const answering = { waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, onPurchase, trace };
+  const deps = { ...settlement, ...answering, newId: newPaymentId };
   return {
     settle: (request: SettleRequest): Promise<SettleReceipt> => measured(settlement.metrics, () => settle(deps, request)),
     close: async (): Promise<void> => {

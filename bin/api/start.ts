@@ -124,7 +124,8 @@ async function open(
   const issuer = async (tenantId: string): Promise<string> =>
     issuerOf(deps, (await snapshots.tenant(tenantId)) ?? { licenseIssuer: null });
   const client = new Client({ connection, namespace: config.temporalNamespace, plugins: telemetry.plugins });
-  const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, directUrl });
+  const trace = telemetry.currentTrace;
+  const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, directUrl, trace });
   closers.push(settlement.close, () => drain(server, calls));
   let isDraining = false;
   closers.push(async () => {

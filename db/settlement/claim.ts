@@ -19,7 +19,7 @@ export type ClaimResult =
 /**
  * Claims what is still `accepted` of the proposals, takes the relayer's nonce and stores the signed bytes, all in one
  * database transaction (safety 7). `sign` asks nobody (a remote key signs outside) and gets exactly the locked rows; null means nothing of them can be
- * sent. `isNewcomer`: nothing of the sites of these payments is on its way (`hasPlace`). What went out in vain since it was chosen
+ * sent. Gives the payments as they stand after it, so that nobody has to read them again. `isNewcomer`: nothing of the sites of these payments is on its way (`hasPlace`). What went out in vain since it was chosen
  * stays, since the choice did not know (safety 8), and so do a payer's payments beyond what it may have on its way. Called again, or
  * by two processes at once, each payment ends in one batch.
  */
@@ -39,10 +39,9 @@ export async function claimBatch(
     if (allowed.length === 0) return { kind: 'nothing' };
     const signed = await sign(allowed, found.nonce);
     if (!signed) return { kind: 'nothing' };
-    const payments = allowed.filter((payment) => signed.taken.has(payment.paymentId));
-    await insertBatch(sql, signed.batch, payments);
-    await markClaimed(sql, payments, signed.batch.batchId);
-    return { kind: 'claimed', batch: signed.batch, payments };
+    const taken = allowed.filter((payment) => signed.taken.has(payment.paymentId));
+    await insertBatch(sql, signed.batch, taken);
+    return { kind: 'claimed', batch: signed.batch, payments: await markClaimed(sql, taken, signed.batch.batchId) };
   });
 }
 
@@ -60,13 +59,16 @@ async function withinPayerRoom(sql: Sql, network: string, payments: readonly Pay
   });
 }
 
-/** Moves locked payments to `broadcast` in a batch; throws when one is not open any more, so that nothing of the claim stands. */
+/**
+ * Moves locked payments to `broadcast` in a batch, and gives them as they are now; throws when one is not open any more, so that nothing
+ * of the claim stands.
+ */
 export async function markClaimed(
   sql: Sql,
   payments: readonly Payment[],
   batchId: string,
   settler: 'relayer' | 'facilitator' = 'relayer',
-): Promise<void> {
+): Promise<readonly Payment[]> {
   const moved = payments.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
   const rows = await sql.query(
     `${UPSERT} state, batch_id, settler, batch_size)
@@ -80,6 +82,8 @@ export async function markClaimed(
   );
   if (rows.length !== payments.length) throw new Error('a claimed payment was not open any more');
   await rememberSellers(sql, payments);
+  const claimed = { type: 'claimed', batchId } as const;
+  return moved.map((payment) => ({ ...payment, facts: decide(payment.facts, claimed).next, batchSize: moved.length }));
 }
 
 /** Notes at which block our own check saw each nonce unused, once (safety 2), and the lane the payer turned out to need. */

@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../database.ts';
+import { markMined } from './relayer.ts';
 
 /** Who bears the gas of a batch, by weight, as written with its bytes; nobody for one of an older version. Null when it is noted already. */
 async function takeShares(sql: Sql, batchId: string, gasWei: bigint): Promise<ReadonlyMap<string, bigint> | null> {
@@ -11,10 +12,11 @@ async function takeShares(sql: Sql, batchId: string, gasWei: bigint): Promise<Re
 }
 
 /**
- * Notes what a mined batch cost, once for good however often it is called, and charges it as `share` says, in one database transaction.
+ * Closes a mined batch: its place in flight is free, and what it cost is noted, once for good however often it is called, and charged as
+ * `share` says, in one database transaction.
  * False when it was noted before: a reorg that mines it again costs the chain's fee once, too.
  */
-export async function recordBatchGas(
+export async function closeMined(
   database: Database,
   batchId: string,
   gasWei: bigint,
@@ -22,6 +24,7 @@ export async function recordBatchGas(
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
     const weights = await takeShares(sql, batchId, gasWei);
+    await markMined(sql, batchId);
     if (weights) await addGasUsage(sql, share(weights));
     return weights !== null;
   });

@@ -56,7 +56,12 @@ export async function findByAuthorization(sql: Sql, claim: AuthorizationKey): Pr
 export interface IntakeItem {
   readonly payment: NewPayment;
   readonly guard: (siblings: readonly Sibling[], sql: Sql) => GuardDecision | Promise<GuardDecision>;
+  /** The trace that it belongs to (W3C Trace Context), for whoever sends it. */
+  readonly trace?: string | null;
 }
+
+/** Tells workers that a payment of a network was accepted: the network's id, and the trace of the first one behind a blank. */
+export const ACCEPTED_CHANNEL = 'payment_accepted';
 
 /**
  * Stores payments before anything leaves the process (invariant 2), in one database transaction: their purchase rows are locked, the
@@ -81,8 +86,9 @@ export async function insertPayments(database: Database, items: readonly IntakeI
     const late = payments.filter(({ paymentId }) => !claimed.has(paymentId));
     const found = late.length === 0 ? [] : await listByAuthorization(sql, late);
     const known = new Map(late.map(({ paymentId }, index) => [paymentId, found[index]]));
+    const trace = items.find((item) => item.trace)?.trace ?? null;
     return async () => {
-      const [inserted] = await Promise.all([insertRows(sql, decided), rememberSplits(sql, decided)]);
+      const [inserted] = await Promise.all([insertRows(sql, decided, trace), rememberSplits(sql, decided)]);
       return payments.map(({ paymentId }) => {
         const row = inserted.get(paymentId);
         const earlier = known.get(paymentId);
@@ -221,8 +227,11 @@ function siblingFromRow(row: {
   };
 }
 
-/** Writes the rows of fresh payments, both of each in one statement, from one JSON list; returns them by payment id. */
-async function insertRows(sql: Sql, decided: readonly Decided[]): Promise<ReadonlyMap<string, Payment>> {
+/**
+ * Writes the rows of fresh payments, both of each in one statement, from one JSON list; returns them by payment id. With the commit
+ * workers are told of those that may go out: once a network, since Postgres sends equal notifications of a transaction once.
+ */
+async function insertRows(sql: Sql, decided: readonly Decided[], trace: string | null): Promise<ReadonlyMap<string, Payment>> {
   if (decided.length === 0) return new Map();
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
     `with i as (
@@ -233,8 +242,9 @@ async function insertRows(sql: Sql, decided: readonly Decided[]): Promise<Readon
        select ${STATE.join(', ')}, now(), case when mode = 'mock' then 'mock' else 'relayer' end, case when state = 'superseded' then now() end
          from jsonb_populate_recordset(null::payment_state, $1) returning *
      )
-     select ${PAYMENT_COLUMNS} from i join s using (tenant_id, payment_id)`,
-    [JSON.stringify(decided.map(({ payment, decision }) => rowOf(payment, decision)))],
+     select ${PAYMENT_COLUMNS}, case when s.state = 'accepted' and s.mode = 'live' then pg_notify($2, concat_ws(' ', s.network, $3::text)) end as told
+       from i join s using (tenant_id, payment_id)`,
+    [JSON.stringify(decided.map(({ payment, decision }) => rowOf(payment, decision))), ACCEPTED_CHANNEL, trace],
     'insert-payments',
   );
   return new Map(rows.map((row) => [row.payment_id, paymentFromRow(row)]));

@@ -13,6 +13,8 @@ import type { Payment, PaymentRef } from './payment.ts';
 import { reopenBatches } from './relayer.ts';
 import { rememberSellers } from './splits.ts';
 import { writeStates } from './states.ts';
+import type { ChainTransferRow } from './transfers.ts';
+import { recordTransfers } from './transfers.ts';
 
 /** What happened to one payment, and what is worth keeping about it besides. */
 export interface Occurrence extends PaymentRef {
@@ -51,21 +53,33 @@ const NOTHING: Applied = { changed: [], released: [], resend: [], poisoned: [] }
 /**
  * Feeds events to the machine and writes what it decides, states and effects in one database transaction, under the
  * locks of the purchases concerned. Events that change nothing are dropped, so that a second call is harmless. When the
- * transaction fails, the list is halved until the payment that cannot be written stands alone (safety 11).
+ * transaction fails, the list is halved until the payment that cannot be written stands alone (safety 11). `transfers` are what was
+ * read of the chain to decide it: they are stored with the decisions, and whatever becomes of those.
  */
-export async function applyEvents(database: Database, occurrences: readonly Occurrence[]): Promise<Applied> {
-  if (occurrences.length === 0) return NOTHING;
+export async function applyEvents(
+  database: Database,
+  occurrences: readonly Occurrence[],
+  transfers: readonly ChainTransferRow[] = [],
+): Promise<Applied> {
+  if (occurrences.length === 0) {
+    await recordTransfers(database, transfers);
+    return NOTHING;
+  }
   try {
-    return await database.transaction((sql) => applyTogether(sql, occurrences));
+    return await database.transaction(async (sql) => {
+      await recordTransfers(sql, transfers);
+      return applyTogether(sql, occurrences);
+    });
   } catch (error) {
     if (isTransientError(error)) throw error;
     if (occurrences.length === 1) {
+      await recordTransfers(database, transfers);
       await raiseAlert(database, 'payment_unrecorded', `payment ${occurrences[0]?.paymentId}`);
       return { ...NOTHING, poisoned: occurrences };
     }
     const middle = Math.ceil(occurrences.length / 2);
-    const first = await applyEvents(database, occurrences.slice(0, middle));
-    return mergeApplied(first, await applyEvents(database, occurrences.slice(middle)));
+    const first = await applyEvents(database, occurrences.slice(0, middle), transfers);
+    return mergeApplied(first, await applyEvents(database, occurrences.slice(middle), transfers));
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import { decisionTime, isSettled, SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
+import { ANNOUNCE } from './announce.ts';
 import type { Change } from './outcome.ts';
 
 /** States as a list of SQL constants, for `state in (…)`: a parameter would hide them from the partial indexes of payments. */
@@ -100,7 +101,7 @@ export async function writeStates(sql: Sql, changes: readonly Change[]): Promise
          licence_expires_at = case when s.licence_jti is null then excluded.licence_expires_at else s.licence_expires_at end,
          licence_kid = case when s.licence_jti is null then excluded.licence_kid else s.licence_kid end
      )
-     select pg_notify('payment_decided', '')`,
+     ${ANNOUNCE}`,
     [JSON.stringify(rows)],
     'write-states',
   );

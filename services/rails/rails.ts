@@ -19,6 +19,8 @@ import { facilitatorRail } from './facilitator/rail.ts';
  * judged in one place. Test keys have no rail: `settleMock` answers them.
  */
 export interface Rail {
+  /** True: workers are told of its payments and send them at once, beside their workflow. */
+  readonly isWoken: boolean;
   /** Compares its settings with what it can do, at a worker's start. Throws an Error; one that cannot be reached is only warned of. */
   check(deps: SettlementDeps, network: Network): Promise<void>;
   /** Why it takes no payment of this kind at present, as what the caller is told; null when it does. */
@@ -46,6 +48,7 @@ export interface Asked {
 }
 
 const relayerRail: Rail = {
+  isWoken: true,
   check: () => Promise.resolve(),
   whyClosed: (_sql, _network, { isPaused }) => Promise.resolve(isPaused ? paused() : null),
   send: claimAndSend,
@@ -76,6 +79,11 @@ export async function checkRails(deps: SettlementDeps): Promise<void> {
 /** Why the network's rail takes no such payment at present; null when it does. */
 export function whyClosed(sql: Sql, network: Network, asked: Asked): Promise<ServiceError | null> {
   return railOf(network.settler).whyClosed(sql, network, asked);
+}
+
+/** True where workers are told of a network's payments by their rows, and send them without being asked. */
+export function isWoken({ settler }: Pick<Network, 'settler'>): boolean {
+  return railOf(settler).isWoken;
 }
 
 /** Sends a proposal by the rail that its network is configured for. */

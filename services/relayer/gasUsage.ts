@@ -2,7 +2,7 @@ import type { BatchPlan } from '../../chain/calldata.ts';
 import { inCoinsOf } from '../../chain/fees.ts';
 import { plannedGas } from '../../chain/gasShare.ts';
 import type { Receipt } from '../../chain/receipts.ts';
-import { recordBatchGas } from '../../db/settlement/gasUsage.ts';
+import { closeMined } from '../../db/settlement/gasUsage.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
 import type { Batch, RelayerTransaction } from '../../db/settlement/relayer.ts';
 import { shareGas } from '../../domain/payment/gasShare.ts';
@@ -34,11 +34,11 @@ export interface MinedBatch {
 }
 
 /**
- * Notes the gas of a batch when its transaction is mined, reverted ones and flushes included, to the sites it was signed for (safety 19).
- * Budgets are in the coin of the first network. Once a batch: a second call changes nothing. What voided a batch served nobody and is charged to nobody; it is seen in the metric
- * `svc.relayer.gas` under its kind, as all gas is.
+ * Closes a batch whose transaction is mined, reverted ones and flushes included: its place in flight is free, and its gas is noted to the
+ * sites it was signed for (safety 19). Budgets are in the coin of the first network. Once a batch: a second call changes nothing. What
+ * voided a batch served nobody and is charged to nobody; it is seen in the metric `svc.relayer.gas` under its kind, as all gas is.
  */
-export async function noteGas(
+export async function closeBatch(
   deps: Pick<SettlementDeps, 'database' | 'metrics' | 'networks'>,
   batch: Batch,
   { receipt, kind, paymentCount }: MinedBatch,
@@ -46,7 +46,7 @@ export async function noteGas(
   const cost = costOf(receipt);
   const { networks } = deps;
   const charged = inCoinsOf(networks.first, networks.get(batch.network), cost);
-  const isFirst = await recordBatchGas(deps.database, batch.batchId, cost, (weights) =>
+  const isFirst = await closeMined(deps.database, batch.batchId, cost, (weights) =>
     kind === 'void' ? new Map() : shareGas(charged, weights),
   );
   if (!isFirst) return;

@@ -17,7 +17,7 @@ import {
   setBatchState,
 } from '../../db/settlement/relayer.ts';
 import { resendFrom } from '../../domain/payment/resend.ts';
-import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
+import type { Chain, RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 
 /**
  * Sends a batch's stored bytes, the lower unmined nonces of its lane first (safety 8). What the node refuses for good is
@@ -40,20 +40,67 @@ export async function sendBatch(deps: SettlementDeps, network: Network, rpc: Rpc
   return true;
 }
 
+/** Bytes that were stored this moment, and the batch they are of. */
+export interface Signed {
+  readonly batch: Batch;
+  readonly attempt: RelayerTransaction;
+}
+
+/**
+ * Sends bytes that were stored this moment, the only ones of their batch. `pending` is the node's count of the lane before their nonce
+ * was taken: where it is that nonce, nothing of the lane is missing and they go out at once; otherwise as by `sendBatch`. What the node
+ * said is noted beside: `noted` resolves then, and never rejects, since nothing depends on it.
+ */
+export async function sendSigned(
+  call: Chain<SettlementDeps>,
+  { batch, attempt }: Signed,
+  pending: bigint,
+): Promise<{ readonly noted: Promise<void> }> {
+  const { deps, network, rpc } = call;
+  if (pending !== batch.nonce) {
+    await sendBatch(deps, network, rpc, batch.batchId);
+    return { noted: Promise.resolve() };
+  }
+  const outcome = await sendRaw(rpc, attempt.raw);
+  const noted = noteSend(deps, network, attempt, outcome).catch((error: unknown) => {
+    deps.log.warn({ batchId: batch.batchId, error: String(error) }, "a node's answer to a transaction could not be noted");
+  });
+  await mind(call, { batch, attempt }, outcome);
+  return { noted };
+}
+
 async function sendLast(deps: SettlementDeps, network: Network, rpc: Rpc, batch: Batch): Promise<void> {
   const last = (await listAttempts(deps.database, batch.batchId)).at(-1);
   if (!last) throw new Error('a batch has no signed bytes');
-  const outcome = await sendAttempt(deps, network, rpc, last);
+  const call = { deps, network, rpc };
+  await mind(call, { batch, attempt: last }, await sendAttempt(deps, network, rpc, last));
+}
+
+/** What a node refuses for good gives its nonce to a transfer to itself; where gas money is missing, an operator is told. */
+async function mind(
+  { deps, network, rpc }: Chain<SettlementDeps>,
+  { batch, attempt: last }: Signed,
+  outcome: SendOutcome,
+): Promise<void> {
   if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch(deps, network, rpc, batch, last);
   if (outcome.kind === 'relayer_broke') await raiseAlert(deps.database, 'relayer_balance', `${network.id} ${batch.address}`);
 }
 
 async function sendAttempt(deps: SettlementDeps, network: Network, rpc: Rpc, attempt: RelayerTransaction): Promise<SendOutcome> {
   const outcome = await sendRaw(rpc, attempt.raw);
-  await recordSend(deps.database, attempt.txHash, network.id, `${outcome.kind} ${outcome.detail}`.slice(0, 500));
-  const level = outcome.kind === 'accepted' || outcome.kind === 'known' ? 'info' : 'warn';
-  deps.log[level]({ batchId: attempt.batchId, txHash: attempt.txHash, outcome: outcome.kind }, 'settlement transaction sent');
+  await noteSend(deps, network, attempt, outcome);
   return outcome;
+}
+
+async function noteSend(
+  deps: SettlementDeps,
+  network: Network,
+  attempt: RelayerTransaction,
+  { kind, detail }: SendOutcome,
+): Promise<void> {
+  const level = kind === 'accepted' || kind === 'known' ? 'info' : 'warn';
+  deps.log[level]({ batchId: attempt.batchId, txHash: attempt.txHash, outcome: kind }, 'settlement transaction sent');
+  await recordSend(deps.database, attempt.txHash, network.id, `${kind} ${detail}`.slice(0, 500));
 }
 
 /** Voids a batch because an operator asks for it; false for one that is done, or voided already: it stays as it is. */

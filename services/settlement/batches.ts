@@ -67,7 +67,7 @@ async function sweepBatch(
   const receipt = found.find((one) => one);
   if (receipt) {
     const isDone = batch.state === 'mined' && (await countBroadcast(deps.database, batch.batchId)) === 0;
-    const { undecided, rest } = isDone ? NOTHING_LEFT : await decideBatch(call, batch, attempts, receipt);
+    const { undecided, rest } = isDone ? NOTHING_LEFT : await decideBatch(call, { batch, attempts }, receipt);
     if (undecided === 0 && receipt.blockNumber <= seen.safeBlock) await setBatchState(deps.database, batch.batchId, 'safe');
     return rest;
   }

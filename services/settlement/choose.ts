@@ -1,9 +1,10 @@
 import { openRoom } from '../../chain/calldata.ts';
+import { listBlockedPayees } from '../../db/settlement/admission.ts';
 import type { Occurrence } from '../../db/settlement/outcome.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { listPayments, refOf } from '../../db/settlement/payment.ts';
-import { findLastKind, listWaiting, readPayers } from '../../db/settlement/queue.ts';
+import { findLastKind, readPayers } from '../../db/settlement/queue.ts';
 import { isStruck, NEW_PAYER, payerRoom } from '../../domain/payment/payerLimits.ts';
 import type { Picked, PickRules, WaitingPayment } from '../../domain/payment/pickBatch.ts';
 import { pickBatch } from '../../domain/payment/pickBatch.ts';
@@ -25,16 +26,11 @@ const MOST_LEFT = 100;
 const SENTENCE_STRUCK = 'too many payments of this payer failed on chain';
 
 /**
- * Chooses the payments of a network's next batch from rows (`pickBatch`), and looks at those before they are sent, at no others: what
+ * Chooses the payments of a network's next batch from those that wait (`pickBatch`), and looks at those before they are sent, at no others: what
  * a hostile site has waiting costs nobody a simulation. Where more than half of them fall out, the batch is filled up once. Outages
  * throw, nothing is decided.
  */
-export async function choose(
-  { deps, network, rpc }: Chain<SettlementDeps>,
-  batchId: string,
-  mayGo: (tenantId: string) => boolean,
-): Promise<Choice> {
-  const waiting = (await listWaiting(deps.database, network.id, batchId)).filter(({ tenantId }) => mayGo(tenantId));
+export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, waiting: readonly WaitingPayment[]): Promise<Choice> {
   if (waiting.length === 0) return { chosen: [], left: [], hasMoved: false };
   const [payers, last] = await Promise.all([
     readPayers(
@@ -48,9 +44,14 @@ export async function choose(
   const struck = waiting.filter((payment) => isStruck(recordOf(payment)));
   const rules: PickRules = { openRoom, payerRoom: (payment) => payerRoom(payment.lane, recordOf(payment)), last };
   const look = async (picked: Picked) => {
-    const rows = (await listPayments(deps.database, picked.picked)).filter(isClaimable);
-    const { sendable, occurrences } = await examine(deps, network, rpc, rows);
-    return { sendable, ...(await applyEvents(deps.database, occurrences)) };
+    const payTos = picked.picked.map(({ payTo }) => payTo);
+    const [rows, blocked] = await Promise.all([
+      listPayments(deps.database, picked.picked),
+      listBlockedPayees(deps.database, network.id, payTos),
+    ]);
+    const call = { deps, network, rpc };
+    const { sendable, occurrences, transfers } = await examine(call, rows.filter(isClaimable), blocked);
+    return { sendable, ...(await applyEvents(deps.database, occurrences, transfers)) };
   };
   const refused = await applyEvents(deps.database, struck.map(strikeOut));
   const first = pickBatch(waiting, rules);

@@ -1,17 +1,15 @@
-import type { Network } from '../../chain/network.ts';
-import type { Rpc } from '../../chain/rpc.ts';
 import { readSights } from '../../chain/sight.ts';
 import { raiseAlert } from '../../db/alerts.ts';
-import { listBlockedPayees } from '../../db/settlement/admission.ts';
 import { recordPrecheck } from '../../db/settlement/claim.ts';
 import type { Occurrence } from '../../db/settlement/outcome.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
+import type { ChainTransferRow } from '../../db/settlement/transfers.ts';
 import { judge, SENTENCES } from '../../domain/payment/judge.ts';
 import type { Sight } from '../../domain/payment/sight.ts';
 import type { Chain, SettlementDeps } from './deps.ts';
 import { isReadable } from './items.ts';
 import type { Judged } from './round.ts';
-import { momentOf, occurrencesOf } from './round.ts';
+import { evidenceOf, momentOf, occurrencesOf } from './round.ts';
 import type { Simulated } from './simulate.ts';
 import { simulate } from './simulate.ts';
 
@@ -19,21 +17,25 @@ import { simulate } from './simulate.ts';
 export interface Examined {
   readonly sendable: readonly Payment[];
   readonly occurrences: readonly Occurrence[];
+  /** What was read of the chain for them, to be stored with them. */
+  readonly transfers: readonly ChainTransferRow[];
 }
 
 /**
  * Looks at accepted payments before their first byte is sent (safety 8, 10, 18): whether the row can be read at all, so that a broken
  * one fails alone and not the batch; time left, blocked recipients, balance, nonce and simulation. What that means is `judge`'s to say.
- * Writes nothing but marks. Outages throw; nothing is decided.
+ * `blocked` are recipients that are known not to take money. Writes nothing but marks. Outages throw; nothing is decided.
  */
-export async function examine(deps: SettlementDeps, network: Network, rpc: Rpc, payments: readonly Payment[]): Promise<Examined> {
-  const call: Chain = { deps, network, rpc };
+export async function examine(
+  call: Chain<SettlementDeps>,
+  payments: readonly Payment[],
+  blocked: ReadonlySet<string>,
+): Promise<Examined> {
+  const { deps, network, rpc } = call;
   const readable = payments.filter(isReadable);
   const broken = await Promise.all(
     payments.filter((payment) => !isReadable(payment)).map((payment) => unreadable(deps, payment)),
   );
-  const payTos = readable.map((payment) => payment.payTo);
-  const blocked = await listBlockedPayees(deps.database, network.id, payTos);
   const now = momentOf(call);
   const judged: Judged[] = [];
   const decide = (payment: Payment, sight: Sight | null): boolean => {
@@ -55,7 +57,8 @@ export async function examine(deps: SettlementDeps, network: Network, rpc: Rpc, 
   }
   const { sights, receipts } = await readSights(rpc, network, used.map(askOf), { atSafe: false });
   for (const [at, payment] of used.entries()) decide(payment, { ...UNUSED, ...sights[at] });
-  return { sendable, occurrences: [...broken, ...(await occurrencesOf(call, judged, receipts))] };
+  const transfers = evidenceOf(call, judged, receipts);
+  return { sendable, occurrences: [...broken, ...occurrencesOf(call, judged)], transfers };
 }
 
 const UNUSED: Sight = { head: 0n, nonce: 'unused', safe: null, spending: null, carrier: null, simulation: null, rail: null };
@@ -78,9 +81,11 @@ async function notePrechecks(
   payments: readonly Payment[],
   simulated: ReadonlyMap<string, Simulated>,
 ): Promise<void> {
-  const notes = payments.flatMap(({ tenantId, paymentId }) => {
+  const notes = payments.flatMap(({ tenantId, paymentId, unusedAtBlock, lane }) => {
     const check = simulated.get(paymentId)?.check;
-    return check && !check.nonceUsed ? [{ tenantId, paymentId, unusedAtBlock: check.blockNumber, lane: check.lane }] : [];
+    // Of a wallet of code it is always said, for the others of its payer.
+    const isNews = check && (unusedAtBlock === null || lane !== check.lane || lane === 'contract');
+    return isNews && !check.nonceUsed ? [{ tenantId, paymentId, unusedAtBlock: check.blockNumber, lane: check.lane }] : [];
   });
   await recordPrecheck(deps.database, notes);
 }

@@ -6,6 +6,7 @@ import type { Applied, Occurrence } from '../../db/settlement/outcome.ts';
 import { applyEvents, mergeApplied } from '../../db/settlement/outcome.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { refOf } from '../../db/settlement/payment.ts';
+import type { ChainTransferRow } from '../../db/settlement/transfers.ts';
 import { recordTransfers } from '../../db/settlement/transfers.ts';
 import type { Hex } from '../../domain/payload.ts';
 import type { Moment, Verdict } from '../../domain/payment/judge.ts';
@@ -114,23 +115,12 @@ export function momentOf({ deps, network }: Pick<Chain, 'deps' | 'network'>): Mo
   };
 }
 
-/** What happened, as it is written. The receipts that prove it are stored first. A second call changes nothing. */
-export async function occurrencesOf(
-  call: Chain,
-  judged: readonly Judged[],
-  receipts: ReadonlyMap<string, ReadReceipt>,
-  stored: ReadonlySet<string> = new Set(),
-): Promise<readonly Occurrence[]> {
-  const proofs = new Set(stored);
-  for (const { verdict } of judged) if (verdict.event.type === 'evidence') proofs.add(verdict.event.transfer.txHash);
-  await storeEvidence(
-    call,
-    [...proofs].flatMap((hash) => receipts.get(hash) ?? []),
-  );
+/** What happened, as it is written. */
+export function occurrencesOf({ deps }: Chain, judged: readonly Judged[]): readonly Occurrence[] {
   return judged.map(({ lookup: { payment, hashes }, verdict }) => {
     const { event, rawReason, sentence, timeSeconds, strike } = verdict;
     const isOurs = event.type !== 'evidence' || hashes.some((hash) => hash === event.transfer.txHash);
-    if (!isOurs && !isSettled(payment.facts.state)) call.deps.metrics?.count('svc.settle.front_run');
+    if (!isOurs && !isSettled(payment.facts.state)) deps.metrics?.count('svc.settle.front_run');
     return {
       tenantId: payment.tenantId,
       paymentId: payment.paymentId,
@@ -143,12 +133,25 @@ export async function occurrencesOf(
   });
 }
 
-/** Stores the transfers of receipts as evidence, as read. A second call changes nothing. */
-export async function storeEvidence({ deps, network }: Chain, receipts: readonly ReadReceipt[]): Promise<void> {
-  const rows = receipts.flatMap(({ evidence, timeSeconds }) =>
-    transferRows(network, evidence, new Date(Number(timeSeconds) * 1000)),
-  );
-  await recordTransfers(deps.database, rows);
+/** The transfers that prove what was judged, and those of the receipts `besides`, as evidence to be stored with the decisions. */
+export function evidenceOf(
+  { network }: Chain,
+  judged: readonly Judged[],
+  receipts: ReadonlyMap<string, ReadReceipt>,
+  besides: ReadonlySet<string> = new Set(),
+): readonly ChainTransferRow[] {
+  const proofs = new Set(besides);
+  for (const { verdict } of judged) if (verdict.event.type === 'evidence') proofs.add(verdict.event.transfer.txHash);
+  return [...proofs].flatMap((hash) => receipts.get(hash) ?? []).flatMap((read) => rowsOf(network, read));
+}
+
+function rowsOf(network: Chain['network'], { evidence, timeSeconds }: ReadReceipt): readonly ChainTransferRow[] {
+  return transferRows(network, evidence, new Date(Number(timeSeconds) * 1000));
+}
+
+/** Stores the transfers of a receipt that decides nothing as evidence, as read. A second call changes nothing. */
+export async function storeEvidence({ deps, network }: Chain, receipt: ReadReceipt): Promise<void> {
+  await recordTransfers(deps.database, rowsOf(network, receipt));
 }
 
 async function write(
@@ -158,7 +161,7 @@ async function write(
   stored: ReadonlySet<string>,
 ): Promise<Round> {
   const { deps } = call;
-  const applied = await applyEvents(deps.database, await occurrencesOf(call, judged, receipts, stored));
+  const applied = await applyEvents(deps.database, occurrencesOf(call, judged), evidenceOf(call, judged, receipts, stored));
   for (const { paymentId } of applied.poisoned) deps.log.error({ paymentId }, 'a paid payment could not be recorded');
   const changed = new Set(applied.changed.map((ref) => ref.paymentId));
   const decided = judged.filter(({ lookup }) => changed.has(lookup.payment.paymentId));

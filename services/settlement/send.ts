@@ -1,18 +1,22 @@
+import type { BatchPlan } from '../../chain/calldata.ts';
 import { planBatch } from '../../chain/calldata.ts';
 import { chooseFees, dataFee, requiredBalance } from '../../chain/fees.ts';
 import type { Network } from '../../chain/network.ts';
 import { SignerError, signedOutside } from '../../chain/signer.ts';
-import { baseFeeOf, gasBalance, signTransaction } from '../../chain/transaction.ts';
+import { signTransaction } from '../../chain/transaction.ts';
 import { raiseAlert } from '../../db/alerts.ts';
 import { claimBatch } from '../../db/settlement/claim.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
-import { readOnTheWay } from '../../db/settlement/queue.ts';
-import type { SignedBatch } from '../../db/settlement/relayer.ts';
+import { listWaiting, readOnTheWay } from '../../db/settlement/queue.ts';
+import type { RelayerTransaction, SignedBatch } from '../../db/settlement/relayer.ts';
 import { findBatch } from '../../db/settlement/relayer.ts';
 import { hasPlace } from '../../domain/payment/places.ts';
+import type { Funds } from '../relayer/funds.ts';
+import { openFunds } from '../relayer/funds.ts';
 import { sharesOf } from '../relayer/gasUsage.ts';
-import { sendBatch } from '../relayer/lane.ts';
+import { sendBatch, sendSigned } from '../relayer/lane.ts';
 import { choose } from './choose.ts';
+import type { Carried } from './confirm.ts';
 import type { Chain, RelayerKey, SettlementDeps } from './deps.ts';
 import { chainOf } from './deps.ts';
 import { batchItem } from './items.ts';
@@ -29,8 +33,16 @@ export interface SendResult {
   readonly rest: readonly PaymentRef[];
 }
 
+/** What sending a proposal came to in this process, which signed it: enough to confirm it without reading anything again. */
+export interface Sent extends SendResult {
+  /** Null unless `sent`. */
+  readonly carried: Carried | null;
+  /** Resolves when what the node said is stored; never rejects. */
+  readonly noted: Promise<void>;
+}
+
 /**
- * The first activity of a batch (safety 7): chooses from what waits, claims what is still accepted, stores the signed bytes and sends
+ * The first step of a batch (safety 7): chooses from what waits, claims what is still accepted, stores the signed bytes and sends
  * them. A proposal only wakes it: what goes out is decided from rows, so that no site's proposals come before another's. Called again
  * for the same batch it only sends the stored bytes once more; nothing is signed twice.
  */
@@ -39,59 +51,102 @@ export async function claimAndSend(
   proposal: BatchProposal,
   workflowId: string | null,
 ): Promise<SendResult> {
-  const call = chainOf(deps, proposal.network);
-  const { network, rpc } = call;
+  const { network, rpc } = chainOf(deps, proposal.network);
   const earlier = await findBatch(deps.database, proposal.batchId);
   if (earlier) {
     await sendBatch(deps, network, rpc, earlier.batchId);
     return { kind: 'sent', rest: [] };
   }
+  const { kind, rest, noted } = await claimNew(deps, { ...proposal, workflowId });
+  await noted;
+  return { kind, rest };
+}
+
+/** The same for a batch that nobody has tried before; gives what it sent. Several processes may try at once: claims are compare and set. */
+export async function claimNew(
+  deps: SettlementDeps,
+  under: { readonly network: string; readonly batchId: string; readonly workflowId: string | null },
+): Promise<Sent> {
+  const call = chainOf(deps, under.network);
+  const { network } = call;
   deps.crashAt('after_insert');
-  const { lanes, tenantIds } = await readOnTheWay(deps.database, network.id);
+  const [{ lanes, tenantIds }, all] = await Promise.all([
+    readOnTheWay(deps.database, network.id),
+    listWaiting(deps.database, network.id, under.batchId),
+  ]);
   const isNew = ({ tenantId }: { readonly tenantId: string }): boolean => !tenantIds.has(tenantId);
   const hasRoom = (isNewcomer: boolean): boolean => lanes.length === 0 || lanes.some((lane) => hasPlace(lane, isNewcomer));
-  if (!hasRoom(true)) return { kind: 'busy', rest: [] };
+  if (!hasRoom(true)) return nothing('busy');
   const isForAll = hasRoom(false);
-  const { chosen, left, hasMoved } = await choose(call, proposal.batchId, (tenantId) => isForAll || isNew({ tenantId }));
-  if (chosen.length === 0 && !isForAll) return { kind: 'busy', rest: [] };
-  if (chosen.length === 0) return { kind: 'idle', rest: hasMoved ? left : [] };
+  const waiting = all.filter((payment) => isForAll || isNew(payment));
+  const funds = waiting.length > 0 ? openFunds(call) : null;
+  const { chosen, left, hasMoved } = await choose(call, waiting);
+  if (chosen.length === 0 && !isForAll) return nothing('busy');
+  if (chosen.length === 0 || !funds) return { ...nothing('idle'), rest: hasMoved ? left : [] };
   const routed = { ...network, router: chosen[0]?.router ?? network.router };
-  const under = { batchId: proposal.batchId, workflowId, isNewcomer: chosen.every(isNew) };
-  const claimed = await claim({ ...call, network: routed }, chosen, under);
-  if (claimed === 'busy' || claimed === 'nothing') return { kind: claimed === 'busy' ? 'busy' : 'idle', rest: [] };
-  deps.metrics?.record('svc.settle.items_per_batch', claimed.length);
+  const claimed = await claim({ ...call, network: routed }, chosen, { ...under, funds, isNewcomer: chosen.every(isNew) });
+  if (claimed === 'busy' || claimed === 'nothing') return nothing(claimed === 'busy' ? 'busy' : 'idle');
+  deps.metrics?.record('svc.settle.items_per_batch', claimed.payments.length);
   deps.crashAt('after_sign');
-  await sendBatch(deps, network, rpc, proposal.batchId);
+  const carried = carriedOf(claimed, deps.now());
+  const [attempt] = carried.attempts;
+  const { noted } = await sendSigned(call, { ...carried, attempt }, claimed.pending);
   deps.crashAt('after_broadcast');
-  return { kind: 'sent', rest: left };
+  return { kind: 'sent', rest: left, carried, noted };
+}
+
+function nothing(kind: 'busy' | 'idle'): Sent {
+  return { kind, rest: [], carried: null, noted: Promise.resolve() };
+}
+
+/** A claim that succeeded, and the node's count of the lane before it. */
+interface Claimed {
+  readonly batch: SignedBatch;
+  readonly payments: readonly Payment[];
+  readonly pending: bigint;
+}
+
+/** A claimed batch as the row of it would say. */
+function carriedOf({ batch, payments }: Claimed, nowMs: number): Carried & { readonly attempts: readonly [RelayerTransaction] } {
+  const at = new Date(nowMs);
+  const { batchId, network, relayer: address, kind, nonce } = batch;
+  return {
+    batch: { batchId, network, address, kind, nonce, state: 'open', createdAt: at },
+    attempts: [{ ...batch, attempt: 1, signedAt: at, sentAt: null }],
+    payments,
+  };
 }
 
 /** Claims on the first relayer key with room and gas (safety 8: the balance is checked before a nonce is taken). */
 async function claim(
-  { deps, network, rpc }: Chain<SettlementDeps>,
+  { deps, network }: Chain<SettlementDeps>,
   payments: readonly Payment[],
-  { isNewcomer, ...under }: { readonly batchId: string; readonly workflowId: string | null; readonly isNewcomer: boolean },
-): Promise<readonly Payment[] | 'busy' | 'nothing'> {
-  const fees = chooseFees(network, await baseFeeOf(rpc));
+  {
+    isNewcomer,
+    funds,
+    ...under
+  }: { readonly batchId: string; readonly workflowId: string | null } & {
+    readonly isNewcomer: boolean;
+    readonly funds: Funds;
+  },
+): Promise<Claimed | 'busy' | 'nothing'> {
+  const fees = chooseFees(network, await funds.baseFeeWei);
+  const planned = { payments, plan: planBatch(payments.map(batchItem), network) };
+  const needed = requiredBalance(planned.plan.gasLimit, fees, dataFee(network, planned.plan.data));
   for (const relayer of deps.relayersOf(network.id)) {
-    const plan = planBatch(payments.map(batchItem), network);
-    if ((await gasBalance(rpc, relayer.address)) < requiredBalance(plan.gasLimit, fees, dataFee(network, plan.data))) {
+    const { balanceWei, pending } = await funds.of(relayer.address);
+    if (balanceWei < needed) {
       await raiseAlert(deps.database, 'relayer_balance', `${network.id} ${relayer.address}`);
       continue;
     }
     const lane = { network: network.id, address: relayer.address, isNewcomer };
     const result = await unlessSignerIsAway(deps, network, relayer, (signer) =>
       claimBatch(deps.database, lane, payments, (rows, nonce) =>
-        signBatch(
-          network,
-          signer,
-          rows.map((row) => ({ ...row, lane: laneOf(payments, row) })),
-          { nonce, fees, ...under },
-        ),
+        signBatch(network, signer, planOf(network, planned, rows), { nonce, fees, ...under }),
       ),
     );
     if (result === null) continue;
-    if (result.kind === 'claimed') return result.payments;
+    if (result.kind === 'claimed') return { ...result, pending: BigInt(pending) };
     if (result.kind === 'nothing') return 'nothing';
   }
   return 'busy';
@@ -114,18 +169,28 @@ async function unlessSignerIsAway<T>(
   }
 }
 
-/** The lane the examination found; the locked row may carry an older one. */
-function laneOf(examined: readonly Payment[], row: Payment): Payment['lane'] {
-  return examined.find((payment) => payment.paymentId === row.paymentId)?.lane ?? row.lane;
+/** Payments and the transaction that carries them. */
+interface Planned {
+  readonly payments: readonly Payment[];
+  readonly plan: BatchPlan;
+}
+
+/** The plan of the locked rows, in the lanes that the examination found: the one there is when they are those that were chosen. */
+function planOf(network: Network, planned: Planned, rows: readonly Payment[]): Planned {
+  const isSame =
+    rows.length === planned.payments.length && rows.every((row, at) => row.paymentId === planned.payments[at]?.paymentId);
+  if (isSame) return planned;
+  const lanes = new Map(planned.payments.map(({ paymentId, lane }) => [paymentId, lane]));
+  const payments = rows.map((row) => ({ ...row, lane: lanes.get(row.paymentId) ?? row.lane }));
+  return { payments, plan: planBatch(payments.map(batchItem), network) };
 }
 
 async function signBatch(
   network: Network,
   relayer: RelayerKey,
-  payments: readonly Payment[],
+  { payments, plan }: Planned,
   under: { nonce: bigint; fees: ReturnType<typeof chooseFees>; batchId: string; workflowId: string | null },
 ): Promise<{ batch: SignedBatch; taken: ReadonlySet<string> }> {
-  const plan = planBatch(payments.map(batchItem), network);
   const { raw, hash } = await signTransaction(relayer, {
     chainId: network.chainId,
     nonce: Number(under.nonce),

@@ -39,6 +39,8 @@ export interface SettleDeps extends Omit<AnswerDeps, 'database' | 'networks' | '
   readonly waiter: Waiter;
   readonly starter: BatchStarter;
   readonly newId: () => string;
+  /** The trace of the call that runs, for whoever sends its payment; null where none is kept. */
+  readonly trace?: () => string | null;
   /** Told of every licence purchase that got its row; starts the workflow that stays with it. */
   readonly onPurchase?: (payment: PaymentRef) => void;
 }
@@ -221,6 +223,7 @@ function insert(deps: SettleDeps, payment: NewPayment): Promise<Intake> {
   const now = { ms: deps.now(), licenceLifeSeconds: deps.licenceLifeSeconds };
   return store(deps.database, {
     payment,
+    trace: deps.trace?.() ?? null,
     guard: async (siblings, sql) =>
       licenceOfferId === null
         ? guardPurchase(payment, siblings, now)

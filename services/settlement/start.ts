@@ -4,6 +4,7 @@ import { startRelayer } from '../relayer/nonce.ts';
 import { ensureStanding } from '../standing.ts';
 import type { SettlementDeps } from './deps.ts';
 import type { BatchProposal, StartBatch } from './starter.ts';
+import { workflowIdOf } from './starter.ts';
 
 /** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
 const TASK_TIMEOUT = '5s';
@@ -14,7 +15,7 @@ export function createBatchStart(client: () => Client, taskQueue: string): Start
   return async (proposal: BatchProposal) => {
     await client().workflow.start('settlePayments', {
       taskQueue,
-      workflowId: `settle:${proposal.network}:${proposal.batchId}`,
+      workflowId: workflowIdOf(proposal),
       workflowTaskTimeout: TASK_TIMEOUT,
       memo: { payments: proposal.payments.map((payment) => payment.paymentId) },
       args: [proposal],

@@ -10,6 +10,11 @@ export interface BatchProposal {
   readonly payments: readonly PaymentRef[];
 }
 
+/** The workflow that stays with a batch. */
+export function workflowIdOf({ network, batchId }: Pick<BatchProposal, 'network' | 'batchId'>): string {
+  return `settle:${network}:${batchId}`;
+}
+
 /** Starts the workflow of one batch; rejects when Temporal cannot be reached. */
 export type StartBatch = (proposal: BatchProposal) => Promise<void>;
 
@@ -22,11 +27,29 @@ export interface BatchStarter {
   close(): void;
 }
 
+/** Who sends without being asked, so that a workflow is only needed where nobody does. */
+export interface Takers {
+  /** True where workers are told of a payment by its row. */
+  isWoken(networkId: string): boolean;
+  /** Those that wait and that nobody takes; the rest of them is taken, or not to be judged yet (`young`). */
+  findUntaken(networkId: string, payments: readonly PaymentRef[]): Promise<Untaken>;
+}
+
+/** Payments that wait for a batch. */
+export interface Untaken {
+  /** A workflow must come to them. */
+  readonly untaken: readonly PaymentRef[];
+  /** Too young to tell, or a sender is at work and will come to them. */
+  readonly young: readonly PaymentRef[];
+}
+
 /** Most payments of one batch (safety 9). */
 export const BATCH_LIMIT = 100;
 const STARTED_AT_ONCE = 2;
 const ROOM_AFTER_MS = 3_000;
 const RETRY_MS = 500;
+/** How long a worker that was told of a payment may leave it before a workflow is started for it. */
+export const TAKEN_WITHIN_MS = 250;
 
 interface Queue {
   readonly network: string;
@@ -53,17 +76,46 @@ function takeFairly(waiting: Queue['waiting'], most: number): PaymentRef[] {
 }
 
 /**
- * Group commit: a payment that arrives while batches are on their way joins the next one; an idle queue
- * starts at once.
+ * Group commit: a payment that arrives while batches are on their way joins the next one; an idle queue starts at once. Where workers
+ * take payments by themselves (`takers`), one look every 250 ms finds those of all queues that nobody took, and only they are started:
+ * an older worker does not listen, and one that listens may be gone.
  */
-export function createBatchStarter(deps: { start: StartBatch; log: Log }): BatchStarter {
+export function createBatchStarter(deps: { start: StartBatch; log: Log; takers?: Takers }): BatchStarter {
   const queues = new Map<string, Queue>();
   const roomOf = new Map<string, () => void>();
+  const { takers } = deps;
+  let looking: NodeJS.Timeout | null = null;
   let closed = false;
 
   const put = (queue: Queue, { tenantId, paymentId }: PaymentRef): void => {
     const site = queue.waiting.get(tenantId) ?? new Map<string, PaymentRef>();
     queue.waiting.set(tenantId, site.set(paymentId, { tenantId, paymentId }));
+  };
+  const take = ({ waiting }: Queue, { tenantId, paymentId }: PaymentRef): void => {
+    const site = waiting.get(tenantId);
+    if (site?.delete(paymentId) && site.size === 0) waiting.delete(tenantId);
+  };
+  /** Starts what waits, or looks first whether anybody took it. */
+  const serve = (queue: Queue): void => {
+    if (!takers?.isWoken(queue.network)) pump(queue);
+    else if (!closed) looking ??= setTimeout(() => void lookAtAll(takers), TAKEN_WITHIN_MS);
+  };
+  const lookAtAll = async (by: Takers): Promise<void> => {
+    const watched = [...queues.values()].filter(({ network, waiting }) => by.isWoken(network) && waiting.size > 0);
+    await Promise.all(watched.map((queue) => look(by, queue)));
+    looking = null;
+    for (const queue of watched) if (queue.waiting.size > 0) serve(queue);
+  };
+  const look = async (by: Takers, queue: Queue): Promise<void> => {
+    const asked = [...queue.waiting.values()].flatMap((site) => [...site.values()]);
+    try {
+      const { untaken, young } = await by.findUntaken(queue.network, asked);
+      const known = new Set([...untaken, ...young].map(({ paymentId }) => paymentId));
+      for (const payment of asked) if (!known.has(payment.paymentId)) take(queue, payment);
+      if (untaken.length > 0) pump(queue);
+    } catch (error) {
+      deps.log.warn({ error: String(error) }, 'whether payments were taken could not be read; it is again');
+    }
   };
   const pump = (queue: Queue): void => {
     while (!closed && queue.started < STARTED_AT_ONCE && queue.waiting.size > 0) {
@@ -80,7 +132,7 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log }): Batch
       clearTimeout(limit);
       for (const payment of payments) roomOf.delete(payment.paymentId);
       queue.started -= 1;
-      pump(queue);
+      serve(queue);
     };
     const limit = setTimeout(free, ROOM_AFTER_MS);
     for (const payment of payments) roomOf.set(payment.paymentId, free);
@@ -103,17 +155,15 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log }): Batch
       if (queue.waiting.size === 0) queue.within = within;
       queues.set(key, queue);
       if (!roomOf.has(payment.paymentId)) put(queue, payment);
-      pump(queue);
+      serve(queue);
     },
-    decided: ({ tenantId, paymentId }) => {
-      for (const { waiting } of queues.values()) {
-        const site = waiting.get(tenantId);
-        if (site?.delete(paymentId) && site.size === 0) waiting.delete(tenantId);
-      }
-      roomOf.get(paymentId)?.();
+    decided: (payment) => {
+      for (const queue of queues.values()) take(queue, payment);
+      roomOf.get(payment.paymentId)?.();
     },
     close: () => {
       closed = true;
+      if (looking) clearTimeout(looking);
     },
   };
 }

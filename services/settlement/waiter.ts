@@ -1,66 +1,74 @@
 import type { Database } from '../../db/database.ts';
 import { listen } from '../../db/listen.ts';
+import { DECIDED_CHANNEL } from '../../db/settlement/announce.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { listDecided } from '../../db/settlement/waiting.ts';
 import type { Log } from './deps.ts';
 
-const POLL_MS = 100;
+/** What no notification told of is found by then: one is lost with its connection, or came before somebody waited. */
+const POLL_MS = 500;
 
 /** Waits for payment rows to be decided: one query for all waiters of the process (safety 6). */
 export interface Waiter {
   /** The decided row, or null when `timeoutMs` have passed. Outages of the database are waited out. */
-  wait(ref: PaymentRef, timeoutMs: number): Promise<Payment | null>;
+  wait(payment: Expected, timeoutMs: number): Promise<Payment | null>;
   close(): Promise<void>;
 }
 
+/** A payment that is waited for; a superseded one is decided with its successor. */
+type Expected = PaymentRef & { readonly successorId?: string | null };
+
 interface Waiting {
-  readonly ref: PaymentRef;
+  readonly ref: Expected;
   readonly resolve: ((payment: Payment | null) => void)[];
 }
 
 /**
- * Opens the process's waiter: it polls the rows that are waited for every 100 ms at most, and at once when a batch was
- * recorded (NOTIFY `payment_decided`, listened to on a direct connection, safety 24).
+ * Opens the process's waiter: it reads the rows that were decided when it is told so (NOTIFY `payment_decided` with their ids, listened to
+ * on a direct connection, safety 24), and all that are waited for twice a second.
  */
 export function openWaiter(deps: { database: Database; directUrl: string; log: Log }): Waiter {
   const waiting = new Map<string, Waiting>();
   let timer: NodeJS.Timeout | null = null;
-  let polling = false;
-  let again = false;
+  let reading = false;
+  /** Payments to read next. */
+  const due = new Set<string>();
   let closed = false;
 
-  const poll = async (): Promise<void> => {
-    if (polling) {
-      again = true;
-      return;
-    }
-    polling = true;
+  const read = async (): Promise<void> => {
+    if (reading) return; // which reads on until nothing is due
+    reading = true;
     try {
-      const rows = await listDecided(
-        deps.database,
-        [...waiting.values()].map((entry) => entry.ref),
-      );
-      for (const payment of rows) settleWaiting(payment.paymentId, payment);
+      while (due.size > 0) {
+        const refs = [...due].flatMap((paymentId) => waiting.get(paymentId)?.ref ?? []);
+        due.clear();
+        for (const payment of await listDecided(deps.database, refs)) settleWaiting(payment.paymentId, payment);
+      }
     } catch (error) {
       deps.log.warn({ error: String(error) }, 'waiting for decided payments: the database did not answer');
     } finally {
-      polling = false;
-      schedule(again ? 0 : POLL_MS);
-      again = false;
+      reading = false;
     }
   };
-  const schedule = (delayMs: number): void => {
-    if (closed || waiting.size === 0) return;
-    if (timer) clearTimeout(timer);
-    timer = setTimeout(() => void poll(), delayMs);
+  const readAll = (): void => {
+    for (const paymentId of waiting.keys()) due.add(paymentId);
+    void read();
+    schedule();
+  };
+  const schedule = (): void => {
+    timer = closed || waiting.size === 0 ? null : setTimeout(readAll, POLL_MS);
   };
   const settleWaiting = (paymentId: string, payment: Payment | null): void => {
     const entry = waiting.get(paymentId);
     waiting.delete(paymentId);
     for (const resolve of entry?.resolve ?? []) resolve(payment);
   };
-  const listener = listen(deps.directUrl, 'payment_decided', () => {
-    if (waiting.size > 0) void poll();
+  const listener = listen(deps.directUrl, DECIDED_CHANNEL, (payload = '') => {
+    const told = new Set(payload.split(' '));
+    // Without ids any may have been decided: the connection is new, or the other process is of the version before.
+    for (const [paymentId, { ref }] of waiting)
+      if (payload === '' || told.has(paymentId) || told.has(ref.successorId ?? '')) due.add(paymentId);
+    void read();
   });
 
   return {
@@ -78,7 +86,7 @@ export function openWaiter(deps: { database: Database; directUrl: string; log: L
         }, timeoutMs);
         entry.resolve.push(finish);
         waiting.set(ref.paymentId, entry);
-        if (waiting.size === 1 || !timer) schedule(POLL_MS);
+        if (!timer) schedule();
       }),
     close: async () => {
       closed = true;

@@ -99,6 +99,6 @@ test('a line of the log says which request, which tenant, which workflow and whi
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Line);
   const sent = lines.find(({ msg }) => msg === 'settlement transaction sent');
-  expect(sent).toMatchObject({ activity: 'sendSettlement', traceId: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  expect(sent).toMatchObject({ activity: 'sendAtOnce', traceId: expect.stringMatching(/^[0-9a-f]{32}$/) });
   expect(sent?.['workflowId']).toMatch(/^settle:/);
 });

@@ -172,7 +172,7 @@ export const FAULTS: readonly Fault[] = [
   {
     id: 26,
     fault: 'Temporal is gone when a payment arrives',
-    tests: [{ file: cluster, name: 'stores payments while Temporal is gone' }],
+    tests: [{ file: cluster, name: 'settles payments while Temporal is gone' }],
   },
   {
     id: 27,

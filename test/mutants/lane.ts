@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const lane = 'test/fault/lane.test.ts';
+const woken = 'test/fault/woken.test.ts';
 const limits = 'test/fault/limits.test.ts';
 const node = 'test/fault/node.test.ts';
 const wallets = 'test/fault/wallets.test.ts';
@@ -46,6 +47,47 @@ export const LANE_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: lane, name: 'four processes that claim the same payments at once take one nonce for each' },
+  },
+  {
+    id: 'woken-without-cas',
+    rule: 7,
+    bug: 'workers that are woken by one payment each claim it',
+    edits: [
+      {
+        file: 'domain/payment/state.ts',
+        search: "payment.facts.state === 'accepted' && payment.facts.batchId === null",
+        replace: "['accepted', 'broadcast'].includes(payment.facts.state)",
+      },
+      {
+        file: 'db/settlement/claim.ts',
+        search: "decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast'",
+        replace: "facts && decide && batchId !== ''",
+      },
+      {
+        file: 'db/settlement/claim.ts',
+        search: "where s.state = 'accepted' and s.batch_id is null\n",
+        replace: '\n',
+      },
+    ],
+    test: { file: woken, name: 'four workers that are woken at once send each payment once' },
+  },
+  {
+    id: 'a-flight-a-wake',
+    rule: 10,
+    bug: 'each payment that wakes a worker has a flight of its own, however many are under way',
+    edits: [
+      {
+        file: 'services/settlement/flights.ts',
+        search: 'if (!runway.inUse && !closed) track',
+        replace: 'if (!closed) track',
+      },
+      {
+        file: 'services/settlement/flights.ts',
+        search: 'await Promise.race([landing.catch(() => undefined), sleep(GATHER_MS)]);',
+        replace: 'await sleep(0);',
+      },
+    ],
+    test: { file: woken, name: 'any number of wakes is one flight at a time' },
   },
   {
     id: 'signed-again-on-retry',
@@ -96,9 +138,8 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/send.ts',
-        search:
-          'if ((await gasBalance(rpc, relayer.address)) < requiredBalance(plan.gasLimit, fees, dataFee(network, plan.data))) {',
-        replace: 'if (plan.gasLimit < 0n) {',
+        search: 'if (balanceWei < needed) {',
+        replace: 'if (balanceWei < 0n * needed) {',
       },
     ],
     test: { file: lane, name: 'a relayer without gas money takes no nonce and raises one alert' },

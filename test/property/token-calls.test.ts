@@ -105,9 +105,12 @@ test('hand-packed aggregates are those of a general encoder, their answers are r
 
 test('an aggregate answered by nonsense is no answer, whatever lengths it names', () => {
   fc.assert(
-    fc.property(fc.array(fc.oneof(hex(32), fc.constantFrom(...[0, 1, 32, 64, 96].map((size): Hex => `0x${numberWord(size)}`)))), (words) => {
-      const found = resultsOf(`0x${words.map((one) => one.slice(2)).join('')}`);
-      expect(found === null || found.length <= words.length).toBe(true);
-    }),
+    fc.property(
+      fc.array(fc.oneof(hex(32), fc.constantFrom(...[0, 1, 32, 64, 96].map((size): Hex => `0x${numberWord(size)}`)))),
+      (words) => {
+        const found = resultsOf(`0x${words.map((one) => one.slice(2)).join('')}`);
+        expect(found === null || found.length <= words.length).toBe(true);
+      },
+    ),
   );
 });

@@ -1,3 +1,4 @@
+import { listBlockedPayees } from '../../../db/settlement/admission.ts';
 import { claimSubmissions } from '../../../db/settlement/facilitator.ts';
 import { applyEvents } from '../../../db/settlement/outcome.ts';
 import { listPayments, refOf } from '../../../db/settlement/payment.ts';
@@ -20,12 +21,15 @@ export async function claimForFacilitator(
   workflowId: string | null,
 ): Promise<SendResult> {
   if (await findBatch(deps.database, proposal.batchId)) return { kind: 'sent', rest: [] };
-  const { network, rpc } = chainOf(deps, proposal.network);
+  const call = chainOf(deps, proposal.network);
+  const { network } = call;
   const rows = await listPayments(deps.database, proposal.payments);
   const open = rows.filter((row) => row.network === network.id && isClaimable(row));
   deps.crashAt('after_insert');
-  const { sendable, occurrences } = await examine(deps, network, rpc, open);
-  const { released } = await applyEvents(deps.database, occurrences);
+  const payTos = open.map(({ payTo }) => payTo);
+  const blocked = await listBlockedPayees(deps.database, network.id, payTos);
+  const { sendable, occurrences, transfers } = await examine(call, open, blocked);
+  const { released } = await applyEvents(deps.database, occurrences, transfers);
   const claimed = await claimSubmissions(deps.database, { ...proposal, workflowId }, sendable);
   deps.crashAt('after_sign');
   const rest = released.map(refOf);
