@@ -24,8 +24,10 @@ const YOUNG_GENERATION_MB = 32;
 
 /** Starts the thread of GraphQL: what it is told is all it gets, and beyond its memory it ends. */
 export function startThread(settings: ThreadSettings, memoryMb: number): Worker {
+  const { NODE_COMPILE_CACHE } = process.env; // the folder of compiled code: no thread takes it over by itself
+  const env = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
   return new Worker(new URL('graphqlThread.ts', import.meta.url), {
-    ...{ workerData: settings, env: {}, execArgv: [], name: 'graphql' },
+    ...{ workerData: settings, env, execArgv: [], name: 'graphql' },
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
   });
 }
