@@ -45,6 +45,7 @@ export const paymentsBench: Bench = {
       const world: World = { service, buyers, load, counters, officials, log };
       await plainRound(world);
       await officialRound(world);
+      await counters.analyze();
       return [...(await besideOfficial(world)), await mixed(world), await besideWorkflows(world)];
     } finally {
       await officials.stop();
