@@ -51,6 +51,11 @@ export interface DatabaseOptions {
   readonly session?: string;
   /** DATABASE_STATEMENT_NAMES; true unless told. */
   readonly statementNames?: boolean;
+  /**
+   * Statements that are sent without waiting go out at once, each still on its own: `shortTransaction` is short by it. Not for a pool that
+   * streams: a pipelined connection is never cut in the middle of what nobody reads. False unless told.
+   */
+  readonly pipelined?: boolean;
   /** Told each time a transaction lost a deadlock or a serialization conflict. */
   readonly onConflict?: () => void;
 }
@@ -76,7 +81,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     driverOptions: {
       application_name: options.applicationName ?? 'content-settlement',
       statement_timeout: options.statementTimeoutMs ?? 30_000,
-      pipeline: true, // what is sent without waiting goes out at once, each statement still on its own
+      pipeline: options.pipelined ?? false,
       connectionTimeoutMillis: 5_000,
       ...(session === undefined ? {} : { onConnect: (client: PoolClient) => client.query(session) }),
     },

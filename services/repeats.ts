@@ -22,17 +22,25 @@ const LONGEST_WAIT_MS = 20_000;
  *
  * What bounds the cost: the body is read, and one look into an index is shared with the calls of the same moment, one such statement at a
  * time; a refusal waits half a second on its connection (api/held.ts). The signature is compared with the stored one, so that an invented
- * one costs no more. And what is let in waits for its turn in a bucket of the key's
- * rate, which nothing but such calls takes from: a key has no more answers a second by it than it may have calls. Where the turn is too
+ * one costs no more. And what is let in waits for its turn in buckets of the key's
+ * and the site's rate, which nothing but such calls takes from: neither has more answers a second by it than it may have calls. Where the turn is too
  * far away the answer is settlement_pending. Throws that, and database_unavailable.
  */
 export async function letRepeatIn(deps: RepeatDeps, caller: Caller, text: unknown): Promise<boolean> {
   const known = typeof text === 'string' ? await findRepeated(deps, caller, text) : null;
   if (!known) return false;
-  const waitMs = deps.rates?.queue(['key', `repeated ${caller.key.keyId}`], COSTS.medium, LONGEST_WAIT_MS) ?? null;
+  const waitMs = turnOf(deps.rates, caller);
   if (waitMs === null) throw pendingError(deps, known);
   if (waitMs > 0) await sleep(waitMs);
   return true;
+}
+
+/** Milliseconds until this repeat's turn, after those of its key and of its site; null when it is too far away. */
+function turnOf(rates: Rates | undefined, { key, tenant }: Caller): number | null {
+  const ofKey = rates?.queue(['key', `repeated ${key.keyId}`], COSTS.medium, LONGEST_WAIT_MS) ?? null;
+  if (ofKey === null) return null;
+  const ofSite = rates?.queue(['tenant', `repeated ${tenant.tenantId}`], COSTS.medium, LONGEST_WAIT_MS) ?? null;
+  return ofSite === null ? null : Math.max(ofKey, ofSite);
 }
 
 async function findRepeated({ database, networks }: RepeatDeps, { tenant }: Caller, text: string): Promise<Payment | null> {

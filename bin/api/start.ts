@@ -203,7 +203,7 @@ async function openPools(
 ): Promise<{ readonly database: Database; readonly reading: Database }> {
   const { databaseUrl: url, databaseStatementNames: statementNames } = config;
   const database = await openDatabase({
-    ...{ url, statementNames, poolSize: config.databasePoolSize },
+    ...{ url, statementNames, poolSize: config.databasePoolSize, pipelined: true },
     applicationName: 'svc api',
     onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
   });

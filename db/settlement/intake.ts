@@ -86,15 +86,21 @@ export async function insertPayments(database: Database, items: readonly IntakeI
     const late = payments.filter(({ paymentId }) => !claimed.has(paymentId));
     const found = late.length === 0 ? [] : await listByAuthorization(sql, late);
     const known = new Map(late.map(({ paymentId }, index) => [paymentId, found[index]]));
+    const winners = new Map(decided.map(({ payment }) => [authorizationText(payment), payment.paymentId]));
+    for (const payment of late) {
+      if (!known.get(payment.paymentId) && !winners.has(authorizationText(payment))) {
+        throw new Error('an authorization claim has no payment');
+      }
+    }
     const trace = items.find((item) => item.trace)?.trace ?? null;
     return async () => {
       const [inserted] = await Promise.all([insertRows(sql, decided, trace), rememberSplits(sql, decided)]);
-      return payments.map(({ paymentId }) => {
-        const row = inserted.get(paymentId);
-        const earlier = known.get(paymentId);
+      return payments.map((payment) => {
+        const row = inserted.get(payment.paymentId);
         if (row) return { kind: 'inserted', payment: row };
-        if (!earlier) throw new Error('an authorization claim has no payment');
-        return { kind: 'known', payment: earlier };
+        // Another one of this transaction may have come first with the same authorization: its row is the first one.
+        const first = known.get(payment.paymentId) ?? inserted.get(winners.get(authorizationText(payment)) ?? '');
+        return { kind: 'known', payment: first as Payment };
       });
     };
   });
@@ -128,6 +134,10 @@ export interface AuthorizationKey {
   readonly asset: string;
   readonly payer: string;
   readonly nonce: string;
+}
+
+function authorizationText({ network, asset, payer, nonce }: AuthorizationKey): string {
+  return [network, asset, payer, nonce].join(' ');
 }
 
 /** The payments that hold some authorizations, of any tenant, in the order asked; null for those never shown to us. */

@@ -81,6 +81,33 @@ test('an authorization is never claimed without its payment, not even where the 
   expect(await claims()).toBe(before);
 });
 
+test('one authorization shown for two purchases at once is one payment, and who is taken in with them is taken in with them', async () => {
+  let transactions = 0;
+  const database: Database = {
+    ...world.database,
+    shortTransaction: (work) => {
+      transactions += 1;
+      return world.database.shortTransaction(work);
+    },
+  };
+  const authors = newAuthors(1n);
+  const terms = ['twice-one', 'twice-two', 'beside'].map((slug) => termsFor(world, authors, { slug }));
+  const [one, two, other] = terms as [(typeof terms)[0] & object, (typeof terms)[0] & object, (typeof terms)[0] & object];
+  const shared = await paymentFor(world, await newPayer(world), one);
+  const alone = await paymentFor(world, await newPayer(world), other);
+  const ask = (page: typeof one, payment: typeof shared) =>
+    settle(
+      { ...world.settleDeps, database },
+      { tenantId: page.tenantId, keyId: null, mode: 'live', terms: page, payment, agent: {} },
+    );
+  const codes = (await Promise.allSettled([ask(one, shared), ask(two, shared), ask(other, alone)])).map((result) =>
+    result.status === 'rejected' ? result.reason.code : 'paid',
+  );
+  expect(codes.toSorted()).toEqual(['authorization_invalid', 'settlement_pending', 'settlement_pending']);
+  expect(codes[2]).toBe('settlement_pending');
+  expect(transactions).toBe(1);
+});
+
 test('a short transaction takes no statement after its commit, and leaves nothing when one fails', async () => {
   const { database } = world;
   const late = database.shortTransaction(async (sql) => async () => {

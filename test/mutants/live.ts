@@ -14,6 +14,26 @@ const sqlSimulation = {
 /** Bugs in what meets Postgres and the chain: their tests run on real ones. */
 export const LIVE_MUTANTS: readonly Mutant[] = [
   {
+    id: 'first-of-its-group-unseen',
+    rule: 1,
+    bug: 'an authorization that is shown twice in one transaction fails everybody who is taken in with it',
+    edits: [
+      {
+        file: 'db/settlement/intake.ts',
+        search: '&& !winners.has(authorizationText(payment))) {',
+        replace: ') {',
+      },
+    ],
+    test: { file: 'test/integration/intake.test.ts', name: 'one authorization shown for two purchases at once' },
+  },
+  {
+    id: 'streams-are-pipelined',
+    rule: 24,
+    bug: 'a reader who goes away in the middle of an export leaves a connection that nobody cuts',
+    edits: [{ file: 'db/database.ts', search: 'options.pipelined ?? false', replace: 'options.pipelined ?? true' }],
+    test: { file: 'test/integration/export-copy.test.ts', name: 'a reader that goes away' },
+  },
+  {
     id: 'one-transfer-many-payments',
     rule: 1,
     bug: 'a payment is proven by any transfer of its payer in the transaction, and a transfer may be claimed twice',

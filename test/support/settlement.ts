@@ -62,7 +62,7 @@ export async function startSettlement(
     { blockTimeSeconds: options.automine ? null : 1 },
   );
   const urls = await createDatabase();
-  const database = await openDatabase({ url: urls.appUrl, poolSize: 10 });
+  const database = await openDatabase({ pipelined: true, url: urls.appUrl, poolSize: 10 });
   const rpcUrls = options.inFront ? [await options.inFront(chain.rpcUrl)] : [chain.rpcUrl];
   const network = testNetwork(chain, { blockTimeMs: 1_000, rpcUrls, ...options.network });
   // A node that mines only when it is told to stands still for as long as a test thinks.
