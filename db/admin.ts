@@ -1,7 +1,7 @@
 /** Statements of the operator's command line. */
 import { LOOSE_STATES } from '../domain/payment/state.ts';
 import type { Sql, Transactional } from './database.ts';
-import { finalWithBatch, sqlStates, toldState, toldWatched } from './settlement/states.ts';
+import { sqlStates, toldFinalAt, toldState, toldWatched } from './settlement/states.ts';
 import { notifyTenant } from './tenants.ts';
 
 /** A key as an operator sees it; the secret is not to be had. */
@@ -55,7 +55,7 @@ export async function findPaymentStory(sql: Sql, paymentId: string): Promise<Rec
        'rawReason', p.raw_reason, 'sentence', p.sentence, 'network', p.network, 'payer', p.payer, 'payTo', p.pay_to,
        'nonce', p.nonce, 'amountMicro', p.amount_micro::text, 'legs', p.legs, 'resource', p.resource, 'kind', p.kind,
        'watched', ${toldWatched('p')}, 'reviewClosedAt', p.review_closed_at, 'reviewClosedReason', p.review_closed_reason, 'recorded', p.recorded, 'attempts', p.attempts, 'successorId', p.successor_id,
-       'acceptedAt', p.accepted_at, 'decidedAt', p.decided_at, 'finalAt', coalesce(p.final_at, ${finalWithBatch('p')}), 'checkedAt', p.checked_at,
+       'acceptedAt', p.accepted_at, 'decidedAt', p.decided_at, 'finalAt', ${toldFinalAt('p')}, 'checkedAt', p.checked_at,
        'settlementRef', p.tx_hash, 'logPosition', p.log_position, 'blockNumber', p.block_number, 'licenceJti', p.licence_jti,
        'evidence', (select coalesce(jsonb_agg(to_jsonb(t) order by t.block_number, t.log_index), '[]') from chain_transfer as t
          where t.network = p.network and t.tx_hash in (

@@ -2,7 +2,7 @@
 import type { GaugePoint } from '../domain/metrics.ts';
 import { OPEN_STATES } from '../domain/payment/state.ts';
 import type { Sql } from './database.ts';
-import { sqlStages } from './settlement/states.ts';
+import { isSettledWithBatch, SETTLED_ALONE, sqlStages } from './settlement/states.ts';
 
 /** Counting stops here: beyond it, more is as bad. */
 const MOST = 100_000;
@@ -50,9 +50,9 @@ async function outstanding(sql: Sql, networks: readonly string[]): Promise<Gauge
          select s.network, i.amount_micro, i.at from (
            select s.* from settlement_batch as b cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
              join payment_state as s using (tenant_id, payment_id)
-            where b.final_at is null and b.kind <> 'flush' and s.batch_id = b.batch_id and s.recorded and s.state = 'settled' and not s.own_finality
+            where b.final_at is null and b.kind <> 'flush' and s.batch_id = b.batch_id and s.recorded and ${isSettledWithBatch('s')}
            union all
-           select * from payment_state where recorded and mode = 'live' and stage = 'settled' and own_finality
+           select * from payment_state where recorded and ${SETTLED_ALONE}
            union all
            select * from payment_state where watch_side is not null and recorded and state = 'review'
            union all

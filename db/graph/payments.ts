@@ -4,7 +4,7 @@ import { PAYMENT_STATES } from '../../domain/payment/state.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Span } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
-import { finalWithBatch, isInStates, toldState } from '../settlement/states.ts';
+import { isInStates, toldFinalAt, toldState } from '../settlement/states.ts';
 import { timeOf, timeOrNull } from './crossings.ts';
 import type { Source } from './source.ts';
 import { equals, isBetween, isWithin } from './source.ts';
@@ -75,7 +75,7 @@ export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
   columns: `p.payment_id, p.mode, p.settler, p.network, p.asset, p.payer, p.pay_to, p.nonce, p.valid_after::text,
     p.valid_before::text, p.lane, p.x402_version, p.host, p.slug, p.resource, p.kind, p.purpose, p.amount_micro,
     p.agent ->> 'ua' as agent_ua, ${toldState('p')} as state, p.batch_id, p.attempts, p.reason, p.raw_reason, p.sentence, p.successor_id, p.tx_hash,
-    p.log_position, p.block_number, p.block_time, p.accepted_at, p.decided_at, coalesce(p.final_at, ${finalWithBatch('p')}) as final_at, p.review_closed_at`,
+    p.log_position, p.block_number, p.block_time, p.accepted_at, p.decided_at, ${toldFinalAt('p')} as final_at, p.review_closed_at`,
   from: 'payment p',
   tenant: 'p.tenant_id',
   id: { column: 'p.payment_id', type: 'uuid' },

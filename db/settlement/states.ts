@@ -10,15 +10,28 @@ export function sqlStates(states: readonly PaymentState[]): string {
   return states.map((state) => `'${state}'`).join(', ');
 }
 
+/** True for `p`, a payment by its alias, that is settled in its batch and not final by itself: it is final when its batch is. */
+export function isSettledWithBatch(p: string): string {
+  return `${p}.state = 'settled' and not ${p}.own_finality`;
+}
+
+/** Settled, and no batch makes it final: the condition of an index, for a query of `payment_state` without an alias. */
+export const SETTLED_ALONE = "stage = 'settled' and mode = 'live' and own_finality";
+
 /** When the batch of `p`, a payment by its alias, became final and `p` with it: null where it did not, or where `p` is final by itself. */
 export function finalWithBatch(p: string): string {
   return `(select batch.final_at from settlement_batch as batch
-     where ${p}.state = 'settled' and not ${p}.own_finality and batch.batch_id = ${p}.batch_id)`;
+     where ${isSettledWithBatch(p)} and batch.batch_id = ${p}.batch_id)`;
 }
 
 /** The state of `p` as everybody is told it: in its own row a payment that is final with its batch stays `settled`. */
 export function toldState(p: string): string {
   return `case when ${finalWithBatch(p)} is null then ${p}.state else 'final' end`;
+}
+
+/** When `p` became final, by itself or with its batch: null while it is not. */
+export function toldFinalAt(p: string): string {
+  return `coalesce(${p}.final_at, ${finalWithBatch(p)})`;
 }
 
 /** Whether `p` is watched: nothing is that is final. */

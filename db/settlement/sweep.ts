@@ -4,14 +4,9 @@ import type { Database, Sql } from '../database.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { carriedBySql, evidenceFromRow, intakeOf, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
 import type { Batch } from './relayer.ts';
-import { isInStates } from './states.ts';
+import { isInStates, isSettledWithBatch, SETTLED_ALONE } from './states.ts';
 
 type Row = PaymentRow & Record<string, unknown>;
-
-/** Settled in its batch `s.batch_id`, and not final by itself. */
-const WITH_BATCH = "s.state = 'settled' and not s.own_finality";
-/** Settled, and no batch makes it final. */
-const ALONE = "stage = 'settled' and mode = 'live' and own_finality";
 
 /**
  * True while the sweeper may find something to do on a network: payments or batches that are not through, what is watched, blocked
@@ -23,7 +18,7 @@ export async function hasWork(sql: Sql, network: string): Promise<boolean> {
          or exists (select from settlement_batch where network = $1 and final_at is null and kind <> 'flush')
          or exists (select from payment_state where network = $1 and stage = 'under_way')
          or exists (select from payment_state where network = $1 and stage = 'held')
-         or exists (select from payment_state where network = $1 and ${ALONE})
+         or exists (select from payment_state where network = $1 and ${SETTLED_ALONE})
          or exists (select from payment_state where network = $1 and watch_side is not null)
          or exists (select from blocked_payee where network = $1)
          or exists (select from relayer where network = $1 and seen_nonce is not null) as busy`,
@@ -60,7 +55,7 @@ export async function listUnfinalBatches(sql: Sql, network: string, limit: numbe
   const rows = await sql.query<{ batch_id: string; settled: number }>(
     `select b.batch_id, of_it.settled from settlement_batch as b cross join lateral (
          select count(*)::int as settled from unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
-           join payment_state as s using (tenant_id, payment_id) where s.batch_id = b.batch_id and ${WITH_BATCH}) as of_it
+           join payment_state as s using (tenant_id, payment_id) where s.batch_id = b.batch_id and ${isSettledWithBatch('s')}) as of_it
       where b.network = $1 and b.final_at is null and b.kind <> 'flush' and (of_it.settled > 0 or b.state = 'safe')
       order by coalesce(b.checked_at, b.created_at) limit $2`,
     [network, limit],
@@ -71,7 +66,7 @@ export async function listUnfinalBatches(sql: Sql, network: string, limit: numbe
 /** The payments that these batches make final. */
 export async function listSettledIn(sql: Sql, batchIds: readonly string[]): Promise<Payment[]> {
   const rows = await sql.query<Row>(
-    `${carriedBySql(PAYMENT_COLUMNS, 'any ($1::uuid[])')} and ${WITH_BATCH} order by s.batch_id, s.tenant_id, s.payment_id`,
+    `${carriedBySql(PAYMENT_COLUMNS, 'any ($1::uuid[])')} and ${isSettledWithBatch('s')} order by s.batch_id, s.tenant_id, s.payment_id`,
     [[...batchIds]],
   );
   return rows.map(paymentFromRow);
@@ -114,7 +109,7 @@ async function listProvenIn(sql: Sql, batchIds: readonly string[]): Promise<Read
     `select s.payment_id, s.batch_id, s.tx_hash, s.log_position, s.block_number from settlement_batch as b
        cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
        join payment_state as s using (tenant_id, payment_id)
-      where b.batch_id = any ($1::uuid[]) and s.batch_id = b.batch_id and ${WITH_BATCH}`,
+      where b.batch_id = any ($1::uuid[]) and s.batch_id = b.batch_id and ${isSettledWithBatch('s')}`,
     [[...batchIds]],
   );
   const proven = rows.map((row) => ({ batchId: row.batch_id, paymentId: row.payment_id, evidence: evidenceFromRow(row) }));
@@ -129,7 +124,7 @@ export function provenOf({ paymentId, facts }: Pick<Payment, 'paymentId' | 'fact
 /** Settled payments that no batch makes final, those looked at longest ago first. */
 export async function listUnfinalAlone(sql: Sql, network: string, limit: number): Promise<Payment[]> {
   const rows = await sql.query<Row>(
-    `${ofStates(`select * from payment_state where network = $1 and ${ALONE} order by coalesce(checked_at, accepted_at) limit $2`)}
+    `${ofStates(`select * from payment_state where network = $1 and ${SETTLED_ALONE} order by coalesce(checked_at, accepted_at) limit $2`)}
       order by coalesce(s.checked_at, s.accepted_at)`,
     [network, limit],
   );

@@ -70,6 +70,16 @@ test('the data of the previous release is upgraded, and its statements still wor
     };
     expect(await query(database.app, kept, [site]), host).toEqual([row]);
   }
+  // What the new version settled in a batch is final by itself, once an old process took it back and settled it anew.
+  await query(database.app, 'update payment_state set own_finality = false where tenant_id = $1', [beside]);
+  for (const [state, own] of [
+    ['settled', false],
+    ['broadcast', true],
+    ['settled', true],
+  ]) {
+    await query(database.app, 'update payment set state = $2 where tenant_id = $1', [beside, state]);
+    expect(await query(database.app, kept, [beside])).toMatchObject([{ state, own_finality: own }]);
+  }
 });
 
 test('what processes of the previous release decide at the same time as others is not lost, and they fix one licence', async () => {
