@@ -12,6 +12,7 @@ const STAMP = join(MODULES, '.install-stamp');
 const LOCK_FILE = join(ROOT, 'package-lock.json');
 const LOCK = join(ROOT, '.install-lock');
 const LOCK_LIMIT_MS = 20 * 60_000;
+const STOP_MS = 1_000;
 
 /**
  * What is installed: `start` is what the service and the parts beside it need (dependencies and peerDependencies), `all` that and the
@@ -94,7 +95,11 @@ async function runNpm(command, extent, progress) {
       }
     });
   }
-  const forward = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
+  const forward = (/** @type {NodeJS.Signals} */ signal) => {
+    progress('stopping');
+    child.kill(signal);
+    setTimeout(() => child.kill('SIGKILL'), STOP_MS).unref(); // npm puts a first signal off
+  };
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, forward);
   const code = await new Promise((done) => {
     child.once('error', (error) => done(error.message));
@@ -102,7 +107,8 @@ async function runNpm(command, extent, progress) {
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, forward);
   if (code === 0) return;
-  const words = said.replace(/\n+/g, '\n').split('\n').slice(0, 40).join('\n').trim();
+  const told = said.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('npm warn'));
+  const words = told.slice(0, 40).join('\n').trim();
   throw new Error(`${words}\nnpm ${command[0]} failed (${code}): the packages are not installed`);
 }
 

@@ -34,8 +34,12 @@ const DEAD_PARTS = [
   'rxjs/src',
   'zod/src',
 ];
-/** Second builds for a bundler or a browser, in packages whose `main` is another one. */
-const DEAD_BUILDS = /\/@opentelemetry\/[\w-]+\/build\/(?:esm|esnext)$|\/@(?:aws-sdk|smithy)\/[\w-]+\/dist-es$/;
+/**
+ * Second builds for a bundler or a browser, in packages whose `main` is another one. Two of OpenTelemetry's name theirs in `exports`, where a
+ * bundler finds no other: workflows that are traced are bundled with it.
+ */
+const DEAD_BUILDS =
+  /\/@opentelemetry\/(?:[\w-]+\/build\/esnext|(?!(?:api|semantic-conventions)\/)[\w-]+\/build\/esm)$|\/@(?:aws-sdk|smithy)\/[\w-]+\/dist-es$/;
 
 const CORE_MACHINES = { x64: 'x86_64', arm64: 'aarch64' };
 const coreRelease = `${CORE_MACHINES[process.arch]}-unknown-linux-gnu`;
