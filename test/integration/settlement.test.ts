@@ -261,6 +261,15 @@ test('what settles while its caller waits has its licence from its settlement on
   expect(waited.first).toMatchObject({ settlementRefKind: 'txHash' });
   expect(await licenceOf('waits')).toEqual(fixed);
   expect(await waited.answer()).toEqual(waited.first);
+  // Later decisions leave it as it is.
+  const stored = () => world.database.query<PaymentRow & { slug: string }>("select * from payment where slug = 'waits'");
+  const [before] = await stored();
+  const { tenantId, paymentId, facts } = paymentFromRow(before as PaymentRow);
+  if (!facts.evidence) throw new Error('a settled payment has no evidence');
+  for (const type of ['reorged', 'evidence'] as const) {
+    await applyEvents(world.database, [{ tenantId, paymentId, event: { type, transfer: facts.evidence } }]);
+    expect(await stored()).toMatchObject([{ licence_jti: before?.licence_jti }]);
+  }
 
   const { settings } = world.settleDeps;
   const { answer, first } = await buy('gone', { settings: { ...settings, waitMs: 1 } });

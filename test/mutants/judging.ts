@@ -171,6 +171,26 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     test: { file: finality, name: 'a payment that settles while its batch is made final' },
   },
   {
+    id: 'told-final-with-a-former-batch',
+    rule: 5,
+    bug: 'whatever is settled in a final batch is told as final, what a reorganisation took out of it and settled anew, too',
+    edits: [
+      {
+        file: 'db/settlement/states.ts',
+        search: '(p)} and batch.',
+        replace: "(p).split(' and ')[0]} and batch.",
+      },
+    ],
+    test: { file: finality, name: 'what a reorganisation takes out of a final batch' },
+  },
+  {
+    id: 'final-without-its-lock',
+    rule: 3,
+    bug: 'the sweeper makes a batch final without its lock, while a payment settles in it',
+    edits: [{ file: 'db/settlement/sweep.ts', search: ' order by batch_id for update', replace: ' order by batch_id' }],
+    test: { file: finality, name: 'a payment that settles while its batch is made final' },
+  },
+  {
     id: 'one-keeps-its-batch-unfinal',
     rule: 3,
     bug: 'no payment of a batch becomes final before all of it does',

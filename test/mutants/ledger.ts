@@ -94,6 +94,19 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     test: { file: settlement, name: 'what settles while its caller waits has its licence from its settlement on' },
   },
   {
+    id: 'licence-lost-by-a-decision',
+    rule: 13,
+    bug: 'a later decision writes over the licence that the settlement fixed',
+    edits: [
+      {
+        file: 'db/settlement/states.ts',
+        search: 'licence_jti = coalesce(s.licence_jti, excluded.licence_jti)',
+        replace: 'licence_jti = excluded.licence_jti',
+      },
+    ],
+    test: { file: settlement, name: 'what settles while its caller waits has its licence from its settlement on' },
+  },
+  {
     id: 'test-sale-answers-a-live-one',
     rule: 14,
     bug: 'the guard sees sales of test keys beside live ones, so that a page costs nothing',
