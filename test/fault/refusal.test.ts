@@ -210,18 +210,28 @@ test('two processes asked for the same page by one payer at once charge once', a
   const starter = { enqueue: () => undefined, decided: () => undefined, close: () => undefined };
   const other = { ...world.settleDeps, starter, database: hesitant(world.database) };
   const payments = await Promise.all(Array.from({ length: 8 }, () => paymentFor(world, payer, terms)));
-  await Promise.allSettled(
-    payments.map((payment, at) =>
-      settle(at % 2 === 0 ? world.settleDeps : other, {
-        tenantId: terms.tenantId,
-        keyId: null,
-        mode: 'live',
-        terms,
-        payment,
-        agent: {},
-      }),
-    ),
-  );
+  const settleAll = () =>
+    Promise.allSettled(
+      payments.map((payment, at) =>
+        settle(at % 2 === 0 ? world.settleDeps : other, {
+          tenantId: terms.tenantId,
+          keyId: null,
+          mode: 'live',
+          terms,
+          payment,
+          agent: {},
+        }),
+      ),
+    );
+  // Two intakes of each process wait for the purchase at the same time: each sees what the one before it left.
+  let all: Promise<unknown> | undefined;
+  await world.database.transaction(async (held) => {
+    await held.query('lock table open_purchase in share mode');
+    all = settleAll();
+    const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    await expect.poll(async () => (await world.database.query(waits)).length, { timeout: 10_000, interval: 10 }).toBe(4);
+  });
+  await all;
   const states = await world.database.query("select state from payment where slug = 'two-processes' order by state");
   expect(states.map((row) => row['state'])).toEqual(['accepted', ...Array.from({ length: 7 }, () => 'held')]);
   await look(world, await sendAll(world));

@@ -132,6 +132,20 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     test: { file: refusal, name: 'two processes asked for the same page by one payer at once charge once' },
   },
   {
+    id: 'siblings-before-the-lock',
+    rule: 14,
+    bug: 'what else there is of a purchase is asked for before its lock is held',
+    edits: [
+      {
+        file: 'db/settlement/intake.ts',
+        search: 'const [, claimed, siblings] = await Promise.all([',
+        replace: 'const [siblings, , claimed] = await Promise.all([\n      listSiblings(sql, payments),',
+      },
+      { file: 'db/settlement/intake.ts', search: '      listSiblings(sql, payments),\n    ]);', replace: '    ]);' },
+    ],
+    test: { file: refusal, name: 'two processes asked for the same page by one payer at once charge once' },
+  },
+  {
     id: 'released-into-flight',
     rule: 14,
     bug: 'a failure releases what is held although another of the same purchase is on its way',
