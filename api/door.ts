@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { KeyState } from '../domain/access.ts';
 import { COSTS } from '../domain/rate.ts';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
 import { noteRefusal } from '../services/answers/note.ts';
@@ -90,9 +91,14 @@ async function letKeyIn({ route, deps, keyHashOf }: KeyDoor, request: IncomingMe
   const bearer = bearerOf(request);
   const letIn = (): Promise<Caller> => authenticate(deps, bearer, route.access, resourceOf(request));
   const holderOf: HolderOf<Caller> = (known, name) => (known ? holderOfKey(known.key) : holderOfBearer(deps, bearer ?? '', name));
+  let isCounted = false;
+  const count = (key: KeyState): void => {
+    deps.rates?.count(holderOfKey(key), costOf(route));
+    isCounted = true;
+  };
   try {
-    const caller =
-      (await letProvenIn({ route, deps, keyHashOf }, request)) ?? (await counted({ route, deps, request }, letIn, holderOf));
+    const proven = await letProvenIn({ route, deps, keyHashOf }, request, count);
+    const caller = proven ?? (await (isCounted ? letIn() : counted({ route, deps, request }, letIn, holderOf)));
     return { ...(await callOf(route, deps, request)), caller };
   } catch (error) {
     if (!route.letInAboveRate || !(error instanceof RateExceeded) || error.isUnproven) throw error;
@@ -106,10 +112,14 @@ async function letKeyIn({ route, deps, keyHashOf }: KeyDoor, request: IncomingMe
 }
 
 /** Who was let in before, when Postgres says in this call that nothing was taken away since; the call is counted before it is asked. */
-async function letProvenIn({ route, deps, keyHashOf }: KeyDoor, request: IncomingMessage): Promise<Caller | null> {
+async function letProvenIn(
+  { route, deps, keyHashOf }: KeyDoor,
+  request: IncomingMessage,
+  count: (key: KeyState) => void,
+): Promise<Caller | null> {
   const { freshness, scope } = route.access;
   const keyHash = freshness === 'epoch' ? keyHashOf(request) : null;
-  return keyHash && authenticateProven(deps, keyHash, scope, (key) => deps.rates?.count(holderOfKey(key), costOf(route)));
+  return keyHash && authenticateProven(deps, keyHash, scope, count);
 }
 
 /** An account by its bearer; a signed challenge counts for its address, as a sign-in does. */

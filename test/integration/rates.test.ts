@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApi } from '../../api/app.ts';
 import { generateToken, mintKey } from '../../services/keys.ts';
+import { revokeToken } from '../../services/licences/revoke.ts';
 import type { RateLimits } from '../../services/rates.ts';
 import { startTestApi } from '../support/api.ts';
 
@@ -50,7 +51,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-// Buckets fill while time passes: it stands still, so that nothing hangs on how fast the machine is.
+// Buckets fill while time passes: it stands still, so that nothing depends on how fast the machine is.
 beforeEach(() => {
   api.time.stoppedAtMs = Date.now();
 });
@@ -104,6 +105,17 @@ test('a key that calls too often is 429 with whole seconds to wait, in the shape
   api.time.offsetMs += wait * 1_000;
   expect((await api.request('/_svc/earnings', wanted)).status).toBe(200);
   expect(counted).toContain('svc.rate_limited key');
+});
+
+test('a call counts once, whether or not the access epoch of its site moved since the call before', async () => {
+  const { key, tenantId } = await api.site();
+  const headers = somewhere();
+  const check = () => api.post('/_svc/license/check', key, {}, headers);
+  for (let call = 0; call < 40; call++) {
+    if (call % 4 === 3) await revokeToken(api.deps, { tenantId, jti: `moved ${call}` });
+    expect((await check()).status).toBe(400);
+  }
+  expect((await check()).status).toBe(429);
 });
 
 test('a quote from memory counts like any other, and the other site is answered', async () => {
