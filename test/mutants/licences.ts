@@ -201,6 +201,19 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     test: epoch,
   },
   {
+    id: 'held-key-outlives-its-end',
+    rule: 24,
+    bug: 'a key in memory is let in after its end, since nothing was written then',
+    edits: [
+      {
+        file: 'services/publisher.ts',
+        search: 'if (!held || findRefusal(held.state, scope, deps.clock())) return null;',
+        replace: 'if (!held) return null;',
+      },
+    ],
+    test: { file: 'test/integration/access-epoch.test.ts', name: 'a key in memory that ends by the clock' },
+  },
+  {
     id: 'held-licence-outlives-its-epoch',
     rule: 24,
     bug: 'a licence in memory entitles whatever was denied since',

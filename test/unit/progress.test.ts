@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLine, createWaits } from '../../sandbox/parts/progress.mjs';
 
 function createStream(isTTY: boolean): { isTTY: boolean; columns: number; text: string; write(text: string): void } {
@@ -38,6 +37,8 @@ test('without a terminal a line comes when something else than a number changes,
 });
 
 test('what is awaited at once is one line of what is left, with how far each is; what is done at once is not told', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const told: string[] = [];
   const waits = createWaits((line) => told.push(line), 0);
   const ends: (() => void)[] = [];
@@ -46,13 +47,15 @@ test('what is awaited at once is one line of what is left, with how far each is;
     return new Promise<void>((done) => ends.push(done));
   });
   const temporal = waits.until('Temporal', () => new Promise<void>((done) => ends.push(done)));
-  await expect.poll(() => told.at(-1)).toMatch(/^\d+ s, left: packages \(3 of 9\), Temporal$/);
+  vi.advanceTimersByTime(1_000);
+  expect(told.at(-1)).toBe('1 s, left: packages (3 of 9), Temporal');
   ends[0]?.();
   await packages;
-  await expect.poll(() => told.at(-1)).toMatch(/^\d+ s, left: Temporal$/);
+  vi.advanceTimersByTime(1_000);
+  expect(told.at(-1)).toBe('2 s, left: Temporal');
   ends[1]?.();
   await temporal;
   const lines = told.length;
-  await sleep(600);
+  vi.advanceTimersByTime(2_000);
   expect(told).toHaveLength(lines);
 });
