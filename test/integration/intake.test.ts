@@ -2,19 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Rpc } from '../../chain/rpc.ts';
 import type { Database, Sql } from '../../db/database.ts';
-import { openDatabase } from '../../db/database.ts';
-import { readAdmissions } from '../../db/settlement/admission.ts';
-import { insertPayments } from '../../db/settlement/intake.ts';
 import { settle } from '../../services/settlement/settle.ts';
-import { insertTenant } from '../support/ledger.ts';
-import { createDatabase } from '../support/parts.ts';
-import { insertPurchases } from '../support/reports.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
-import { query } from '../support/sql.ts';
-
-/** A line of a plan that reads a table which grows with every payment. */
-const GROWING = / on (payment_\w+|authorization_claim|open_purchase)\b/;
 
 let world: SettlementWorld;
 beforeAll(async () => {
@@ -125,69 +115,7 @@ test('a short transaction takes no statement after its commit, and leaves nothin
   expect(await database.query("select 1 from open_purchase where resource_key = 'vain'")).toEqual([]);
 });
 
-test('the named statements of an intake have one plan, on empty tables and on full ones', async () => {
-  const { ownerUrl, superUrl } = await createDatabase();
-  const statements = await namedStatements();
-  expect([...statements.keys()]).toEqual(['read-admissions', 'lock-purchases', 'claim-authorizations']);
-  const plans = async () =>
-    new Map(
-      await Promise.all(
-        [...statements].map(async ([name, text]) => {
-          const rows = await query(ownerUrl, `explain (generic_plan, costs off) ${text}`);
-          return [name, rows.map((row) => String(row['QUERY PLAN']).trim()).filter((line) => GROWING.test(line))] as const;
-        }),
-      ),
-    );
-  const empty = await plans();
-  expect([...empty.values()].flat().filter((line) => line.includes('Index Scan'))).toHaveLength(3);
-  expect([...empty.values()].flat().join()).not.toContain('Seq Scan');
-  await fill(superUrl);
-  expect(await plans()).toEqual(empty);
-}, 60_000);
-
 async function claims(): Promise<unknown> {
   const [row] = await world.database.query('select count(*) from authorization_claim');
   return row?.['count'];
-}
-
-/** The named statements of one admission and one intake, by name. */
-async function namedStatements(): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
-  const sql: Sql = {
-    query: async (statement, _values, name) => {
-      if (name !== undefined) found.set(name, statement);
-      return [];
-    },
-  };
-  const ask = { ...{ tenantId: world.tenantId, network: 'n', asset: 'a', payer: 'p', nonce: 'n', payTo: 't' }, plannedGas: 1n };
-  await readAdmissions(sql, [ask]);
-  const terms = termsFor(world, newAuthors(1n), { slug: 'planned' });
-  const item = {
-    payment: { ...ask, ...terms, paymentId: 'id', purpose: 'page', mode: 'live' },
-    guard: () => ({ state: 'held' }),
-  };
-  const database = { shortTransaction: async (work: (sql: Sql) => Promise<unknown>) => work(sql) };
-  await insertPayments(database as never, [item as never]).catch(() => undefined);
-  return found;
-}
-
-/** Thousands of payments of many payers, with their claims and open purchases. */
-async function fill(url: string): Promise<void> {
-  const database = await openDatabase({ url });
-  try {
-    const tenantId = await insertTenant(database);
-    const legs = [{ toAddress: `0x${'a'.repeat(40)}`, amountMicro: 10 }];
-    const purchase = { tenantId, host: 'alpha.example', slug: 'a', kind: 'read', atMs: Date.now(), steps: 1, legs } as const;
-    await insertPurchases(
-      database,
-      Array.from({ length: 4_000 }, (_, at) => ({ ...purchase, payer: `0x${at}` })),
-    );
-    await database.query(
-      `insert into authorization_claim select network, asset, payer, nonce, tenant_id, payment_id from payment_intake`,
-    );
-    await database.query(`insert into open_purchase select tenant_id, payer, resource_key, kind from payment_intake`);
-    await database.query('analyze');
-  } finally {
-    await database.close();
-  }
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { readAdmissions } from '../../db/settlement/admission.ts';
 import { markClaimed } from '../../db/settlement/claim.ts';
 import { insertPayments } from '../../db/settlement/intake.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
@@ -45,7 +46,7 @@ function noting(names: Map<string, string>): Database {
   };
 }
 
-/** Takes in a payment, claims it, settles it and waits for it, by the statements of the product. */
+/** Asks for the admission of a payment, takes it in, claims it, settles it and waits for it, by the statements of the product. */
 async function sellOnce(asked: Database): Promise<void> {
   const tenantId = await insertTenant(database);
   const [paymentId, batchId] = [randomUUID(), randomUUID()];
@@ -53,6 +54,8 @@ async function sellOnce(asked: Database): Promise<void> {
   const legs = [{ toAddress: 'b', amountMicro: 10n }];
   const own = { auth, legs, lane: 'plain', resource: 'r', kind: 'read', seenBlock: 1, seenReorgs: 0, id: paymentId } as const;
   const payment = newPaymentRow({ tenantId, network: NETWORK, address: 'x' } as never, paymentId, own as never);
+  const { payer, nonce, to: payTo } = auth;
+  await readAdmissions(asked, [{ tenantId, network: NETWORK, asset: 'a', payer, nonce, payTo, plannedGas: 1n }]);
   const [stored] = await insertPayments(asked, [{ payment, guard: () => ({ state: 'accepted' }) }]);
   if (!stored) throw new Error('a payment was not stored');
   await asked.query("insert into settlement_batch (batch_id, network, relayer, kind, nonce) values ($1, $2, 'r', 'settle', 1)", [
@@ -79,7 +82,9 @@ async function shapeOf(url: string, text: string): Promise<string[]> {
   const [{ Plan: plan }] = row['QUERY PLAN'] as [{ Plan: Step }];
   const steps = (step: Step): Step[] => [step, ...(step.Plans ?? []).flatMap(steps)];
   return steps(plan)
-    .filter((step) => /^payment|^open_purchase|^transfer_claim|^settlement_batch/.test(step['Relation Name'] ?? ''))
+    .filter((step) =>
+      /^payment|^open_purchase|^authorization_claim|^transfer_claim|^settlement_batch/.test(step['Relation Name'] ?? ''),
+    )
     .map((step) => [step['Node Type'], step['Relation Name'], step['Index Name']].join(' ').trim());
 }
 
@@ -89,7 +94,9 @@ test('each named statement of a payment reads the tables of payments by their ke
   expect([...names.keys()]).toEqual(
     expect.arrayContaining([
       ...[
+        'read-admissions',
         'lock-purchases',
+        'claim-authorizations',
         'lock-payments',
         'claim-transfers',
         'mark-claimed',
@@ -104,14 +111,17 @@ test('each named statement of a payment reads the tables of payments by their ke
   const sale = { tenantId, host: 'full.example', slug: 'a', kind: 'read', atMs: Date.now(), steps: 1, legs } as const;
   await insertPurchases(
     database,
-    Array.from({ length: 3_000 }, () => sale),
+    Array.from({ length: 3_000 }, (_, at) => ({ ...sale, payer: `0x${at}` })),
+  );
+  await database.query(
+    'insert into authorization_claim select network, asset, payer, nonce, tenant_id, payment_id from payment_intake on conflict do nothing',
   );
   await database.query("insert into open_purchase select $1, 'payer' || n, 'r', 'read' from generate_series(1, 3000) n", [
     tenantId,
   ]);
   await database.query(
-    `insert into settlement_batch (batch_id, network, relayer, kind, nonce)
-     select gen_random_uuid(), 'eip155:84532', 'r', 'settle', n from generate_series(2, 3000) n`,
+    `insert into settlement_batch (batch_id, network, relayer, kind, nonce, state)
+     select gen_random_uuid(), 'eip155:84532', 'r', 'settle', n, 'safe' from generate_series(2, 3000) n`,
   );
   await query(used.ownerUrl, 'analyze');
   for (const [name, text] of names) {
