@@ -6,6 +6,15 @@ import { onFreePort, releasePort } from './parts/ports.ts';
 import type { PartProcess } from './parts/processes.ts';
 import { startProcess, untilReady } from './parts/processes.ts';
 
+/**
+ * How often nets for what was missed are drawn. What a sandbox that nobody uses costs is mostly these, and a person who watches one
+ * purchase does not wait for them.
+ */
+const INTERVALS = {
+  short: { SWEEP_INTERVAL_MS: '2000', RECONCILE_INTERVAL_MS: '2000' },
+  idle: { SWEEP_INTERVAL_MS: '10000', RECONCILE_INTERVAL_MS: '30000' },
+} as const;
+
 /** What the service's processes are told; everything else has its default. */
 export interface ServiceSettings {
   /** As `svc_app`. */
@@ -16,6 +25,8 @@ export interface ServiceSettings {
   readonly secrets: ServiceSecrets;
   /** Base URL of the sandbox's web; none: its names lead nowhere. */
   readonly sandboxWeb?: string;
+  /** None: short. */
+  readonly intervals?: keyof typeof INTERVALS;
 }
 
 /** A running process of the service. */
@@ -41,7 +52,7 @@ const NODE_COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', 
 /** Calls on their way may take this long before the process is cut off; everything is written down by then or retried. */
 const GRACE_MS = 4_000;
 
-/** The environment of API and worker (bin/config/variables.ts), with the short intervals of a sandbox. */
+/** The environment of API and worker (bin/config/variables.ts), with the intervals of a sandbox. */
 export function serviceEnvironment(settings: ServiceSettings): Record<string, string> {
   const { databaseUrl, temporal, rpcUrl, router, secrets, sandboxWeb } = settings;
   return {
@@ -60,8 +71,7 @@ export function serviceEnvironment(settings: ServiceSettings): Record<string, st
     API_KEY_PEPPER: secrets.apiKeyPepper,
     SECRETS_KEY: secrets.secretsKey,
     EVENT_WINDOW_MS: '2000',
-    SWEEP_INTERVAL_MS: '2000',
-    RECONCILE_INTERVAL_MS: '2000',
+    ...INTERVALS[settings.intervals ?? 'short'],
     DRAIN_NOTICE_MS: '0',
     OUTBOUND_ALLOW_LOOPBACK: 'true',
     ...(sandboxWeb === undefined ? {} : { OUTBOUND_SANDBOX_WEB: sandboxWeb, FLEET_HOST: 'fleet.sandbox.example' }),

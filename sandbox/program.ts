@@ -121,7 +121,7 @@ async function bootSandbox(
   lifetime.onEnd(EDGE_STAGE, () => database.close());
   const seeded = await seed({ database, chain: unit.chain, secrets, secretsFile, sinkUrl: sink.url });
   const site = seeded.publishers.alpha;
-  const environment = { ...environmentOf(unit, web, secrets), GRAPHIQL_TOKEN: site.ownerToken };
+  const environment = { ...environmentOf(unit, web, secrets, topology), GRAPHIQL_TOKEN: site.ownerToken };
   const start = { options, environment, lifetime, stage: SERVICE_STAGE, say: printer.say, waits: printer.waits };
   const api = await topology.startService(start);
   const publisherUrl = await startPublisher(options, api.url, site, lifetime);
@@ -152,9 +152,15 @@ function prepareFolders({ folder, fresh }: SandboxOptions, secretsFile: string, 
   else wipePartialState(folders, say);
 }
 
-function environmentOf({ postgres, temporal, chain }: Unit, web: SandboxWeb, secrets: SandboxSecrets): Record<string, string> {
+function environmentOf(
+  { postgres, temporal, chain }: Unit,
+  web: SandboxWeb,
+  secrets: SandboxSecrets,
+  { intervals }: Topology,
+): Record<string, string> {
   const { rpcUrl, router } = chain;
-  return serviceEnvironment({ databaseUrl: postgres.appUrl, temporal, rpcUrl, router, secrets, sandboxWeb: web.url });
+  const settings = { databaseUrl: postgres.appUrl, temporal, rpcUrl, router, secrets, sandboxWeb: web.url, intervals };
+  return serviceEnvironment(settings);
 }
 
 /** The example publisher as alpha's web server, under an address of its own; it keeps serving. */

@@ -10,7 +10,7 @@ import type { Temporal } from './parts/temporal.ts';
 import { startTemporal } from './parts/temporal.ts';
 import { temporalSources } from './parts/temporal-binary.mjs';
 import type { Waits } from './print.ts';
-import type { ApiProcess } from './processes-of-service.ts';
+import type { ApiProcess, ServiceSettings } from './processes-of-service.ts';
 import { startApiProcess, startWorkerProcess } from './processes-of-service.ts';
 
 /** What the sandbox and the cluster profile have in different shapes. */
@@ -21,6 +21,8 @@ export interface Topology {
   readonly postgresSettings: readonly string[];
   /** True keeps an archive of the WAL beside the data. */
   readonly archive: boolean;
+  /** How often the service sweeps and reconciles. */
+  readonly intervals: NonNullable<ServiceSettings['intervals']>;
   /** With these ports tried first; a second call, after the first one's end, is a restart. */
   startTemporal(start: TemporalStart): Promise<Temporal>;
   /** Brings the schema of the service up to date. */
@@ -75,16 +77,12 @@ export interface ServiceProcesses {
   readonly places: Readonly<Record<string, string>>;
 }
 
-/**
- * What a sandbox that nobody uses costs is mostly these: nets for what was missed, which a person who watches one purchase does not wait for.
- */
-const IDLE_INTERVALS = { SWEEP_INTERVAL_MS: '10000', RECONCILE_INTERVAL_MS: '30000' } as const;
-
 /** One API, one worker, Temporal's development server. */
 export const SANDBOX: Topology = {
   contractName: 'sandbox.json',
   postgresSettings: [],
   archive: false,
+  intervals: 'idle',
   startTemporal: ({ options, folder, port, uiPort, progress }) => {
     const { environment } = options;
     return startTemporal({
@@ -94,8 +92,7 @@ export const SANDBOX: Topology = {
     });
   },
   migrate,
-  startService: async ({ options, environment: given, lifetime, stage, waits }) => {
-    const environment = { ...given, ...IDLE_INTERVALS };
+  startService: async ({ options, environment, lifetime, stage, waits }) => {
     const logs = join(options.folder, 'logs');
     const startApi = (port: number) => startApiProcess({ environment, port, logFile: join(logs, 'api.log') });
     const startWorker = () => startWorkerProcess({ environment, logFile: join(logs, 'worker.log') });
