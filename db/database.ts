@@ -30,7 +30,7 @@ export interface Database extends Transactional {
    */
   transaction<T>(work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T>;
   /**
-   * The same in fewer journeys, READ COMMITTED: the statements that `work` sends at once travel with `begin`, those that the function it
+   * The same in fewer round trips, READ COMMITTED: the statements that `work` sends at once travel with `begin`, those that the function it
    * returns sends at once travel with `commit`. So the first ones must do no harm outside of a transaction, should `begin` alone fail,
    * and the last ones are all sent before any of them is waited for. Rejects when one of them fails; nothing stands then.
    */

@@ -20,8 +20,8 @@ const LONGEST_WAIT_MS = 20_000;
  * Lets in a call above the rate of its key that shows, byte for byte, a payment its site took in before: it has a row, so that it gets its
  * answer and no 429. False for any other, which is refused as it would have been.
  *
- * What bounds the cost: the body is read, and one look into an index is shared with the calls of the same moment, one such statement at a
- * time; a refusal waits half a second on its connection (api/held.ts). The signature is compared with the stored one, so that an invented
+ * What bounds the cost: the body and the key are read, then comes one look into an index; both statements are shared with the calls of the
+ * same moment, the look one statement at a time; a refusal waits half a second on its connection (api/held.ts). The signature is compared with the stored one, so that an invented
  * one costs no more. And what is let in waits for its turn in buckets of the key's
  * and the site's rate, which nothing but such calls takes from: neither has more answers a second by it than it may have calls. Where the turn is too
  * far away the answer is settlement_pending. Throws that, and database_unavailable.

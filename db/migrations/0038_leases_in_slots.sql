@@ -5,3 +5,6 @@ alter table endpoint_lease set (fillfactor = 50);
 alter table delivery add column profile text check (profile in ('detailed', 'summary'));
 alter table delivery drop constraint delivery_check;
 alter table delivery add constraint delivery_has_bytes check (attempts = 0 or body is not null or profile is not null) not valid;
+-- Leases of the version before, which this one respects and does not write.
+comment on column delivery.leased_until is 'of the version before only; goes with the next release';
+comment on column delivery.lease_id is 'of the version before only; goes with the next release';

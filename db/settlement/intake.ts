@@ -66,7 +66,7 @@ export const ACCEPTED_CHANNEL = 'payment_accepted';
 /**
  * Stores payments before anything leaves the process (invariant 2), in one database transaction: their purchase rows are locked, the
  * authorizations claimed, the guards asked, the rows written. No two may be of one purchase. An authorization that was stored before
- * inserts nothing and gives its first row (invariant 1). Answers in the order given. Two journeys to Postgres, one more where an
+ * inserts nothing and gives its first row (invariant 1). Answers in the order given. Two round trips to Postgres, one more where an
  * authorization was stored before.
  */
 export async function insertPayments(database: Database, items: readonly IntakeItem[]): Promise<readonly Intake[]> {

@@ -68,7 +68,7 @@ export const KEYED = "tenant_id, payment_id, '', 'live', '', '', 0, now(),";
  * Writes what was decided of payments, the last decision of each. `decided_at` is the first moment of the decision that stands
  * (`decisionTime`), read under the purchase's lock and so later than `accepted_at` of everything that waited for it; `settled_at` is
  * set once. What settles becomes final with its batch, unless that is final already: its row is kept from becoming so until this
- * database transaction ends. What settles while its caller waits gets its licence here, issued now, once for ever (safety 13); none where
+ * database transaction ends. What settles while its caller waits gets its licence here, issued now, once (safety 13); none where
  * its key was retired since. Who waits for decisions is told at the commit.
  */
 export async function writeStates(sql: Sql, changes: readonly Change[]): Promise<void> {

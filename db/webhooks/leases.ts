@@ -36,14 +36,14 @@ const profileOf = (e: string): string => `coalesce(d.profile, ${e}.profile)`;
  * they are made of. Bytes that are stored stay: those of chat messages, which the domain makes, and of the version before. `d` is the
  * delivery; `e` and `ev` are where the statement has the endpoint and the event.
  */
-const frozenBody = (e: string, ev: string): string => `coalesce(d.body, case when ${e}.channel = 'raw' then
+const bodyOf = (e: string, ev: string): string => `coalesce(d.body, case when ${e}.channel = 'raw' then
     '{"id":"' || d.delivery_id || '","type":"' || ${ev}.type || '","eventId":"' || ${ev}.event_id || '","createdAt":'
     || (extract(epoch from ${ev}.created_at) * 1000)::bigint || ',"data":'
     || (case ${profileOf(e)} when 'summary' then ${ev}.summary else ${ev}.detailed end)::text || '}' end)`;
 
 /** What a delivery is leased with. */
 const leasedColumns = (e: string, ev: string): string => `d.tenant_id, d.delivery_id, d.endpoint_id, d.attempts, d.schedule_from,
-  ${profileOf(e)} as profile, ${frozenBody(e, ev)} as body, ${e}.url, ${e}.channel, ${e}.enabled, ${ev}.type,
+  ${profileOf(e)} as profile, ${bodyOf(e, ev)} as body, ${e}.url, ${e}.channel, ${e}.enabled, ${ev}.type,
   case when d.body is null and ${e}.channel <> 'raw' then
     json_build_object('type', ${ev}.type, 'host', ${ev}.host, 'detailed', ${ev}.detailed, 'summary', ${ev}.summary) end as chat_event`;
 

@@ -69,7 +69,7 @@ function endpointPayload(name: string, description: string) {
 }
 
 ownerMutation('updateEndpoint', {
-  description: 'Changes a webhook endpoint; what is left out stays. A new profile takes effect on the next delivery.',
+  description: 'Changes a webhook endpoint; what is left out stays. A new profile takes effect on deliveries made from then on.',
   input: builder.inputType('UpdateEndpointInput', {
     description: 'What to change of an endpoint.',
     fields: (t) => ({

@@ -55,7 +55,7 @@ function track(inFlight: Set<Promise<void>>, work: Promise<void>): void {
   void work.finally(() => inFlight.delete(work));
 }
 
-/** Leases up to `room` deliveries; their bytes are frozen in the same database transaction, before anything is sent. */
+/** Leases up to `room` deliveries; chat messages get their bytes in the same database transaction, before anything is sent. */
 async function lease(deps: WebhookDeps, shard: number, room: number): Promise<LeasedDelivery[]> {
   if (room <= 0) return [];
   return await deps.database.transaction(async (sql) => {

@@ -96,7 +96,7 @@ function checkSettings({ eventTypes, hostFilter, profile, description }: Endpoin
 }
 
 /**
- * Changes an endpoint; members left out stay. A new profile takes effect on the next delivery, frozen bytes stay as they are.
+ * Changes an endpoint; members left out stay. A new profile takes effect on deliveries made from then on.
  * `enabled` true also resets the failure counters. Throws `invalid_parameter` and `not_found`; a second call changes nothing.
  */
 export async function updateEndpoint(

@@ -12,14 +12,14 @@ export const WEBHOOK_PORTS: readonly number[] = [8443];
 const KEPT_BYTES = 2_048;
 
 /**
- * Sends a leased delivery once, with the time and the signatures of this moment over its frozen bytes. Nothing is sent for a
+ * Sends a leased delivery once, with the time and the signatures of this moment over its bytes. Nothing is sent for a
  * disabled endpoint. Throws only when a secret cannot be opened or the bytes are missing: our fault, no attempt.
  */
 export async function postDelivery(deps: WebhookDeps, delivery: LeasedDelivery): Promise<AttemptResult> {
   const startedAtMs = Date.now();
   const none = { status: null, retryAfter: null, startedAtMs, responseStart: '' };
   if (!delivery.enabled) return { ...none, reason: 'endpoint_disabled', durationMs: 0 };
-  if (delivery.body === null) throw new Error(`delivery ${delivery.deliveryId} has no frozen bytes`);
+  if (delivery.body === null) throw new Error(`delivery ${delivery.deliveryId} has no bytes`);
   if (!isChannelUrl(delivery.channel, delivery.url)) return { ...none, reason: 'invalid_url', durationMs: 0 };
   const isRaw = delivery.channel === 'raw';
   const answer = await (isRaw ? deps.outbound : deps.chatOutbound).send({

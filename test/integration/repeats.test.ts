@@ -15,7 +15,7 @@ beforeAll(async () => {
   api = await startTestApi({ rates: { perSecond, burstSeconds: 10 }, settle });
 });
 afterAll(() => api.stop());
-// Buckets fill while time passes: it stands still, so that nothing hangs on how fast the machine is.
+// Buckets fill while time passes: it stands still, so that nothing depends on how fast the machine is.
 beforeEach(() => {
   api.time.stoppedAtMs = Date.now();
 });

@@ -112,7 +112,7 @@ export async function startTestApi(
 ) {
   const urls = await createDatabase();
   const database = await openDatabase({ url: urls.appUrl });
-  // Where the answer hangs on the very second, a test stops the clock: it must not hang on how fast the machine is.
+  // Where the answer depends on the very second, a test stops the clock: it must not depend on how fast the machine is.
   const time: { offsetMs: number; stoppedAtMs: number | null } = { offsetMs: 0, stoppedAtMs: null };
   const clock = (): number => (time.stoppedAtMs ?? Date.now()) + time.offsetMs;
   const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => problems.push(fields) };
