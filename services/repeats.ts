@@ -21,10 +21,10 @@ const LONGEST_WAIT_MS = 20_000;
  * answer and no 429. False for any other, which is refused as it would have been.
  *
  * What bounds the cost: the body and the key are read, then comes one look into an index; both statements are shared with the calls of the
- * same moment, the look one statement at a time; a refusal waits half a second on its connection (api/held.ts). The signature is compared with the stored one, so that an invented
- * one costs no more. And what is let in waits for its turn in buckets of the key's
- * and the site's rate, which nothing but such calls takes from: neither has more answers a second by it than it may have calls. Where the turn is too
- * far away the answer is settlement_pending. Throws that, and database_unavailable.
+ * same moment, the look one statement at a time; a refusal waits half a second on its connection (api/held.ts). The signature is compared
+ * with the stored one, so that an invented one costs no more. And what is let in waits for its turn in buckets of the key's and the site's
+ * rate, which nothing but such calls takes from: neither has more answers a second by it than it may have calls. Where the turn is too far
+ * away the answer is settlement_pending. Throws that, and database_unavailable.
  */
 export async function letRepeatIn(deps: RepeatDeps, caller: Caller, text: unknown): Promise<boolean> {
   const known = typeof text === 'string' ? await findRepeated(deps, caller, text) : null;
