@@ -77,6 +77,7 @@ test('four workers that are woken at once send each payment once, and each batch
   const batches = await world.database.query<{ id: string; workflow_id: string }>(
     'select batch_id as id, workflow_id from settlement_batch',
   );
+  expect(started.flatMap((batch) => batch.payments)).toHaveLength(3);
   expect(started.map(({ batchId }) => batchId).sort()).toEqual(batches.map(({ id }) => id).sort());
   for (const { id, workflow_id } of batches) expect(workflow_id).toBe(`settle:${world.network.id}:${id}`);
   const [found] = workers.flatMap((worker) => worker.find(started[0]?.batchId ?? '') ?? []);
