@@ -23,6 +23,7 @@ import { ACCEPTED_CHANNEL } from '../db/settlement/intake.ts';
 import { DELIVERY_CHANNEL } from '../db/webhooks/events.ts';
 import { startAnomalySweep } from '../services/anomalies/start.ts';
 import { keepGauges } from '../services/gauges.ts';
+import { watchProcess } from '../services/operations/processWatch.ts';
 import { checkRails } from '../services/rails/rails.ts';
 import { startReconcilers } from '../services/reconcile/start.ts';
 import { scheduleRollupCheck } from '../services/reports/schedule.ts';
@@ -48,6 +49,7 @@ import { openWorkflowBundle } from './workflowBundle.ts';
 
 const WEBHOOK_SHARDS = 4;
 const SHUTDOWN_GRACE = '25s';
+const CLOCK_LOOK_MS = 10_000;
 
 /** The worker process: carries out workflows and activities until SIGTERM, then lets what is in flight end (safety 20). */
 async function main(): Promise<void> {
@@ -74,7 +76,7 @@ async function main(): Promise<void> {
   const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace, plugins });
   const wake = createWake();
   const listener = listen(config.databaseDirectUrl ?? config.databaseUrl, DELIVERY_CHANNEL, () => wake.wake());
-  const flights = openWokenFlights(config, settlement, client, telemetry);
+  const flights = await openWokenFlights(config, settlement, client, telemetry);
   const chatOutbound = createOutbound();
   const stopping = new AbortController();
   const connection = await NativeConnection.connect({ address: config.temporalAddress });
@@ -130,29 +132,36 @@ async function main(): Promise<void> {
 
 /**
  * Flights woken by the notification of an accepted payment: its network comes with it, and maybe its trace. After a lost connection all
- * networks are woken, since some may have been missed; what waits when a process starts is with its workflows.
+ * networks are woken, since some may have been missed; what waits when a process starts is with its workflows. A process whose clock is
+ * wrong takes nothing off by itself: being first, it would refuse what others send.
  */
-function openWokenFlights(
+async function openWokenFlights(
   { databaseDirectUrl, databaseUrl }: WorkerConfig,
   settlement: SettlementDeps,
   client: Client,
   telemetry: Telemetry,
-): Flights {
+): Promise<Flights> {
   const { networks } = settlement;
+  const watch = await watchProcess(settlement, { intervalMs: CLOCK_LOOK_MS, set: null });
   const start = createBatchStart(() => client, TASK_QUEUE);
   const flights = openFlights(settlement, start);
+  const wake = (networkId: string, trace?: string): void => {
+    const take = () => flights.wake(networkId, (work) => telemetry.goOn(trace, 'sendAtOnce', work));
+    watch.requireRightClock().then(take, () => undefined); // a wrong one was logged
+  };
   let hasConnected = false;
   const accepted = listen(databaseDirectUrl ?? databaseUrl, ACCEPTED_CHANNEL, (payload) => {
     if (payload === undefined) {
-      if (hasConnected) for (const networkId of networks.ids) flights.wake(networkId);
+      if (hasConnected) for (const networkId of networks.ids) wake(networkId);
       hasConnected = true;
       return;
     }
     const [networkId = '', trace] = payload.split(' ');
     if (!networks.ids.includes(networkId)) return; // of an API with other networks
-    flights.wake(networkId, (work) => telemetry.goOn(trace, 'sendAtOnce', work));
+    wake(networkId, trace);
   });
   const close = async (): Promise<void> => {
+    watch.close();
     await accepted.close();
     await flights.close();
   };
