@@ -1,4 +1,5 @@
 /** What must hold after every fault, compared with what the chain shows and not with our own flags (safety, invariants). */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { evidenceFromLogs } from '../../chain/evidence.ts';
 import { blockNumbers, receiptOf } from '../../chain/receipts.ts';
@@ -31,8 +32,33 @@ export interface JudgedWorld extends Pick<SettlementWorld, 'database' | 'rpc' | 
   readonly deps: { relayersOf(network: string): readonly { readonly address: Address }[] };
 }
 
-/** Throws what vitest throws for the first invariant that does not hold. */
+/** How long a ledger that does not hold may rest until it is judged as it stands, ms. */
+const REST_MS = 3_000;
+/** What is judged, in a line: it changes with whatever is decided of a payment. */
+const STAND = `select (select coalesce(sum(hashtext(concat_ws(' ', payment_id, state, tx_hash, recorded))), 0) from payment_state) as states,
+  (select count(*) from leg) as legs, (select coalesce(sum(count), 0) from observation) as observations`;
+
+/**
+ * Throws what vitest throws for the first invariant that does not hold. They hold of a ledger at rest: one that is written to while it is
+ * read, or within three seconds, is read again.
+ */
 export async function checkInvariants(world: JudgedWorld, known: Known = {}): Promise<void> {
+  const stand = async (): Promise<string> => JSON.stringify(await world.database.query(STAND));
+  for (;;) {
+    const before = await stand();
+    try {
+      return await judge(world, known);
+    } catch (error) {
+      const until = performance.now() + REST_MS;
+      while ((await stand()) === before) {
+        if (performance.now() > until) throw error;
+        await sleep(100);
+      }
+    }
+  }
+}
+
+async function judge(world: JudgedWorld, known: Known): Promise<void> {
   const rows = await world.database.query<PaymentRow & Record<string, unknown>>(
     `select *, ${finalWithBatch('payment')} as final_with_batch from payment where mode = 'live'`,
   );
