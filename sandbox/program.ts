@@ -80,7 +80,10 @@ export async function runSandbox(
   try {
     const shown = await Promise.race([boot, gaveUp]);
     const status = shown && then ? await Promise.race([then(shown), gaveUp]) : null;
-    if (status === null && !options.exit) await gaveUp;
+    if (status === null && !options.exit) {
+      if (shown) printer.say('\nIt goes on serving. Ctrl-C ends it and keeps its data.');
+      await gaveUp;
+    }
     await stop();
     return status ?? 0;
   } catch (error) {

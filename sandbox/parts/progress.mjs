@@ -54,7 +54,7 @@ export function createWaits(show, quietMs = 2_000) {
     const slow = [...left].filter(([, { begun }]) => now - begun >= quietMs);
     if (slow.length === 0) return;
     const seconds = Math.round((now - Math.min(...slow.map(([, { begun }]) => begun))) / 1_000);
-    show(`${seconds} s, left: ${slow.map(([name, { said }]) => (said === null ? name : `${name} (${said})`)).join(', ')}`);
+    show(`${seconds} s so far, left: ${slow.map(([name, { said }]) => (said === null ? name : `${name} (${said})`)).join(', ')}`);
   };
   return {
     /**
