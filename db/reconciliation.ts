@@ -2,6 +2,7 @@
 import type { ExceptionReason, SplitTransfer } from '../domain/reconcile.ts';
 import { REASON_UNSHOWN } from '../domain/reconcile.ts';
 import type { Sql } from './database.ts';
+import { intakeOf, stateOf } from './settlement/payment.ts';
 
 /** Half open; null: without that end. */
 export interface ReportWindow {
@@ -46,13 +47,13 @@ const UNSHOWN = Object.entries({ ...REASON_UNSHOWN, closed: 'written_off' })
  */
 const JUDGED = `
   net as (
-    select payment_id, to_address, sum(amount_micro) as micro from leg where tenant_id = $1 and ${WINDOW}
-     group by payment_id, to_address having sum(amount_micro) > 0
+    select tenant_id, payment_id, to_address, sum(amount_micro) as micro from leg where tenant_id = $1 and ${WINDOW}
+     group by tenant_id, payment_id, to_address having sum(amount_micro) > 0
   ), seen as (
     select net.*, p.network, p.payer, p.nonce, p.pay_to, p.amount_micro, p.leg_words,
-      case when p.state = 'review' and p.review_closed_at is not null then 'closed' else p.state end as state, p.tx_hash as known_hash,
+      case when s.state = 'review' and s.review_closed_at is not null then 'closed' else s.state end as state, s.tx_hash as known_hash,
       shown.tx_hash, coalesce(shown.to_address = p.pay_to and shown.amount_micro = p.amount_micro, false) as moved
-    from net join payment as p on p.tenant_id = $1 and p.payment_id = net.payment_id
+    from net cross join lateral ${intakeOf('net')} as p cross join lateral ${stateOf('net')} as s
     left join lateral (
       select t.tx_hash, t.to_address, t.amount_micro from chain_transfer as t
        where t.network = p.network and t.payer = p.payer and t.nonce = p.nonce and t.token = p.asset

@@ -104,7 +104,7 @@ const PAYMENT = 'slug batch { workflowId } observations { verdict } licence { jt
 const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['hosts(first: $n) { totalCount nodes { host enforcement { mode } challenge { token } } }', 3],
   ['pages(first: $n) { totalCount nodes { slug } }', 2],
-  ['earnings(groupBy: SLUG) { totals { events } breakdown(first: $n) { totalCount nodes { key } } }', 2],
+  ['earnings(groupBy: SLUG) { totals { events } breakdown(first: $n) { totalCount nodes { key } } }', 1],
   [`crossings(first: $n) { totalCount nodes { slug legs { toAddress } payment { ${PAYMENT} } } }`, 6],
   ['legs(first: $n) { totalCount nodes { slug crossing { slug payment { batch { state } } } } }', 5],
   [

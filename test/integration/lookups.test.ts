@@ -22,13 +22,14 @@ function noting(offsetMs = 0): SettlementWorld {
   const over = (sql: Sql): Sql => ({
     query: (statement, ...rest) => {
       if (/join authorization_claim|from authorization_claim/.test(statement)) asked.push('known?');
-      if (statement.includes('insert into payment_intake ')) asked.push('row');
+      if (statement.includes('insert into payment_intake')) asked.push('row');
       return sql.query(statement, ...rest);
     },
   });
   const { database } = world;
   const transaction: Database['transaction'] = (work, isolation) => database.transaction((sql) => work(over(sql)), isolation);
-  const noted: Database = { ...database, ...over(database), transaction };
+  const shortTransaction: Database['shortTransaction'] = (work) => database.shortTransaction((sql) => work(over(sql)));
+  const noted: Database = { ...database, ...over(database), transaction, shortTransaction };
   return { ...world, settleDeps: { ...world.settleDeps, database: noted, now: () => Date.now() + offsetMs } };
 }
 
