@@ -159,6 +159,7 @@ async function besideHanging(world: World): Promise<Figure> {
   };
   return makeFigure({
     id: 'webhooks.beside-hanging',
+    isDetail: true,
     what: `p99 of ${quickOnes} endpoints beside ${hangingOnes} that hang`,
     unit: 'ms',
     referenceName: 'p99 without them',
