@@ -49,6 +49,9 @@ create table payment_state (
   licence_kid text,
   review_closed_at timestamptz(3),
   review_closed_reason text,
+  -- False for what settled in a batch that was not final yet: it is final with its batch. Whatever else settles becomes final by itself:
+  -- without a batch, in a batch that is final already (late, or after a reorganisation), or written by the version before.
+  own_finality boolean not null default true,
   -- What indexes are made of. An update touches no index while these keep their values, as they do in a claim (accepted → broadcast):
   -- no index may name a column that a claim changes.
   stage text not null generated always as (case when state in ('accepted', 'broadcast') then 'under_way' else state end) stored,
@@ -78,7 +81,9 @@ create index payment_held on payment_state (network, accepted_at) where stage = 
 -- What is watched has its turn by when it was looked at last; what bytes of ours carried has a turn of its own.
 create index payment_watched_in_turns on payment_state (network, watch_side, (coalesce(checked_at, accepted_at)))
   where watch_side is not null;
-create index payment_unfinal on payment_state (network, (coalesce(checked_at, accepted_at))) where stage = 'settled' and mode = 'live';
+-- Settled payments that no batch makes final, in turns: few. Those of batches are found by their batches.
+create index payment_unfinal_alone on payment_state (network, (coalesce(checked_at, accepted_at)))
+  where stage = 'settled' and mode = 'live' and own_finality;
 create index payment_unusual on payment_state (tenant_id, accepted_at desc, payment_id desc)
   where stage in ('failed', 'superseded', 'expired', 'review');
 
@@ -105,7 +110,8 @@ select i.tenant_id, i.payment_id, i.mode, s.settler, i.network, i.asset, i.payer
   i.router, i.binding, i.agent, i.key_id, i.account_id, s.state, s.batch_id, s.attempts, s.reason, s.raw_reason, s.sentence, s.recorded,
   s.failure_observed, s.watched, s.successor_id, i.repeats_licence, s.unused_at_block, s.tx_hash, s.log_position, s.block_number, s.block_time,
   i.accepted_at, i.at, s.decided_at, s.final_at, s.checked_at, s.licence_jti, s.licence_issued_at, s.licence_expires_at, s.licence_kid,
-  i.licence_offer_id, s.batch_size, i.planned_gas, s.settled_at, s.review_closed_at, s.review_closed_reason, s.stage, s.watch_side
+  i.licence_offer_id, s.batch_size, i.planned_gas, s.settled_at, s.review_closed_at, s.review_closed_reason, s.stage, s.watch_side,
+  s.own_finality
 from payment_intake as i join payment_state as s on s.tenant_id = i.tenant_id and s.payment_id = i.payment_id;
 alter view payment alter column mode set default 'live', alter column settler set default 'relayer', alter column lane set default 'plain',
   alter column purpose set default 'page', alter column agent set default '{}', alter column attempts set default 0,
@@ -147,7 +153,7 @@ begin
 end $$;
 
 -- A view's update reads rows as they were when it began: a row that was decided since is a conflict, which callers run again, and a
--- licence that was fixed since stands.
+-- licence that was fixed since stands. What the version before decides is final by itself: it does not know of batches that are final.
 create function payment_updated() returns trigger language plpgsql as $$
 declare
   now_state payment_state;
@@ -168,6 +174,7 @@ begin
   end if;
   update payment_state set lane = case when new.lane <> old.lane then new.lane else lane end, settler = new.settler, state = new.state,
     attempts = new.attempts, batch_size = new.batch_size, recorded = new.recorded, failure_observed = new.failure_observed,
+    own_finality = own_finality or new.state is distinct from old.state,
     watched = new.watched, batch_id = new.batch_id, successor_id = new.successor_id, reason = new.reason, raw_reason = new.raw_reason,
     sentence = new.sentence,
     unused_at_block = case when new.unused_at_block is distinct from old.unused_at_block then new.unused_at_block else unused_at_block end,
@@ -215,7 +222,7 @@ revoke update, delete, truncate on payment_intake from svc_app;
 grant select, insert on payment_state to svc_app;
 grant update (lane, settler, state, attempts, batch_size, recorded, failure_observed, watched, batch_id, successor_id, reason, raw_reason,
   sentence, unused_at_block, tx_hash, log_position, block_number, block_time, decided_at, settled_at, final_at, checked_at, licence_jti,
-  licence_issued_at, licence_expires_at, licence_kid, review_closed_at, review_closed_reason) on payment_state to svc_app;
+  licence_issued_at, licence_expires_at, licence_kid, review_closed_at, review_closed_reason, own_finality) on payment_state to svc_app;
 grant select, insert, update on payment to svc_app;
 revoke execute on function remove_payment_agents(uuid, uuid[]) from public;
 grant execute on function remove_payment_agents(uuid, uuid[]) to svc_app;
