@@ -98,7 +98,7 @@ export default {
       name: 'no-orphans',
       severity: 'error',
       comment: 'A file nobody imports and nobody starts is dead.',
-      from: { orphan: true, pathNot: '^(bin|test|bench|examples|contracts|db/migrations)/|^[^/]+$|\\.mjs$' },
+      from: { orphan: true, pathNot: '^(bin|test|bench|examples|packages/[^/]+/src|contracts|db/migrations)/|^[^/]+$|\\.mjs$' },
       to: {},
     },
     {
