@@ -13,7 +13,7 @@ import { gathered } from './gather.ts';
 import { atDatabase } from './outage.ts';
 
 /** An epoch, and when it was read (ms of `performance.now()`). */
-export interface Proof {
+export interface EpochRead {
   readonly epoch: string;
   readonly atMs: number;
 }
@@ -28,12 +28,12 @@ export function readEpoch(database: Database, tenantId: string): Promise<string>
 }
 
 /** A caller may send the rest of its call slowly; what it was let in by is not for later. */
-const PROOF_LIFE_MS = 1_000;
+const READ_LIFE_MS = 1_000;
 
-/** The epoch of a proof that is fresh, else the one of now. */
-export function epochOf(database: Database, tenantId: string, proof: Proof | undefined): string | Promise<string> {
-  const isFresh = proof !== undefined && performance.now() - proof.atMs <= PROOF_LIFE_MS;
-  return isFresh ? proof.epoch : readEpoch(database, tenantId);
+/** The epoch that was read, if it is fresh, else the one of now. */
+export function epochOf(database: Database, tenantId: string, read: EpochRead | undefined): string | Promise<string> {
+  const isFresh = read !== undefined && performance.now() - read.atMs <= READ_LIFE_MS;
+  return isFresh ? read.epoch : readEpoch(database, tenantId);
 }
 
 /** Memory of one kind for each database. */

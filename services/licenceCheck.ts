@@ -11,7 +11,7 @@ import { PROOF_SKEW_SECONDS, parseProof, proofMessage } from '../domain/licenceP
 import { plainSlug, requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import { canonicalPath } from '../domain/scope.ts';
 import type { CrossingKind } from '../domain/terms.ts';
-import type { Proof } from './accessEpoch.ts';
+import type { EpochRead } from './accessEpoch.ts';
 import { epochOf, openMemory } from './accessEpoch.ts';
 import { gathered } from './gather.ts';
 import { atDatabase } from './outage.ts';
@@ -44,11 +44,11 @@ const HELD_TOKENS = 50_000;
 const heldTokens = openMemory<TokenAtEpoch>(HELD_TOKENS);
 
 /** Whether storage lets a token entitle: from memory when the epoch of this call is the one it was read at (safety 24). */
-async function isAlive(database: Database, question: TokenQuestion, proof: Proof | undefined): Promise<boolean> {
+async function isAlive(database: Database, question: TokenQuestion, epoch: EpochRead | undefined): Promise<boolean> {
   const held = heldTokens(database);
   const name = nameOf(question);
   const known = held.get(name);
-  if (known && known.epoch === (await epochOf(database, question.tenantId, proof))) return true;
+  if (known && known.epoch === (await epochOf(database, question.tenantId, epoch))) return true;
   const read = await atDatabase(() => askToken(database, question));
   if (read.alive) held.set(name, read);
   else held.delete(name);
@@ -60,7 +60,11 @@ async function isAlive(database: Database, question: TokenQuestion, proof: Proof
  * deny-list, and the holder's proof where it is bound to one. Anything wrong with the licence is a plain `false`. Throws only
  * about the question: invalid_resource (400), resource_not_owned (403), and in an outage.
  */
-export async function checkLicence(deps: CheckDeps, { tenant, key, proof }: Caller, question: LicenceQuestion): Promise<boolean> {
+export async function checkLicence(
+  deps: CheckDeps,
+  { tenant, key, epochRead }: Caller,
+  question: LicenceQuestion,
+): Promise<boolean> {
   const resource = requireResource(question.resource);
   const slug = plainSlug(question.slug);
   requireOwned(tenant.hosts, resource.host);
@@ -84,7 +88,7 @@ export async function checkLicence(deps: CheckDeps, { tenant, key, proof }: Call
   const { tenantId } = tenant;
   const { host } = resource;
   const path = granted.isByHash ? canonicalPath(resource.path) : null;
-  if (!(await isAlive(deps.database, { tenantId, ...granted, path }, proof))) return false;
+  if (!(await isAlive(deps.database, { tenantId, ...granted, path }, epochRead))) return false;
   if (!granted.namesSite && !(await atDatabase(() => isSoldBySite(deps.database, { tenantId, host, ...granted })))) return false;
   return granted.holder === null || isShownByHolder(deps, tenantId, host, { ...question, slug }, granted, nowSeconds);
 }

@@ -8,7 +8,7 @@ import { findRefusal, requireAccess } from '../domain/access.ts';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { parseResource } from '../domain/host.ts';
 import type { Metrics } from '../domain/metrics.ts';
-import type { Proof } from './accessEpoch.ts';
+import type { EpochRead } from './accessEpoch.ts';
 import { openMemory, readEpoch } from './accessEpoch.ts';
 import type { CreditsBook } from './credits/book.ts';
 import type { Liveness, Sign } from './enforcementLiveness.ts';
@@ -56,7 +56,7 @@ export interface Caller {
   readonly key: KeyState;
   readonly tenant: TenantSnapshot;
   /** The access epoch of the site that the key was let in at, where it was read. */
-  readonly proof?: Proof;
+  readonly epochRead?: EpochRead;
 }
 
 /**
@@ -72,7 +72,7 @@ export async function authenticate(
   resource: string | null = null,
 ): Promise<Caller> {
   if (token === null) throw new ServiceError('missing_credential', 'an API key is needed: Authorization: Bearer <key>');
-  const { state, proof } = await stateOf(deps, token, access.freshness);
+  const { state, epochRead } = await stateOf(deps, token, access.freshness);
   if (state) noteLogFields({ tenantId: state.tenantId });
   let key: KeyState;
   try {
@@ -85,7 +85,7 @@ export async function authenticate(
   const tenant = await deps.snapshots.tenant(key.tenantId, key.version);
   if (!tenant) throw new ServiceError('unknown_credential', 'the API key is not recognised');
   deps.keyUse?.note(key);
-  return { key, tenant, ...(proof === undefined ? {} : { proof }) };
+  return { key, tenant, ...(epochRead === undefined ? {} : { epochRead }) };
 }
 
 const HELD_KEYS = 20_000;
@@ -113,7 +113,7 @@ export async function authenticateProven(
   if (epoch !== held.epoch) return null;
   const tenant = deps.snapshots.heldTenant(key.tenantId, key.version) ?? (await deps.snapshots.tenant(key.tenantId, key.version));
   if (tenant) deps.keyUse?.note(key);
-  return tenant && { key, tenant, proof: { epoch, atMs } };
+  return tenant && { key, tenant, epochRead: { epoch, atMs } };
 }
 
 /**
@@ -150,7 +150,7 @@ async function letIn(
 /** What a credential stands for, with the epoch it was read at where that was asked. */
 interface Read {
   readonly state: KeyState | null;
-  readonly proof?: Proof;
+  readonly epochRead?: EpochRead;
 }
 
 async function stateOf(deps: PublisherDeps, token: string, freshness: Freshness): Promise<Read> {
@@ -168,7 +168,7 @@ async function readAndHold(deps: PublisherDeps, keyHash: CredentialHash): Promis
   const read = await findKeyAtEpoch(deps, keyHash);
   if (read) held.set(name, read);
   else held.delete(name);
-  return read ? { state: read.state, proof: { epoch: read.epoch, atMs } } : { state: null };
+  return read ? { state: read.state, epochRead: { epoch: read.epoch, atMs } } : { state: null };
 }
 
 const REJECTIONS: ReadonlyMap<string, Sign> = new Map([

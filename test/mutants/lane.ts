@@ -6,6 +6,25 @@ const limits = 'test/fault/limits.test.ts';
 const node = 'test/fault/node.test.ts';
 const wallets = 'test/fault/wallets.test.ts';
 
+/** A claim asks nowhere whether somebody has the payment already. */
+const WITHOUT_CAS: Mutant['edits'] = [
+  {
+    file: 'domain/payment/state.ts',
+    search: "payment.facts.state === 'accepted' && payment.facts.batchId === null",
+    replace: "['accepted', 'broadcast'].includes(payment.facts.state)",
+  },
+  {
+    file: 'db/settlement/claim.ts',
+    search: "decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast'",
+    replace: "facts && decide && batchId !== ''",
+  },
+  {
+    file: 'db/settlement/claim.ts',
+    search: "where s.state = 'accepted' and s.batch_id is null\n",
+    replace: '\n',
+  },
+];
+
 /** Bugs in claiming, signing and sending, and in what that costs: their tests run on a real Postgres and a real chain. */
 export const LANE_MUTANTS: readonly Mutant[] = [
   {
@@ -29,46 +48,14 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     id: 'no-claim-cas',
     rule: 7,
     bug: 'whatever was proposed is claimed, in a batch already or not',
-    edits: [
-      {
-        file: 'domain/payment/state.ts',
-        search: "payment.facts.state === 'accepted' && payment.facts.batchId === null",
-        replace: "['accepted', 'broadcast'].includes(payment.facts.state)",
-      },
-      {
-        file: 'db/settlement/claim.ts',
-        search: "decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast'",
-        replace: "facts && decide && batchId !== ''",
-      },
-      {
-        file: 'db/settlement/claim.ts',
-        search: "where s.state = 'accepted' and s.batch_id is null\n",
-        replace: '\n',
-      },
-    ],
+    edits: WITHOUT_CAS,
     test: { file: lane, name: 'four processes that claim the same payments at once take one nonce for each' },
   },
   {
     id: 'woken-without-cas',
     rule: 7,
     bug: 'workers that are woken by one payment each claim it',
-    edits: [
-      {
-        file: 'domain/payment/state.ts',
-        search: "payment.facts.state === 'accepted' && payment.facts.batchId === null",
-        replace: "['accepted', 'broadcast'].includes(payment.facts.state)",
-      },
-      {
-        file: 'db/settlement/claim.ts',
-        search: "decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast'",
-        replace: "facts && decide && batchId !== ''",
-      },
-      {
-        file: 'db/settlement/claim.ts',
-        search: "where s.state = 'accepted' and s.batch_id is null\n",
-        replace: '\n',
-      },
-    ],
+    edits: WITHOUT_CAS,
     test: { file: woken, name: 'four workers that are woken at once send each payment once' },
   },
   {

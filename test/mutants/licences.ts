@@ -220,7 +220,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/licenceCheck.ts',
-        search: 'if (known && known.epoch === (await epochOf(database, question.tenantId, proof))) return true;',
+        search: 'if (known && known.epoch === (await epochOf(database, question.tenantId, epoch))) return true;',
         replace: 'if (known) return true;',
       },
     ],
@@ -243,7 +243,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'late-body-by-an-old-proof',
     rule: 24,
     bug: 'a caller that sends its body slowly is judged as of when it was let in',
-    edits: [{ file: 'services/accessEpoch.ts', search: 'performance.now() - proof.atMs <= PROOF_LIFE_MS', replace: 'true' }],
+    edits: [{ file: 'services/accessEpoch.ts', search: 'performance.now() - read.atMs <= READ_LIFE_MS', replace: 'true' }],
     test: { file: 'test/integration/access-epoch.test.ts', name: 'a caller who sends its body late' },
   },
 ];
