@@ -1,7 +1,7 @@
 /**
- * `npm test [-- --quick, files or vitest options]`: runs the tests, tells which files took longest, and ends with the line
- * `N passed, N failed`, from the run's own result. Status 0 only if at least one test ran, none failed and no error was left
- * unhandled.
+ * `npm test [-- --quick, files or vitest options]`: runs the tests, tells which files took longest and which tests failed, and
+ * ends with the line `N passed, N failed`, from the run's own result. Status 0 only if at least one test ran, none failed and no
+ * error was left unhandled.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reporter, TestModule, TestSuite } from 'vitest/node';
@@ -9,6 +9,8 @@ import type { Reporter, TestModule, TestSuite } from 'vitest/node';
 import { createVitest, parseCLI } from 'vitest/node';
 import { stopOnSignals } from '../sandbox/parts/signals.ts';
 import { chooseTests } from './test/choice.ts';
+import type { FailedTest } from './test/failed.ts';
+import { failedLines } from './test/failed.ts';
 import type { TimedFile } from './test/slowest.ts';
 import { slowestLines } from './test/slowest.ts';
 
@@ -20,6 +22,7 @@ interface Tally {
 
 const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
 const timed: TimedFile[] = [];
+const broken: FailedTest[] = [];
 let unhandled = 0;
 
 const counter: Reporter = {
@@ -39,6 +42,8 @@ function count(module: TestModule): void {
     if (state === 'passed') tally.passed += 1;
     else if (state === 'failed') tally.failed += 1;
     else tally.skipped += 1;
+    if (state === 'failed')
+      broken.push({ path: module.relativeModuleId, name: test.fullName, message: test.result().errors?.[0]?.message ?? '' });
   }
 }
 
@@ -62,7 +67,7 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
 }
 await vitest.close();
-for (const line of slowestLines(timed)) process.stdout.write(`${line}\n`);
+for (const line of [...slowestLines(timed), ...failedLines(broken)]) process.stdout.write(`${line}\n`);
 process.stdout.write(`${unhandled > 0 ? `${unhandled} unhandled errors\n` : ''}${sentence()}\n`);
 process.exit(tally.passed > 0 && tally.failed === 0 && unhandled === 0 && process.exitCode !== 1 ? 0 : 1);
 

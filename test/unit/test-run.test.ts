@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { chooseTests } from '../../bin/test/choice.ts';
+import { failedLines } from '../../bin/test/failed.ts';
 import { slowestLines } from '../../bin/test/slowest.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -20,4 +21,9 @@ test('the files that took longest are told, the longest first', () => {
   expect(lines).toHaveLength(11);
   expect(lines.slice(0, 2)).toEqual(['the slowest 10 of 12 files:', '   11.0 s  test/11.test.ts']);
   expect(slowestLines(files.slice(0, 1))).toEqual([]);
+});
+
+test('a failed test is named at the end, with the first line of what was wrong', () => {
+  const broken = { path: 'test/a.test.ts', name: 'sells > a page', message: 'expected 1 to be 2\n  - 1\n  + 2' };
+  expect(failedLines([broken])).toEqual(['failed: test/a.test.ts > sells > a page: expected 1 to be 2']);
 });
