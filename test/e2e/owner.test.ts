@@ -1,24 +1,35 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newPrivateKey } from '../../bin/serviceSecrets.ts';
+import { localSigner } from '../../chain/signer.ts';
+import { buyPage } from '../../examples/buyer/buyer.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import type { SandboxWeb } from '../../sandbox/site.ts';
+import { startSandboxWeb } from '../../sandbox/site.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import { createOwnerToken } from '../../services/tenants.ts';
+import { runServiceAdmin } from '../support/admin.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { TestIssuer } from '../support/issuer.ts';
 import { startIssuer } from '../support/issuer.ts';
+import { graphqlSteps } from '../support/pasted.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
+import { openShop } from '../support/shop.ts';
 
 const ADA = 'ada@login.example';
 
+let web: SandboxWeb;
 let issuer: TestIssuer;
 let service: TestService;
 let site: TestSite;
 let receiver: Receiver;
 beforeAll(async () => {
-  issuer = await startIssuer();
-  service = await startTestService({ environment: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience } });
+  [issuer, web] = await Promise.all([startIssuer(), startSandboxWeb(0)]);
+  const oidc = { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience };
+  service = await startTestService({ environment: { ...oidc, OUTBOUND_SANDBOX_WEB: web.url } });
   site = await service.site({ ownerUserId: ADA });
   receiver = await startReceiver();
 });
@@ -26,6 +37,7 @@ afterAll(async () => {
   await service?.stop();
   await receiver?.stop();
   await issuer.stop();
+  await web.close();
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
@@ -129,4 +141,60 @@ test("a provider's token of nearly 8 KB, as many groups make it, lets its owner 
   expect((await operate(long, '{ viewer { tenantIds } }')).data).toEqual({ viewer: { tenantIds: [site.tenantId] } });
   const longer = await issuer.token(ADA, { claims: { groups: groups(300) } });
   expect((await operate(longer, '{ viewer { tenantIds } }')).status).toBe(401);
+});
+
+const GUIDE = new URL('../../docs/owners.md', import.meta.url).pathname;
+const GUIDE_HOSTS = { home: 'home.sandbox.example', blog: 'blog.sandbox.example' };
+
+/** The site of the guide as its operator adds it, and its owner's token. */
+async function siteOfGuide(): Promise<{ readonly tenantId: string; readonly owner: string }> {
+  const admin = (...args: string[]) => runServiceAdmin(service, service.urls.appUrl, ...args);
+  const site = ['--host', GUIDE_HOSTS.home, '--plan', 'studio', '--price', '0.01', '--prefix', '/articles/'];
+  const tenantId = String((await admin('tenant', 'create', ...site))['tenantId']);
+  const { token } = await admin('owner', 'token', tenantId, '--user', 'you');
+  return { tenantId, owner: String(token) };
+}
+
+test('who pastes the ten documents of the guide into a new site has proven a host, set a price and sees the first sale', async () => {
+  const { tenantId, owner } = await siteOfGuide();
+  const steps = graphqlSteps(GUIDE, 'From a site to its first sale');
+  expect(steps.map(({ title }) => title.replace(/\D.*/, ''))).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
+  /** What has its place outside of GraphQL: a receiver of our own, the file of the host, and the sale. */
+  const paste = async (step: number) => {
+    const query = (steps[step - 1]?.query ?? '').replace('https://hooks.example.com/sales', receiver.url);
+    const { data, errors } = await operate(owner, query);
+    expect([errors, JSON.stringify(data)]).toEqual([undefined, expect.not.stringMatching(/"code"|"message"/)]);
+    return data;
+  };
+  const me = await paste(1);
+  expect(me.viewer).toEqual({ userId: 'you', isOwner: true, tenantIds: [tenantId] });
+  const { present } = (await paste(2)).openHost;
+  const shown = Object.fromEntries(present.map(({ name, value }: { name: string; value: string }) => [name, value]));
+  const page = { host: GUIDE_HOSTS.blog, path: new URL(shown['url']).pathname, body: shown['body'] };
+  await fetch(`${web.controlUrl}/pages`, { method: 'POST', body: JSON.stringify(page) });
+  expect((await paste(3)).checkHost).toEqual({ verified: true, reason: null });
+  for (const step of [4, 5, 6]) await paste(step);
+  const { token } = (await paste(7)).mintKey;
+  const { secret } = (await paste(8)).createEndpoint;
+  await expect.poll(async () => (await askQuote(service.baseUrl, token, 'first')).price).toBe(5_000);
+
+  const shop = await openShop(service, { tenantId, host: GUIDE_HOSTS.home, key: token });
+  const payer = newPrivateKey();
+  await mintUsdc(service.chain.rpcUrl, localSigner(payer).address, 10_000n);
+  const count = receiver.received.length;
+  expect((await buyPage(`${shop.url}/articles/first`, payer)).status).toBe(200);
+  await shop.close();
+  const gate = async () => (await paste(9)).tenant.hosts.nodes.find(({ host }: { host: string }) => host === GUIDE_HOSTS.home);
+  await expect.poll(async () => (await gate()).enforcement.nextAction).toBe('none');
+  const { earnings, statements } = (await paste(10)).tenant;
+  expect(earnings.totals).toEqual({ events: 1, grossMicro: '5000' });
+  const shares = statements.statements.nodes.map((row: Record<string, string>) => [row['authorId'], row['grossMicro']]);
+  expect(shares).toEqual([
+    ['ann', '2500'],
+    ['bob', '1500'],
+    ['cyd', '1000'],
+  ]);
+  await receiver.until(count + 1);
+  const [delivery] = receiver.received.slice(-1);
+  new Webhook(secret).verify(delivery?.body ?? '', delivery?.headers as Record<string, string>);
 });

@@ -12,6 +12,13 @@ export function shellBlocks(document: string): readonly string[] {
   return [...readFileSync(document, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
 }
 
+/** The GraphQL documents of a chapter, each with its heading, in their order. */
+export function graphqlSteps(document: string, chapter: string): readonly { readonly title: string; readonly query: string }[] {
+  const [, text = ''] = readFileSync(document, 'utf8').split(`\n## ${chapter}\n`);
+  const steps = (text.split('\n## ')[0] ?? '').matchAll(/^### (.*?)\n.*?^```graphql\n(.*?)^```$/gms);
+  return [...steps].map(([, title = '', query = '']) => ({ title, query }));
+}
+
 /** A block in which `export` gives these values; every name that was given is taken off the map. */
 export function filledIn(block: string, values: Map<string, string>): string {
   return block.replace(/^export .*$/gm, (line) =>
