@@ -47,7 +47,7 @@ export function withHeaders({ operation, access }: Route): ZodOpenApiOperationOb
   const header = { ...given, ...(access === 'account' ? SIGN_IN : {}), ...(isTagged ? IF_NONE_MATCH : {}) };
   const pays = 'Idempotency-Key' in header;
   const responses = Object.entries(operation.responses).map(([status, response]) => {
-    const headers = headersOf(status, { isTagged, pays, offers: 'X-PAYMENT' in header });
+    const headers = headersOf(status, { isTagged, pays });
     return [status, withResponseHeaders(response as ZodOpenApiResponseObject, headers)];
   });
   const params = { ...operation.requestParams, ...(Object.keys(header).length === 0 ? {} : { header: z.object(header) }) };
@@ -60,17 +60,13 @@ export function withHeaders({ operation, access }: Route): ZodOpenApiOperationOb
 
 type Headers = Readonly<Record<string, z.ZodType>>;
 
-function headersOf(
-  status: string,
-  { isTagged, pays, offers }: { readonly isTagged: boolean; readonly pays: boolean; readonly offers: boolean },
-): Headers {
+function headersOf(status: string, { isTagged, pays }: { readonly isTagged: boolean; readonly pays: boolean }): Headers {
   const settled = { 'PAYMENT-RESPONSE': RESPONSE, 'X-PAYMENT-RESPONSE': RESPONSE_V1 };
   const tried = { 'PAYMENT-RESPONSE': mayShow(SETTLED), 'X-PAYMENT-RESPONSE': mayShow(SETTLED_V1), 'Retry-After': mayShow(WAIT) };
   return {
     ...(isTagged && (status === '200' || status === '304') ? { ETag: ETAG } : {}),
     ...(pays && status === '200' ? settled : {}),
-    ...(pays && status === '402' ? tried : {}),
-    ...(offers && status === '402' ? { 'PAYMENT-REQUIRED': mayShow(OFFER) } : {}),
+    ...(pays && status === '402' ? { ...tried, 'PAYMENT-REQUIRED': mayShow(OFFER) } : {}),
     ...(status === '429' || status === '503' ? { 'Retry-After': RETRY_AFTER } : {}),
     ...(status >= '400' ? { 'X-SVC-Error-Code': ERROR_CODE } : {}),
   };

@@ -19,6 +19,8 @@ const STATUS_BY_KIND = {
   unavailable: 503,
 } as const satisfies Record<ErrorKind, number>;
 
+const NOTHING_TRIED = { paymentResponse: null, offer: null };
+
 /** Seconds to wait where an error that needs `Retry-After` names none. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -39,8 +41,9 @@ export function errorAnswer(error: ServiceError, shape: ErrorShape, wantsProblem
     error: error.text,
     ...(error.kind === 'plan' ? { upgrade: true } : {}),
   };
-  const response = error instanceof PaymentError ? error.paymentResponse : null;
-  const headers: Record<string, string> = { ...paymentResponseHeaders(response), 'x-svc-error-code': error.code };
+  const { paymentResponse, offer } = error instanceof PaymentError ? error : NOTHING_TRIED;
+  const headers: Record<string, string> = { ...paymentResponseHeaders(paymentResponse), 'x-svc-error-code': error.code };
+  if (offer !== null) headers['payment-required'] = offer;
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   const mustSayWhen = status === 429 || status === 503 || error.code === 'settlement_pending';
   if (mustSayWhen || error.details.retryAfterSeconds !== undefined) {

@@ -27,9 +27,15 @@ export interface Pricing {
   readonly creditsApiUrl: string | null;
 }
 
+/**
+ * Why a page is free: nobody is named who could be paid for it, its owner named it free (also by its credits API), it is no article of the
+ * site (or the site is not sold yet), or the site's price is 0.
+ */
+export type FreeBecause = 'no_credits' | 'free_slug' | 'out_of_scope' | 'no_price';
+
 /** A price found: free, so much for these authors, or to be asked at the tenant's credits API. */
 export type Price =
-  | { readonly kind: 'free' }
+  | { readonly kind: 'free'; readonly because: FreeBecause }
   | { readonly kind: 'priced'; readonly micro: bigint; readonly credits: PageCredits }
   | { readonly kind: 'credits_api'; readonly micro: bigint; readonly apiUrl: string };
 
@@ -89,11 +95,13 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
     inlineSlugs: [...inline.keys()],
     isFree: (slug) => isFree || freeSlugs.has(slug),
     priceOf: (slug, kind) => {
-      if (slug === null || isFree || freeSlugs.has(slug)) return { kind: 'free' };
+      if (slug === null) return { kind: 'free', because: 'out_of_scope' };
+      if (freeSlugs.has(slug)) return { kind: 'free', because: 'free_slug' };
+      if (isFree) return { kind: 'free', because: 'no_price' };
       const micro = kind === 'read' ? readMicro : citationMicro;
       if (inline.has(slug)) return { kind: 'priced', micro, credits: creditsOf(slug) };
       const apiUrl = pricing.creditsApiUrl;
-      return apiUrl === null ? { kind: 'free' } : { kind: 'credits_api', micro, apiUrl };
+      return apiUrl === null ? { kind: 'free', because: 'no_credits' } : { kind: 'credits_api', micro, apiUrl };
     },
   };
 }

@@ -6,7 +6,7 @@ import { payToOf } from '../chain/split.ts';
 import type { PageCredits } from '../domain/credits.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { ResourceUrl } from '../domain/host.ts';
-import type { CompiledPricing } from '../domain/pricing.ts';
+import type { CompiledPricing, FreeBecause } from '../domain/pricing.ts';
 import type { Quote, QuoteBase, TokenDomain } from '../domain/quote.ts';
 import { buildQuoteBase, buildTerms, QUOTE_LIFE_MS, tokenBase } from '../domain/quote.ts';
 import { locatePage } from '../domain/resource.ts';
@@ -73,8 +73,8 @@ export interface PageRequest {
 /** A page that was found in a tenant's copy. */
 export interface FoundPage {
   readonly host: string;
-  /** Null when the page is free. */
-  readonly ready: PreparedQuote | null;
+  /** What a quote of it is made of, or why it is free. */
+  readonly found: PreparedQuote | FreeBecause;
   /** True when nothing but the tenant's copy was asked, so that the page stays as found as long as that copy is in use. */
   readonly isLasting: boolean;
 }
@@ -105,10 +105,10 @@ export function findPage(deps: Pick<QuoteDeps, 'networks' | 'credits'>, request:
   const pricing = presentPricing(tenant);
   const { resource, slug } = locatePage({ hosts: tenant.hosts, articlePrefixes: pricing.articlePrefixes }, request);
   const { host } = resource;
-  if (slug === null || tenant.status === 'pending') return { host, ready: null, isLasting: true };
+  if (slug === null || tenant.status === 'pending') return { host, found: 'out_of_scope', isLasting: true };
   const site = { tenantId: tenant.tenantId, networks: siteNetworks(deps, tenant) };
-  const ready = prepareQuote(deps, site, pricing, resource, slug, kind);
-  return { host, ready, isLasting: pricing.priceOf(slug, kind).kind !== 'credits_api' };
+  const found = prepareQuote(deps, site, pricing, resource, slug, kind);
+  return { host, found, isLasting: pricing.priceOf(slug, kind).kind !== 'credits_api' };
 }
 
 /** A new quote of a page with its terms. Throws payee_blocked (503). */
@@ -131,7 +131,7 @@ export function issueQuoteText(deps: QuoteDeps, ready: PreparedQuote): string {
  * The quote with the networks that can be offered now: those where every author can be paid, without those known to be away (`reachable`).
  * Throws payee_blocked (503) where there is none.
  */
-function offerable(deps: QuoteDeps, ready: PreparedQuote): PreparedQuote {
+export function offerable(deps: Pick<QuoteDeps, 'isAway' | 'snapshots'>, ready: PreparedQuote): PreparedQuote {
   const payable = ready.destinations.filter((destination) => !deps.snapshots.isBlocked(destination));
   if (payable.length === 0) {
     throw new ServiceError('payee_blocked', 'an author of this page cannot be paid at present', { retryAfterSeconds: 300 });
@@ -155,7 +155,7 @@ function issuePart(deps: QuoteDeps, ready: PreparedQuote): IssuedPart {
 }
 
 /**
- * The quote of a page under one pricing version, made once a page, kind and version; null when that page is free. Throws
+ * The quote of a page under one pricing version, made once a page, kind and version; why that page is free when it is. Throws
  * CreditsNeeded when the authors stand behind the tenant's credits API and no answer of it is in memory, and credits_unavailable
  * when there is none to be had. `find` says which answer counts: the present one unless told.
  */
@@ -167,7 +167,7 @@ export function prepareQuote(
   slug: string,
   kind: CrossingKind,
   find: CreditsBook['find'] = deps.credits.find,
-): PreparedQuote | null {
+): PreparedQuote | FreeBecause {
   const known = prepared.get(pricing) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_PAGES });
   prepared.set(pricing, known);
   const { tenantId, networks } = site;
@@ -177,7 +177,7 @@ export function prepareQuote(
   const found = known.get(name);
   if (found) return found;
   const price = pricing.priceOf(slug, kind);
-  if (price.kind === 'free') return null;
+  if (price.kind === 'free') return price.because;
   if (price.kind === 'priced') {
     const made = make(price.micro, price.credits);
     known.set(name, made);
@@ -185,7 +185,8 @@ export function prepareQuote(
   }
   const key = { tenantId, apiUrl: price.apiUrl, slug };
   const credits = requireCredits(find(key), key);
-  if (credits === 'free') return null;
+  if (credits === 'free') return 'free_slug';
+  if (credits === 'none') return 'no_credits';
   const ofCredits = preparedOfCredits.get(credits) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_SPELLINGS });
   preparedOfCredits.set(credits, ofCredits);
   const priced = `${price.micro} ${name}`;
@@ -194,7 +195,7 @@ export function prepareQuote(
   return ready;
 }
 
-function requireCredits(known: KnownCredits | undefined, key: CreditsNeeded['key']): PageCredits | 'free' {
+function requireCredits(known: KnownCredits | undefined, key: CreditsNeeded['key']): Exclude<KnownCredits, 'failed'> {
   if (known === undefined) throw new CreditsNeeded(key);
   if (known !== 'failed') return known;
   throw new ServiceError('credits_unavailable', 'the authors of this page are not known at present', { retryAfterSeconds: 30 });

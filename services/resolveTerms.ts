@@ -2,10 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { checksumAddress } from '../chain/offer.ts';
 import { payToOf } from '../chain/split.ts';
 import { ServiceError } from '../domain/errors.ts';
+import type { InForce } from '../domain/formerPrice.ts';
+import { findTermsPaid, isHonoured } from '../domain/formerPrice.ts';
 import type { ResourceUrl } from '../domain/host.ts';
 import { parseResource, resourceKeyOf } from '../domain/host.ts';
+import { sameLegs } from '../domain/legs.ts';
 import type { ParsedPayment } from '../domain/payload.ts';
-import { PRICING_GRACE_MS } from '../domain/pricing.ts';
 import type { IssuedQuote, QuoteBase } from '../domain/quote.ts';
 import { buildQuoteBase, buildTerms, findDifference } from '../domain/quote.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
@@ -34,6 +36,8 @@ export interface TermsRequest {
   readonly tenant: TenantSnapshot;
   readonly quote: SentQuote;
   readonly resource?: string;
+  /** The legs that were sent with the quote. */
+  readonly legs: readonly { readonly toAddress: string; readonly amountMicro: bigint }[];
   readonly payment: Pick<ParsedPayment, 'authorization' | 'x402Version' | 'network'>;
   /** Where a payment that we hold already was taken, which no later change of the site's networks touches. */
   readonly taken?: Destination;
@@ -55,17 +59,35 @@ export function requireOwnedPage(request: Pick<TermsRequest, 'tenant' | 'quote' 
   return resource;
 }
 
+/** The terms of the quote that was sent, and those that the payment was made for: null when it was made for none that stands. */
+export interface MetTerms {
+  readonly quoted: Terms;
+  readonly paid: Terms | null;
+}
+
 /**
- * The terms a payment must meet: those of the quote's token while it lives, else those of a price version of the resource in
- * force within the last 10 minutes (safety 17). Nothing is taken from the wire but what is proven to be ours. They are those of the
+ * What was quoted, and what the payment was made for: the quote itself, else a version of the page's price in force within the last 10 minutes
+ * (safety 17; the rule is `findTermsPaid`). Throws what `quotedTerms` throws, and credits_unavailable (503) where a former price may
+ * be meant and its authors are not known.
+ */
+export function resolveTerms(deps: TermsDeps, request: TermsRequest): MetTerms {
+  const resource = requireOwnedPage(request);
+  const quoted = quotedTerms(deps, request);
+  const versions = (): Iterable<SoldVersion> => offeredOn(deps, request, versionsOf(deps, request.tenant, resource, quoted.kind));
+  return { quoted, paid: findTermsPaid(quoted, versions, request.payment.authorization, deps.clock()) };
+}
+
+/**
+ * The terms of the quote that was sent: those of its token while it lives, else those of a price version of the resource in
+ * force within the last 10 minutes. Nothing is taken from the wire but what is proven to be ours. They are those of the
  * network that the payment names, if that was offered and the site takes it still: its owner may have stopped because an author cannot
  * use money there, and a buyer who is refused has paid nothing. A payment of a network that is not configured meets the terms of the first,
  * and fails by them. Throws quote_expired, authorization_invalid and network_unsupported (402), besides what `requireOwnedPage` throws.
  */
-export function resolveTerms(deps: TermsDeps, request: TermsRequest): Terms {
+export function quotedTerms(deps: TermsDeps, request: TermsRequest): Terms {
   const resource = requireOwnedPage(request);
   return request.quote.quoteToken === undefined
-    ? termsInForce(deps, request, resource)
+    ? termsOfPrice(deps, request, resource)
     : termsOfToken(deps, request, resource, request.quote.quoteToken);
 }
 
@@ -82,17 +104,25 @@ function termsOfToken(deps: TermsDeps, request: TermsRequest, resource: Resource
   return { ...terms, ...(request.taken ?? destinationOf(deps, request, [terms, ...issued.others])) };
 }
 
-/** Of the destinations offered, the one on the network that the payment names. */
+/** Of the destinations offered, the one on the network that the payment names. Throws network_unsupported. */
 function destinationOf(
-  { networks }: Pick<TermsDeps, 'networks'>,
-  { tenant, payment }: TermsRequest,
+  deps: Pick<TermsDeps, 'networks'>,
+  request: Pick<TermsRequest, 'tenant' | 'payment'>,
   offered: readonly Destination[],
 ): Destination {
+  const found = findDestination(deps, request, offered);
+  if (found) return found;
+  throw new ServiceError('network_unsupported', 'payments on this network are not accepted for this page');
+}
+
+function findDestination(
+  { networks }: Pick<TermsDeps, 'networks'>,
+  { tenant, payment }: Pick<TermsRequest, 'tenant' | 'payment'>,
+  offered: readonly Destination[],
+): Destination | null {
   const named = networks.findForPayment(payment);
   const found = named === null ? offered[0] : offered.find(({ network }) => network === named.id);
-  if (!found || (named !== null && !takesNetwork({ networks }, tenant, named.id))) {
-    throw new ServiceError('network_unsupported', 'payments on this network are not accepted for this page');
-  }
+  if (!found || (named !== null && !takesNetwork({ networks }, tenant, named.id))) return null;
   const { network, asset, router, payTo } = found;
   return { network, asset, router, payTo };
 }
@@ -138,18 +168,17 @@ function termsOfIssued(issued: IssuedQuote): Terms {
   return buildTerms(issued, words.length > 1 ? words : null);
 }
 
-/** Terms without a token: among the versions of the last 10 minutes, the one the payment was made for. */
-function termsInForce(deps: TermsDeps, request: TermsRequest, resource: ResourceUrl): Terms {
-  const { tenant, quote, payment } = request;
+/** Terms without a token: of the versions of the last 10 minutes with this price, the one whose legs were sent. */
+function termsOfPrice(deps: TermsDeps, request: TermsRequest, resource: ResourceUrl): Terms {
+  const { tenant, quote, legs } = request;
   const isFull = quote['quoteId'] !== undefined || quote['legs'] !== undefined;
   const quoted = quote.resource === undefined ? null : parseResource(quote.resource);
   if (quoted && resourceKeyOf(quoted) !== resourceKeyOf(resource)) throw refused('the quote is for another resource');
-  const { to, value } = payment.authorization;
   let byPrice: Terms | null = null;
-  for (const { terms, destinations } of candidates(deps, tenant, resource, quote.kind ?? 'read')) {
+  for (const { terms, destinations } of versionsOf(deps, tenant, resource, quote.kind ?? 'read')) {
     const candidate = { ...terms, ...(request.taken ?? destinationOf(deps, request, destinations)) };
     if (candidate.priceMicro !== BigInt(quote.price)) continue;
-    if (candidate.payTo === to && candidate.priceMicro === value) return candidate;
+    if (sameLegs(legs, candidate.legs)) return candidate;
     byPrice ??= candidate;
   }
   if (byPrice) return byPrice;
@@ -157,25 +186,35 @@ function termsInForce(deps: TermsDeps, request: TermsRequest, resource: Resource
   throw refused('no price of this resource in force within the last 10 minutes equals this one');
 }
 
-function candidates(
-  deps: TermsDeps,
-  tenant: TenantSnapshot,
-  resource: ResourceUrl,
-  kind: CrossingKind,
-): Pick<QuotedPage, 'terms' | 'destinations'>[] {
-  const oldestMs = deps.clock() - PRICING_GRACE_MS;
-  const found: Pick<QuotedPage, 'terms' | 'destinations'>[] = [];
+/** A price of a page with its terms on one network. */
+type SoldVersion = InForce & { readonly terms: Terms };
+/** A price of a page, wherever it may be paid. */
+type OfferedVersion = InForce & Pick<QuotedPage, 'terms' | 'destinations'>;
+
+/** The versions on the network that the payment names, without those that were not offered there. */
+function offeredOn(deps: TermsDeps, request: TermsRequest, versions: readonly OfferedVersion[]): readonly SoldVersion[] {
+  return versions.flatMap(({ validUntilMs, terms, destinations }) => {
+    const found = findDestination(deps, request, destinations);
+    return found ? [{ validUntilMs, terms: { ...terms, ...found } }] : [];
+  });
+}
+
+/** What a page cost within the last 10 minutes, newest first: prepared in memory, each once a version. */
+function versionsOf(deps: TermsDeps, tenant: TenantSnapshot, resource: ResourceUrl, kind: CrossingKind): OfferedVersion[] {
+  const nowMs = deps.clock();
+  const found: OfferedVersion[] = [];
   if (tenant.status === 'pending') return found;
   const site = { tenantId: tenant.tenantId, networks: siteNetworks(deps, tenant) };
   let outage: unknown = null;
   for (const { version, pricing, validUntilMs } of tenant.pricings) {
-    if (validUntilMs !== null && validUntilMs < oldestMs) continue;
+    if (!isHonoured({ validUntilMs }, nowMs)) continue;
     const slug = slugOf(pricing.articlePrefixes, resource.path);
     if (slug === null) continue;
     for (const find of [deps.credits.find, deps.credits.findPrevious]) {
       try {
         const ready = prepareQuote(deps, site, pricing, resource, slug, kind, find);
-        if (ready) found.push({ terms: { ...ready.terms, quoteId: `v${version}` }, destinations: ready.destinations });
+        if (typeof ready === 'string') continue;
+        found.push({ validUntilMs, terms: { ...ready.terms, quoteId: `v${version}` }, destinations: ready.destinations });
       } catch (error) {
         if (find === deps.credits.findPrevious) break;
         if (error instanceof CreditsNeeded) throw error; // the caller loads them and asks again

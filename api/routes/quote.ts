@@ -1,17 +1,28 @@
+import type { FreeBecause } from '../../domain/pricing.ts';
 import { withCredits } from '../../services/credits/book.ts';
 import { noteCall } from '../../services/enforcementLiveness.ts';
 import { buildOffer } from '../../services/offers.ts';
 import { recallPage, rememberPage } from '../../services/quoteMemory.ts';
 import { findPage, issueQuote, issueQuoteText } from '../../services/quotes.ts';
-import type { KeyRoute } from '../route.ts';
+import type { Answer, KeyRoute } from '../route.ts';
 import { parseWith } from '../schemas/parse.ts';
-import { QuoteBody, QuoteQuery } from '../schemas/quote.ts';
+import { FreeHeaders, QuoteBody, QuoteQuery } from '../schemas/quote.ts';
 import { jsonResponse, keyErrors } from './responses.ts';
 
 const HEADERS = { 'cache-control': 'private, no-store' };
-const FREE = { status: 204, headers: HEADERS };
+/** Made once a reason: every answer about a free page is one of these. */
+const FREE: Readonly<Record<FreeBecause, Answer>> = {
+  no_credits: free('no_credits'),
+  free_slug: free('free_slug'),
+  out_of_scope: free('out_of_scope'),
+  no_price: free('no_price'),
+};
 
-/** GET /_svc/quote: what a page costs now; 204 when it is free. Reads no database, unless authors stand behind a credits API. */
+function free(because: FreeBecause): Answer {
+  return { status: 204, headers: { ...HEADERS, 'x-svc-free-because': because } };
+}
+
+/** GET /_svc/quote: what a page costs now; 204, and why, when it is free. Reads no database, unless authors stand behind a credits API. */
 export const quoteRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/quote',
@@ -24,24 +35,27 @@ export const quoteRoute: KeyRoute = {
     requestParams: { query: QuoteQuery },
     responses: {
       '200': jsonResponse('The price and who gets it', QuoteBody),
-      '204': { description: 'Free: no toll' },
+      '204': { description: 'Free: no toll', headers: FreeHeaders },
       ...keyErrors(),
     },
   },
   handle: async ({ deps, caller: { tenant }, query, search }) => {
-    const { build, kind = 'read', ...page } = parseWith(QuoteQuery, Object.fromEntries(query), 'invalid_parameter');
-    noteCall(deps.liveness, tenant, page.resource, 'quoted');
-    const found = await withCredits(deps.credits, () => findPage(deps, { tenant, kind, ...page }));
-    if (build === undefined) rememberPage(tenant, search, found);
-    if (!found.ready) return FREE;
-    const quoted = issueQuote(deps, found.ready);
-    const body = build === undefined ? quoted.quote : { ...quoted.quote, x402: buildOffer(quoted) };
+    const { build, error, kind = 'read', ...asked } = parseWith(QuoteQuery, Object.fromEntries(query), 'invalid_parameter');
+    noteCall(deps.liveness, tenant, asked.resource, 'quoted');
+    const page = await withCredits(deps.credits, () => findPage(deps, { tenant, kind, ...asked }));
+    if (build === undefined) rememberPage(tenant, search, page);
+    const { found } = page;
+    if (typeof found === 'string') return FREE[found];
+    const quoted = issueQuote(deps, found);
+    const body =
+      build === undefined ? quoted.quote : { ...quoted.quote, x402: buildOffer(quoted, error === undefined ? {} : { error }) };
     return { status: 200, headers: HEADERS, body };
   },
   recall: ({ deps, caller: { tenant }, search }) => {
-    const found = recallPage(tenant, search);
-    if (!found) return null;
-    deps.liveness.note(tenant.tenantId, found.host, 'quoted');
-    return found.ready ? { status: 200, headers: HEADERS, body: issueQuoteText(deps, found.ready) } : FREE;
+    const page = recallPage(tenant, search);
+    if (!page) return null;
+    deps.liveness.note(tenant.tenantId, page.host, 'quoted');
+    const { found } = page;
+    return typeof found === 'string' ? FREE[found] : { status: 200, headers: HEADERS, body: issueQuoteText(deps, found) };
   },
 };

@@ -1,12 +1,33 @@
 import { z } from 'zod';
 import { address, kind, micro, resource } from './shared.ts';
 
+const MAX_ERROR_CHARS = 200;
+
 /** Query of GET /_svc/quote. */
 export const QuoteQuery = z.object({
   resource: z.exactOptional(resource.meta({ description: 'The page; its host must belong to the site of the key.' })),
   slug: z.exactOptional(z.string().max(512, 'is too long').meta({ description: 'The slug of an article.' })),
   kind: z.exactOptional(kind),
   build: z.exactOptional(z.literal('402', 'must be 402').meta({ description: 'Adds `x402`: a 402 answer ready to be sent.' })),
+  error: z.exactOptional(
+    z
+      .string()
+      .max(MAX_ERROR_CHARS, 'is too long')
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: what is printed holds none of them
+      .regex(/^[^\x00-\x1f\x7f-\x9f]+$/, 'must be printable text')
+      .meta({
+        description: 'With `build`: what its offer says as `error`, in header and body, such as why a payment was refused.',
+      }),
+  ),
+});
+
+/** What a 204 of GET /_svc/quote says in its headers. */
+export const FreeHeaders = z.object({
+  'X-SVC-Free-Because': z.enum(['no_credits', 'free_slug', 'out_of_scope', 'no_price']).meta({
+    description:
+      'Why: nobody is named who could be paid for the page; its owner named it free, himself or by the credits API; it is no article of ' +
+      'the site, or the site is not sold yet; the price of the site is 0.',
+  }),
 });
 
 /** One author's share of one payment. */

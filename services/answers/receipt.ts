@@ -24,11 +24,25 @@ export interface SettleReceipt {
 export class PaymentError extends ServiceError {
   /** base64 x402 SettlementResponse; null when nothing was attempted. */
   readonly paymentResponse: string | null;
+  /** The value of PAYMENT-REQUIRED: what may be paid instead; null when nothing may. */
+  readonly offer: string | null;
 
-  constructor(code: ErrorCode, sentence: string, paymentResponse: string | null, details: ErrorDetails = {}) {
+  constructor(
+    code: ErrorCode,
+    sentence: string,
+    paymentResponse: string | null,
+    details: ErrorDetails = {},
+    offer: string | null = null,
+  ) {
     super(code, sentence, details);
     this.name = 'PaymentError';
     this.paymentResponse = paymentResponse;
+    this.offer = offer;
+  }
+
+  /** The same error with an offer. */
+  withOffer(offer: string | null): PaymentError {
+    return new PaymentError(this.code, this.message, this.paymentResponse, this.details, offer);
   }
 }
 

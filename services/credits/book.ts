@@ -10,8 +10,11 @@ import type { Log } from '../settlement/deps.ts';
 import { fetchCredits } from './client.ts';
 import { readCredits } from './contract.ts';
 
-/** What is known of a page: its credits, `free`, or `failed` when neither the API nor a copy can say. */
-export type KnownCredits = PageCredits | 'free' | 'failed';
+/**
+ * What is known of a page: its credits, `none` when the API names nobody, `free` when it says so, or `failed` when neither the API nor a copy
+ * can say.
+ */
+export type KnownCredits = PageCredits | 'none' | 'free' | 'failed';
 
 /** The credits of pages whose authors stand behind a tenant's credits API. */
 export interface CreditsBook {
@@ -55,7 +58,7 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
   const pauseMs = options.pauseMs ?? 10_000;
   const held = new LRUCache<string, Held>({ max: MAX_HELD });
   const loading = new Map<string, Promise<void>>();
-  const read = (entry: unknown): KnownCredits => (entry === null ? 'free' : readCredits(entry, forbidden));
+  const read = (entry: unknown): KnownCredits => (entry === null ? 'none' : readCredits(entry, forbidden));
   const readKept = (entry: unknown): KnownCredits => {
     try {
       return read(entry);
@@ -75,7 +78,7 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
     if (copy && ageMs < freshMs) return heldOf(copy, copy.fetchedAt.getTime() + freshMs);
     try {
       const answer = await fetchCredits(outbound, key.apiUrl, key.slug);
-      const entry = answer.kind === 'free' ? null : answer.entry;
+      const entry = answer.kind === 'none' ? null : answer.entry;
       const known = read(entry); // before it is kept: a broken answer never replaces a good copy
       const kept = await storeCreditsCopy(database, key, entry, new Date(nowMs)).catch(() => null);
       return kept ? heldOf(kept, nowMs + freshMs) : { known, untilMs: nowMs + freshMs };

@@ -1,13 +1,13 @@
 import type { Outbound } from '../../adapters/outbound.ts';
 
-/** What a credits API said about a page: its credits as sent, or that it is free. */
-export type CreditsAnswer = { readonly kind: 'credits'; readonly entry: unknown } | { readonly kind: 'free' };
+/** What a credits API said about a page: an entry as sent, or that it names nobody. */
+export type CreditsAnswer = { readonly kind: 'entry'; readonly entry: unknown } | { readonly kind: 'none' };
 
 const MAX_BYTES = 256 * 1024;
 const TIMEOUT_MS = 3_000;
 
 /**
- * Asks `GET {apiUrl}/credits/{slug}` once. 200 with JSON: credits; 404: free. Everything else, a slug that is no path segment
+ * Asks `GET {apiUrl}/credits/{slug}` once. 200 with JSON: an entry; 404: none. Everything else, a slug that is no path segment
  * included, rejects with an `Error` that names a reason code and nothing of what came back.
  */
 export async function fetchCredits(outbound: Outbound, apiUrl: string, slug: string): Promise<CreditsAnswer> {
@@ -21,10 +21,10 @@ export async function fetchCredits(outbound: Outbound, apiUrl: string, slug: str
     maxBodyBytes: MAX_BYTES,
   });
   if (!answer.ok) throw new Error(answer.reason);
-  if (answer.status === 404) return { kind: 'free' };
+  if (answer.status === 404) return { kind: 'none' };
   if (answer.status !== 200) throw new Error(`status_${answer.status}`);
   try {
-    return { kind: 'credits', entry: JSON.parse(Buffer.from(answer.body).toString('utf8')) };
+    return { kind: 'entry', entry: JSON.parse(Buffer.from(answer.body).toString('utf8')) };
   } catch {
     throw new Error('bad_json');
   }

@@ -7,12 +7,13 @@ import type { Address } from '../../domain/legs.ts';
 const MAX_JSON_DEPTH = 16;
 
 /**
- * Reads an answer of a credits API by the credits contract: a page as in `credits_inline` (depth ≤ 8, ≤ 50 distinct wallets, none
+ * Reads an answer of a credits API by the credits contract (docs/credits-api.md): `{"free": true}`, or a page as in `credits_inline` (depth ≤ 8, ≤ 50 distinct wallets, none
  * zero, none `forbidden`), wallets in mixed case with a right checksum (EIP-55), and no author who is a member of himself. Throws
  * invalid_parameter; whoever throws here is asked again later, never guessed at.
  */
-export function readCredits(entry: unknown, forbidden: readonly string[]): PageCredits {
+export function readCredits(entry: unknown, forbidden: readonly string[]): PageCredits | 'free' {
   requireShallow(entry, 0);
+  if ((entry as { free?: unknown } | null)?.free === true) return 'free';
   const credits = flattenCredits(entry, 'credits', forbidden);
   requireSound((entry as { contributors: readonly Contributor[] }).contributors, []);
   return credits;

@@ -71,17 +71,34 @@ test('several authors are paid at the address of their split, whose legs sum to 
   ]);
 });
 
-test('what is free is 204 without a body: free slugs, pages without credits, paths that are no article, a pending site', async () => {
+test('what is free is 204 without a body, and says why: free slugs, pages without credits, paths that are no article, a pending site', async () => {
   const site = await api.site({ hosts: ['free.example'] });
+  const because = async (key: string, query: Record<string, string>) => {
+    const { status, body, headers } = await quote(key, query);
+    return [status, body, headers.get('x-svc-free-because')];
+  };
   const free = [
-    { slug: 'free' },
-    { slug: 'unknown' },
-    { resource: 'https://free.example/about' },
-    { resource: 'https://free.example/articles/' },
-  ];
-  for (const query of free) expect(await quote(site.key, query)).toMatchObject({ status: 204, body: '' });
+    [{ slug: 'free' }, 'free_slug'],
+    [{ slug: 'unknown' }, 'no_credits'],
+    [{ resource: 'https://free.example/about' }, 'out_of_scope'],
+    [{ resource: 'https://free.example/articles/' }, 'out_of_scope'],
+  ] as const;
+  // Twice: the second answer comes from memory.
+  for (const [query, reason] of [...free, ...free]) expect(await because(site.key, query)).toEqual([204, '', reason]);
+  const unpriced = await api.site({ pricing: { ...ALPHA_PRICING, priceUsdc: '0' } });
+  expect(await because(unpriced.key, { slug: 'solo' })).toEqual([204, '', 'no_price']);
   await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'pending' });
-  await expect.poll(async () => (await quote(site.key, { slug: 'solo' })).status).toBe(204);
+  await expect.poll(() => because(site.key, { slug: 'solo' })).toEqual([204, '', 'out_of_scope']);
+});
+
+test('an offer says the error it is asked to say, in header and body, as printable text of at most 200 characters', async () => {
+  const site = await api.site();
+  const error = 'insufficient_funds: 12 µ$ – “too little”';
+  const { x402 } = (await quote(site.key, { slug: 'trio', build: '402', error })).body;
+  expect([decodePaymentRequiredHeader(x402.header).error, x402.body.error]).toEqual([error, error]);
+  for (const wrong of ['', 'x'.repeat(201), 'two\nlines']) {
+    expect((await quote(site.key, { slug: 'trio', build: '402', error: wrong })).status).toBe(400);
+  }
 });
 
 test('parameters that are missing, wrong, repeated or disagree are 400, and a foreign host is 403', async () => {

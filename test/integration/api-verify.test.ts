@@ -1,17 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Address } from '../../domain/legs.ts';
 import type { SettleReceipt } from '../../services/answers/receipt.ts';
 import { PaymentError } from '../../services/answers/receipt.ts';
 import type { SettleRequest } from '../../services/settlement/settle.ts';
 import { setPricing } from '../../services/tenants.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
-import { newAccount, signPayment } from '../support/payments.ts';
+import { newAccount } from '../support/payments.ts';
+import { payTo, receiptOf, takeIn } from '../support/verifyApi.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
 let asked: SettleRequest[] = [];
-let outcome: (request: SettleRequest) => SettleReceipt = receipt;
+let outcome: (request: SettleRequest) => SettleReceipt = receiptOf;
 
 beforeAll(async () => {
   // The settlement service has tests of its own, end to end on a chain; here only what reaches it and what becomes of its outcome.
@@ -24,46 +23,14 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   asked = [];
-  outcome = receipt;
+  outcome = receiptOf;
   api.time.offsetMs = 0;
   api.time.stoppedAtMs = null;
 });
 afterAll(() => api.stop());
 
-function receipt(request: SettleRequest): SettleReceipt {
-  return {
-    settlementRef: `0x${'1'.repeat(64)}`,
-    settlementRefKind: 'txHash',
-    payer: request.payment.authorization.from,
-    responseHeader: 'cmVzcG9uc2U=',
-    licenseJws: 'a.b.c',
-    chargedMicro: request.terms.priceMicro,
-  };
-}
-
 const buyer = newAccount();
-
-/** A v2 payload for these terms, signed. */
-async function pay(to: string, value: number): Promise<string> {
-  const network = api.deps.networks.first;
-  const { authorization, signature } = await signPayment(network, buyer, {
-    to: to.toLowerCase() as Address,
-    value: BigInt(value),
-  });
-  const text = Object.fromEntries(Object.entries(authorization).map(([name, part]) => [name, String(part)]));
-  const accepted = {
-    scheme: 'exact',
-    network: network.id,
-    amount: String(value),
-    asset: network.asset,
-    payTo: to,
-    maxTimeoutSeconds: 300,
-    extra: { name: 'USDC', version: '2' },
-  };
-  return Buffer.from(JSON.stringify({ x402Version: 2, accepted, payload: { signature, authorization: text } })).toString(
-    'base64',
-  );
-}
+const pay = (to: string, value: number): Promise<string> => payTo(api, buyer, to, value);
 
 async function quoted(key: string, slug = 'trio') {
   return (await api.request(`/_svc/quote?slug=${slug}`, { key })).body;
@@ -166,8 +133,8 @@ test('a token of another site, or one signed by nobody we know, settles nothing'
 
 test('a bare price is accepted while it, or its former one of the last 10 minutes, is in force', async () => {
   const site = await api.site();
-  const { payTo, price, legs, resource } = await quoted(site.key);
-  const body = { payment: await pay(payTo, price), legs, quote: { price }, resource };
+  const { payTo: to, price, legs, resource } = await quoted(site.key);
+  const body = { payment: await pay(to, price), legs, quote: { price }, resource };
   expect((await api.post('/_svc/verify', site.key, body)).status).toBe(200);
   await setPricing(api.deps, { tenantId: site.tenantId, pricing: { priceUsdc: '0.002' } });
   expect((await api.post('/_svc/verify', site.key, body)).status).toBe(200);
@@ -180,12 +147,12 @@ test('a bare price is accepted while it, or its former one of the last 10 minute
 
 test('a payment taken in keeps the terms of its intake: repeated after quote and price have ended, it still reaches its answer', async () => {
   const site = await api.site();
-  const { payTo, price, legs, resource } = await quoted(site.key);
-  const bare = { payment: await pay(payTo, price), legs, quote: { price }, resource };
+  const { payTo: to, price, legs, resource } = await quoted(site.key);
+  const bare = { payment: await pay(to, price), legs, quote: { price }, resource };
   const full = await verifyBody(site.key);
   for (const body of [bare, full]) {
     expect((await api.post('/_svc/verify', site.key, body)).status).toBe(200);
-    await takeIn(asked.at(-1) as SettleRequest);
+    await takeIn(api, asked.at(-1) as SettleRequest);
   }
   await setPricing(api.deps, { tenantId: site.tenantId, pricing: { priceUsdc: '0.7' } });
   api.time.offsetMs = 3_600_000;
@@ -194,7 +161,7 @@ test('a payment taken in keeps the terms of its intake: repeated after quote and
   expect(asked.slice(2).map(({ terms }) => [terms.payTo, terms.priceMicro])).toEqual(
     asked.slice(0, 2).map(({ terms }) => [terms.payTo, terms.priceMicro]),
   );
-  const fresh = await api.post('/_svc/verify', site.key, { ...full, payment: await pay(payTo, price) });
+  const fresh = await api.post('/_svc/verify', site.key, { ...full, payment: await pay(to, price) });
   expect([fresh.status, fresh.headers.get('x-svc-error-code')]).toEqual([402, 'quote_expired']);
 });
 
@@ -204,7 +171,7 @@ test('an authorization that another site took in does not lend its time and its 
   const payment = await pay(quote.payTo, quote.price);
   const sale = { payment, legs: quote.legs, quote: { price: quote.price }, resource: quote.resource };
   expect((await api.post('/_svc/verify', first.key, sale)).status).toBe(200);
-  await takeIn(asked.at(-1) as SettleRequest);
+  await takeIn(api, asked.at(-1) as SettleRequest);
   const { price, legs, resource } = await quoted(second.key);
   await setPricing(api.deps, { tenantId: second.tenantId, pricing: { priceUsdc: '0.7' } });
   api.time.offsetMs = 601_000;
@@ -213,28 +180,6 @@ test('an authorization that another site took in does not lend its time and its 
   expect(await failures(second.tenantId)).toEqual(['authorization_invalid']);
   expect(asked).toHaveLength(1);
 });
-
-/** The row that the settlement service writes at intake, as far as a repeated call reads it. */
-async function takeIn({ tenantId, terms, payment }: SettleRequest): Promise<void> {
-  const { from, to, nonce } = payment.authorization;
-  const paymentId = randomUUID();
-  const legs = terms.legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() }));
-  await api.deps.database.transaction(async (sql) => {
-    await sql.query(
-      `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
-         x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state)
-       values ($1, $2, $3, $4, $5, $6, $7, 0, 1, '0x', 2, $8, $9, $10, $11, $12, $13, $14, $15, 'binding', 'accepted')`,
-      [
-        ...[tenantId, paymentId, terms.network, terms.asset, from, to, nonce, terms.host, terms.slug, terms.resource],
-        ...[terms.resourceKey, terms.kind, terms.priceMicro.toString(), JSON.stringify(legs), terms.router],
-      ],
-    );
-    await sql.query(
-      'insert into authorization_claim (network, asset, payer, nonce, tenant_id, payment_id) values ($1, $2, $3, $4, $5, $6)',
-      [terms.network, terms.asset, from, nonce, tenantId, paymentId],
-    );
-  });
-}
 
 test('among former versions of one price, the one whose recipient was paid is settled', async () => {
   const site = await api.site();

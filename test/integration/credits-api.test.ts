@@ -50,9 +50,17 @@ test('a page is priced by the authors its credits API names, and the answer is k
   expect((await quote('one')).body.legs[0].toAddress.toLowerCase()).toBe(B);
 });
 
-test('404 of the credits API is a free page', async () => {
+test('404 of the credits API is a page that is free for want of authors, `free` one that its owner named free', async () => {
   const { quote } = await site();
-  expect((await quote('nobody')).status).toBe(204);
+  const because = async (slug: string) => {
+    const { status, headers } = await quote(slug);
+    return [status, headers.get('x-svc-free-because')];
+  };
+  expect(await because('nobody')).toEqual([204, 'no_credits']);
+  await answerWith('gift', { free: true });
+  expect(await because('gift')).toEqual([204, 'free_slug']);
+  await answerWith('not-free', { free: false });
+  expect((await quote('not-free')).status).toBe(503);
 });
 
 test('a failing credits API is 503 with Retry-After, never a guess, until it answers', async () => {
@@ -96,7 +104,7 @@ test('callers at once share one request', async () => {
   const key = { tenantId: (await site()).tenantId, apiUrl: 'https://none.sandbox.example', slug: 'x/../y' };
   expect(book.load(key)).toBe(book.load(key));
   await book.load(key);
-  expect(book.find(key)).toBe('free');
+  expect(book.find(key)).toBe('none');
   await outbound.close();
 });
 
@@ -158,7 +166,7 @@ test.each(['.', '..', 'a/../b'])('the slug %s cannot lead out of the API', async
   const book = openCreditsBook({ ...api.deps, outbound, forbidden: [] });
   const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug };
   await book.load(key);
-  expect(['failed', 'free']).toContain(book.find(key));
+  expect(['failed', 'none']).toContain(book.find(key));
   await outbound.close();
 });
 

@@ -215,8 +215,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/verify.ts',
-        search: 'if (known?.tenantId !== caller.tenant.tenantId) throw error;',
-        replace: 'if (!known) throw error;',
+        search: 'known?.tenantId === tenant.tenantId ? known : null',
+        replace: 'known',
       },
     ],
     test: {

@@ -8,6 +8,7 @@ import { LICENCE_MUTANTS } from './licences.ts';
 import { LIVE_MUTANTS } from './live.ts';
 import type { Mutant } from './mutant.ts';
 import { NETWORK_MUTANTS } from './networks.ts';
+import { PRICE_MUTANTS } from './prices.ts';
 import { RATE_MUTANTS } from './rates.ts';
 import { RELIABILITY_MUTANTS } from './reliability.ts';
 import { RESTORE_MUTANTS } from './restore.ts';
@@ -27,5 +28,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...BOUND_MUTANTS,
   ...RESTORE_MUTANTS,
   ...NETWORK_MUTANTS,
+  ...PRICE_MUTANTS,
   ...RATE_MUTANTS,
 ];

@@ -279,7 +279,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/verify.ts',
-        search: 'if (!sameLegs(request.legs, met.terms.legs)) {',
+        search: 'if (!sameLegs(request.legs, quoted.legs)) {',
         replace: 'if (!sameLegs) {',
       },
     ],

@@ -75,7 +75,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     id: 'left-network-forgets-its-payments',
     rule: 12,
     bug: 'a payment that was settled is refused when it is shown again, since its site left the network',
-    edits: [{ file: 'services/verify.ts', search: 'payment, taken }', replace: 'payment, ...(taken === null && { taken }) }' }],
+    edits: [{ file: 'services/verify.ts', search: 'tenant, taken }', replace: 'tenant, ...(taken === null && { taken }) }' }],
     test: { file: several, name: left },
   },
   {

@@ -45,6 +45,7 @@ test('the description shows examples of parameters, bodies and answers, and both
     ['slug', true],
     ['kind', true],
     ['build', false],
+    ['error', false],
   ]);
   expect(SettlementDelivery.parse(DELIVERY_EXAMPLES.settlement)).toEqual(DELIVERY_EXAMPLES.settlement);
   expect(AnomalyDelivery.parse(DELIVERY_EXAMPLES.anomaly)).toEqual(DELIVERY_EXAMPLES.anomaly);

@@ -1,0 +1,97 @@
+import type { Mutant } from './mutant.ts';
+
+const rule = 'domain/formerPrice.ts';
+const rules = 'test/unit/former-price.test.ts';
+const prices = 'test/integration/former-prices.test.ts';
+const shown = 'a payment that was taken for a former price keeps its answer when it is shown again with a later quote';
+
+/** Bugs of prices that change between offer and payment. */
+export const PRICE_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'former-price-for-good',
+    rule: 17,
+    bug: 'whoever saw a lower price once may pay it for ever',
+    edits: [{ file: rule, search: 'nowMs - validUntilMs <= PRICING_GRACE_MS', replace: 'PRICING_GRACE_MS > 0' }],
+    test: { file: rules, name: 'one for a price that ended within ten minutes is made for that price, to the last millisecond' },
+  },
+  {
+    id: 'former-price-of-another-page',
+    rule: 17,
+    bug: 'a page is sold for what another page cost',
+    edits: [{ file: rule, search: 'terms.resourceKey === quoted.resourceKey && ', replace: '' }],
+    test: { file: rules, name: 'a former price of another page sells nothing to it' },
+  },
+  {
+    id: 'former-price-of-the-other-kind',
+    rule: 17,
+    bug: 'a citation is sold for the price of a read',
+    edits: [{ file: rule, search: ' && terms.kind === quoted.kind', replace: '' }],
+    test: { file: rules, name: 'a former price of a citation of the page sells nothing to it' },
+  },
+  {
+    id: 'former-price-of-other-authors',
+    rule: 17,
+    bug: 'a version is taken whose authors were not paid',
+    edits: [
+      {
+        file: rule,
+        search: 'return payTo === to && priceMicro === value;',
+        replace: 'return to !== null && priceMicro === value;',
+      },
+    ],
+    test: { file: rules, name: 'a former price of other authors sells nothing to it' },
+  },
+  {
+    id: 'former-price-at-least',
+    rule: 17,
+    bug: 'a payment is taken for a price that its owner never asked',
+    edits: [{ file: rule, search: 'priceMicro === value', replace: 'priceMicro <= value' }],
+    test: { file: rules, name: 'a former price of one micro less sells nothing to it' },
+  },
+  {
+    id: 'legs-of-the-price-found',
+    rule: 4,
+    bug: 'legs are compared with those of the price that was found, not with those of the quote that was sent',
+    edits: [
+      {
+        file: 'services/verify.ts',
+        search: 'sameLegs(request.legs, quoted.legs)',
+        replace: 'sameLegs(request.legs, met.terms.legs)',
+      },
+    ],
+    test: {
+      file: prices,
+      name: 'after an edit of the authors a payment to the former ones is theirs, with the legs of the quote that was sent',
+    },
+  },
+  {
+    id: 'repeat-meets-the-price-of-now',
+    rule: 12,
+    bug: 'a payment that was taken for a former price is refused when it is shown again after its ten minutes',
+    edits: [
+      {
+        file: 'services/verify.ts',
+        search: '(own && termsTaken(own, quoted)) ?? quoted',
+        replace: 'own === undefined ? own : quoted',
+      },
+    ],
+    test: { file: prices, name: shown },
+  },
+  {
+    id: 'repeat-for-the-other-kind',
+    rule: 12,
+    bug: 'a payment that bought a read is shown for a citation, and answered',
+    edits: [{ file: 'services/verify.ts', search: ' || known.kind !== quoted.kind', replace: '' }],
+    test: { file: prices, name: shown },
+  },
+  {
+    id: 'offer-while-undecided',
+    rule: 15,
+    bug: 'a payment that is undecided is answered with an offer, and its buyer signs another',
+    edits: [{ file: 'services/verify.ts', search: " || error.code === 'settlement_pending'", replace: '' }],
+    test: {
+      file: prices,
+      name: 'a refusal carries no offer where none may be paid: undecided, an outage, or a page without a price',
+    },
+  },
+];
