@@ -96,9 +96,12 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** The last lines; before them the reason of a Go program that gave up, whose stack is longer than they are. */
 function tailOf(file: string, lines: number): string {
   try {
-    return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
+    const all = readFileSync(file, 'utf8').trimEnd().split('\n');
+    const reason = all.slice(0, -lines).findLast((line) => /^(?:panic|fatal error): /.test(line));
+    return [...(reason === undefined ? [] : [reason]), ...all.slice(-lines)].join('\n');
   } catch {
     return '';
   }
