@@ -12,10 +12,11 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY deploy/image/prune.mjs /prune.mjs
 # Where a native package has no prebuilt binary (linux-arm64) it is compiled; nothing starts without one.
-RUN npm ci --omit=dev --omit=peer --no-audit --no-fund \
+# The publisher's package is no part of the service.
+RUN npm ci --omit=dev --omit=peer --workspaces=false --no-audit --no-fund \
   && { node -e "require('keccak/bindings.js'); require('secp256k1/bindings.js')" \
     || { apt-get update && apt-get install --yes --no-install-recommends python3 make g++ && npm rebuild keccak secp256k1; }; } \
-  && npm pkg delete devDependencies peerDependencies && npm sbom --omit=dev --omit=peer --sbom-format=cyclonedx > sbom.cdx.json
+  && npm pkg delete devDependencies peerDependencies workspaces && npm sbom --omit=dev --omit=peer --sbom-format=cyclonedx > sbom.cdx.json
 COPY domain ./domain
 COPY workflows ./workflows
 COPY bin/bundleWorkflows.ts bin/workflowBundle.ts ./bin/

@@ -306,7 +306,12 @@ describe('the Dockerfile', () => {
     expect(service).toMatch(/^HEALTHCHECK /m);
     expect(service).toContain('sbom.cdx.json');
     const packages = stages.find((stage) => stage.includes(' AS packages'));
-    for (const step of ['npm ci --omit=dev --omit=peer', 'npm sbom --omit=dev --omit=peer', 'bundleWorkflows.ts', 'prune.mjs'])
+    for (const step of [
+      'npm ci --omit=dev --omit=peer --workspaces=false',
+      'npm sbom --omit=dev --omit=peer',
+      'bundleWorkflows.ts',
+      'prune.mjs',
+    ])
       expect(packages).toContain(step);
     const temporal = stages.find((stage) => stage.includes(' AS temporal\n'));
     expect(temporal).toMatch(/^USER temporal$/m);

@@ -7,7 +7,7 @@ import { readSources } from '../../bin/check/sources.ts';
  * `api/invitationPage`, whose script runs in a browser.
  */
 const MAY_SEND =
-  /^(adapters\/(kms|outbound|outboundStart|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(test|bench|examples|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/invitationPage\.ts$/;
+  /^(adapters\/(kms|outbound|outboundStart|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(test|bench|examples|packages|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/invitationPage\.ts$/;
 
 const SENDS = [
   /(?<![.\w])fetch\(/,

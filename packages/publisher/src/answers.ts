@@ -1,0 +1,144 @@
+/** Answers that the gate gives itself, and the headers it puts on pages that were paid. */
+import type { Quote } from './client.ts';
+import { dollars } from './core/usdc.ts';
+
+/** An answer, ready to be sent. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Agents that run in web pages of other origins. The stock clients send the last of the allowed headers, an answer's, with a request. */
+const FOR_BROWSERS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': 'authorization, payment-signature, x-payment, access-control-expose-headers',
+  'access-control-expose-headers':
+    'payment-required, payment-response, x-payment-response, x-licence, crawler-price, crawler-charged, retry-after',
+};
+
+/** Of every 402, and of every page that somebody paid for: it is one reader's alone, and whole. */
+const PRIVATE = {
+  ...FOR_BROWSERS,
+  'cache-control': 'private, no-store',
+  vary: 'PAYMENT-SIGNATURE, X-PAYMENT, Authorization, User-Agent',
+  'accept-ranges': 'none',
+};
+
+/** What of an answer of verify goes on to the buyer. */
+export interface Settlement {
+  readonly headers?: Headers | undefined;
+  readonly chargedMicro?: string;
+  readonly licence?: string;
+}
+
+/** Headers of a page that was paid for, now or by a licence. */
+export function paidHeaders(settlement: Settlement = {}): Readonly<Record<string, string>> {
+  const { chargedMicro, licence } = settlement;
+  return {
+    ...PRIVATE,
+    ...forwarded(settlement.headers),
+    ...(licence === undefined ? {} : { 'x-licence': licence }),
+    ...(chargedMicro === undefined || !/^\d{1,15}$/.test(chargedMicro) ? {} : { 'crawler-charged': dollars(chargedMicro) }),
+  };
+}
+
+/**
+ * What to change on a page's own headers so that it has these, too: `vary` is added to, and a site's own words about other origins stay.
+ */
+export function merged(
+  ours: Readonly<Record<string, string>>,
+  present: (name: string) => string | null | undefined,
+): Readonly<Record<string, string>> {
+  const changes: Record<string, string> = {};
+  for (const [name, value] of Object.entries(ours)) {
+    const own = present(name);
+    if (name === 'vary' && own) changes[name] = `${own}, ${value}`;
+    else if (!name.startsWith('access-control-') || !own) changes[name] = value;
+  }
+  return changes;
+}
+
+/** 402 with an offer for both generations of clients: version 2 reads the header, version 1 the body, people a page about it. */
+export function offerAnswer(
+  quote: Quote,
+  told: {
+    readonly error: string | undefined;
+    readonly accept: string;
+    readonly settlement?: Settlement;
+    readonly isHead: boolean;
+  },
+): Answer {
+  const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told.error);
+  const isPage = /\btext\/html\b/i.test(told.accept);
+  const headers = {
+    ...PRIVATE,
+    vary: `${PRIVATE.vary}, Accept`,
+    ...forwarded(told.settlement?.headers),
+    'payment-required': header,
+    'crawler-price': dollars(quote.price),
+    'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,
+  };
+  if (told.isHead) return { status: 402, headers, body: '' };
+  return { status: 402, headers, body: isPage ? pageOf(quote, told.error) : JSON.stringify(body) };
+}
+
+/** 503 without an offer: a client that gets one would sign and pay again. */
+export function waitAnswer(retryAfter: number | undefined, settlement?: Settlement): Answer {
+  const seconds = String(Math.min(Math.max(Math.ceil(retryAfter ?? 5), 1), 3_600));
+  const headers = {
+    ...PRIVATE,
+    ...forwarded(settlement?.headers),
+    'retry-after': seconds,
+    'content-type': 'text/plain; charset=utf-8',
+  };
+  return { status: 503, headers, body: 'Please try again shortly, with the same payment.' };
+}
+
+/** 403 for whom the owner refuses, 400 for an address that can have no price. */
+export function refusalAnswer(status: 400 | 403): Answer {
+  const body = status === 403 ? 'This site does not serve this agent.' : 'This address cannot be read by agents.';
+  return { status, headers: { ...PRIVATE, 'content-type': 'text/plain; charset=utf-8' }, body };
+}
+
+/** What a browser is told that asks whether a page of another origin may send a payment. */
+export function preflightAnswer(): Answer {
+  return {
+    status: 204,
+    headers: { ...FOR_BROWSERS, 'access-control-allow-methods': 'GET, HEAD', 'access-control-max-age': '600' },
+    body: '',
+  };
+}
+
+function forwarded(headers: Headers | undefined): Record<string, string> {
+  const found = ['payment-response', 'x-payment-response'].flatMap((name) => {
+    const value = headers?.get(name);
+    return value ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+/** The same offer with the reason of a refusal in both of its forms. */
+function withError({ x402 }: Quote, error: string): { readonly header: string; readonly body: object } {
+  const bytes = Uint8Array.from(atob(x402.header), (letter) => letter.charCodeAt(0));
+  const v2 = { ...(JSON.parse(new TextDecoder().decode(bytes)) as object), error };
+  const text = String.fromCharCode(...new TextEncoder().encode(JSON.stringify(v2)));
+  return { header: btoa(text), body: { ...x402.body, error } };
+}
+
+/** A small page for somebody in a browser who is taken for an agent. */
+function pageOf({ title, slug, price, payees }: Quote, error: string | undefined): string {
+  const name = escaped(title ?? slug);
+  const authors = payees
+    .map(({ authorId, share }) => `<li>${escaped(authorId)} (${Math.round(share * 1_000) / 10} %)</li>`)
+    .join('');
+  const reason = error === undefined ? '' : `<p><strong>${escaped(error)}</strong></p>`;
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="robots" content="noindex"><title>${name}</title>
+<h1>${name}</h1>${reason}<p>Agents read this page for ${escaped(dollars(price))}, paid to its authors:</p><ul>${authors}</ul>
+<p>Pay with any x402 client: the offer is in the header <code>PAYMENT-REQUIRED</code> of this answer, and in its body for
+<code>Accept: application/json</code>. If you are a person and see this, your browser says that it is an automated agent.</p></html>`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+}

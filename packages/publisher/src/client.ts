@@ -1,0 +1,269 @@
+/** The service's REST interface as a publisher's server calls it. Nothing here rejects: what went wrong is an answer, too. */
+
+/** Who gets what of one payment, in micro-USDC. */
+export interface Leg {
+  readonly toAddress: string;
+  readonly amountMicro: number;
+}
+
+/** An offer ready to be sent with a 402: the header of version 2, and the body of version 1. */
+export interface Offer {
+  readonly header: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What a page costs, and who gets it. Times are epoch milliseconds. */
+export interface Quote {
+  readonly price: number;
+  readonly kind: 'read' | 'citation';
+  readonly slug: string;
+  readonly title?: string;
+  readonly resource: string;
+  readonly payees: readonly { readonly authorId: string; readonly share: number }[];
+  readonly legs: readonly Leg[];
+  readonly expiresAt: number;
+  readonly quoteToken: string;
+  readonly x402: Offer;
+}
+
+/** Telemetry of the reader; never decides about access. */
+export interface ObservedAgent {
+  readonly ua?: string;
+  readonly classifyReason?: string;
+  readonly verified?: boolean;
+  readonly verifiedAgent?: string;
+}
+
+/** One report of what the gate decided. */
+export interface Report {
+  readonly resource: string;
+  readonly verdict: 'served-free' | 'agent-reread' | 'denied' | 'blocked' | 'unservable';
+  readonly classifiedAs: 'human' | 'agent';
+  readonly kind?: 'read' | 'citation';
+  readonly priceMicro?: number;
+  readonly at?: number;
+  readonly agent?: ObservedAgent;
+}
+
+/** What the gate decides by; `enforcement` is the service's own, with more members than are read here. */
+export interface EnforceConfig {
+  readonly enforcement: {
+    readonly articlePrefixes: readonly string[];
+    readonly gateScope:
+      | { readonly mode: 'prefixes' }
+      | { readonly mode: 'site'; readonly excludePrefixes: readonly string[]; readonly includeExtensions?: readonly string[] };
+    readonly seoAllowlist: readonly string[];
+    readonly crawlerPolicy: {
+      readonly allow: readonly string[];
+      readonly charge: readonly string[];
+      readonly block: readonly string[];
+    };
+    readonly licenseIdentity: string;
+  };
+  readonly manifest: { readonly resources: readonly string[] };
+  readonly version: number;
+}
+
+/** A settled payment. */
+export interface Receipt {
+  readonly ok: true;
+  readonly payer: string;
+  readonly licenseJws: string;
+  readonly chargedMicro: string;
+  readonly settlementRef?: string;
+}
+
+/** Who enforces on a host, and whether somebody must act. */
+export interface HostStatus {
+  readonly host: string;
+  readonly mode: string | null;
+  readonly nextAction: string;
+  readonly attention: boolean;
+  readonly keyRejectedAt: string | null;
+  readonly tracks: Readonly<Record<string, string>>;
+}
+
+/** The proof task of a host. */
+export interface HostChallenge {
+  readonly host: string;
+  readonly token: string;
+  readonly method: 'well-known' | 'meta-tag' | 'dns-txt';
+  readonly verifiedAt: string | null;
+}
+
+/** The site of the key, its money as decimals beside what the description of the API says. */
+export interface Site {
+  readonly id: string;
+  readonly hosts: readonly string[];
+  readonly article_prefixes: readonly string[] | null;
+  readonly price_usdc: number;
+  readonly status: string;
+}
+
+/** A public key set (RFC 7517). */
+export interface KeySet {
+  readonly keys: readonly { readonly kid?: string; readonly kty?: string; readonly [member: string]: unknown }[];
+}
+
+/** An answer with the status that was asked for; `body` null where that status has none. */
+export interface Success<Body> {
+  readonly ok: true;
+  readonly status: number;
+  readonly body: Body;
+  readonly headers: Headers;
+}
+
+/** No such answer: too late, nobody there, or another status, with the service's own code and sentence for it. */
+export interface Failure {
+  readonly ok: false;
+  readonly why: 'timeout' | 'unreachable' | 'status';
+  readonly status?: number;
+  /** `x-svc-error-code`. */
+  readonly code?: string;
+  readonly error?: string;
+  /** Seconds. */
+  readonly retryAfter?: number;
+  readonly headers?: Headers;
+  /** The JSON of the answer. */
+  readonly body?: unknown;
+}
+
+/** What a call came to. */
+export type Result<Body> = Success<Body> | Failure;
+
+/** Where the service is, and whose key is used. */
+export interface ClientOptions {
+  readonly serviceUrl: string;
+  readonly apiKey: string;
+  readonly fetch?: typeof fetch;
+  /** For everything but verify, reports included. 2,000 unless told. */
+  readonly quoteTimeoutMs?: number;
+  /** Verify answers after 20 s at the latest. 25,000 unless told. */
+  readonly verifyTimeoutMs?: number;
+}
+
+/** What a quote is asked for. */
+export interface QuoteRequest {
+  readonly resource: string;
+  readonly kind?: 'read' | 'citation';
+  /** Stands in the offer as the reason of a refusal. */
+  readonly error?: string;
+}
+
+/** What verify is asked. */
+export interface VerifyRequest {
+  /** The value of PAYMENT-SIGNATURE or X-PAYMENT, as it came. */
+  readonly payment: string;
+  readonly quote: Quote;
+  readonly resource: string;
+  readonly agent?: ObservedAgent;
+}
+
+/** What a licence is checked against. */
+export interface CheckRequest {
+  readonly license: string;
+  readonly resource: string;
+  readonly slug: string;
+  readonly kind?: 'read' | 'citation';
+  /** The holder's, for licences that are bound to one. */
+  readonly proof?: string;
+}
+
+/** The calls a publisher makes. */
+export interface Client {
+  /** The site's settings; 304 with a null body when `etag` names what is there. */
+  config(etag?: string): Promise<Result<EnforceConfig | null>>;
+  /** What a page costs, with an offer; 204 with a null body when it is free (`x-svc-free-because` says why). */
+  quote(request: QuoteRequest): Promise<Result<Quote | null>>;
+  /** Settles a payment. The same payment again gets its first outcome, charged once. */
+  verify(request: VerifyRequest): Promise<Result<Receipt>>;
+  /** Whether a licence entitles to a page. */
+  check(request: CheckRequest): Promise<Result<{ readonly entitled: boolean }>>;
+  /** Sends 1 to 50 reports: all are written, or none. */
+  observe(reports: readonly Report[]): Promise<Result<{ readonly accepted: number }>>;
+  /** Who enforces on each host. */
+  status(): Promise<Result<{ readonly hosts: readonly HostStatus[]; readonly attention: boolean }>>;
+  /** The site of the key, and the networks of the service. */
+  self(): Promise<Result<{ readonly tenants: readonly Site[]; readonly chainsEnabled: readonly string[] }>>;
+  /** The keys that licences are signed with. */
+  jwks(): Promise<Result<KeySet>>;
+  /** Opens the proof task of a host, or returns it: needs the scope `domain.manage`. */
+  openHost(host: string, method?: HostChallenge['method']): Promise<Result<{ readonly challenge: HostChallenge }>>;
+  /** The proof tasks of the site's hosts. */
+  hosts(): Promise<Result<{ readonly challenges: readonly HostChallenge[] }>>;
+  /** Has a host checked now. */
+  checkHost(host: string): Promise<Result<{ readonly verified: boolean; readonly host?: string }>>;
+}
+
+interface Call {
+  readonly path: string;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+/** Opens the client; nothing is asked before its first call. No call follows a redirect, so that the key goes nowhere else. */
+export function createClient(options: ClientOptions): Client {
+  const { quoteTimeoutMs = 2_000, verifyTimeoutMs = 25_000 } = options;
+  const base = options.serviceUrl.replace(/\/+$/, '');
+  const send = options.fetch ?? ((input, init) => fetch(input, init));
+
+  async function call<Body>({ path, body, headers, timeoutMs }: Call): Promise<Result<Body>> {
+    const given = { authorization: `Bearer ${options.apiKey}`, ...headers };
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const answer = await send(`${base}${path}`, {
+        ...sent,
+        headers: { ...given, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...{ redirect: 'manual', signal },
+      });
+      return resultOf<Body>(answer, await answer.text());
+    } catch {
+      return { ok: false, why: signal.aborted ? 'timeout' : 'unreachable' };
+    }
+  }
+  const ask = <Body>(path: string, body?: object): Promise<Result<Body>> =>
+    call({ path, timeoutMs: quoteTimeoutMs, ...(body === undefined ? {} : { body }) });
+
+  return {
+    config: (etag) =>
+      call({ path: '/_svc/enforce-config', headers: etag ? { 'if-none-match': etag } : {}, timeoutMs: quoteTimeoutMs }),
+    quote: (request) => ask(`/_svc/quote?${new URLSearchParams({ build: '402', ...request })}`),
+    verify: ({ quote, ...rest }) => {
+      const { x402: _, ...verbatim } = quote;
+      return call({ path: '/_svc/verify', body: { ...rest, quote: verbatim, legs: quote.legs }, timeoutMs: verifyTimeoutMs });
+    },
+    check: (request) => ask('/_svc/license/check', request),
+    observe: (reports) => ask('/_svc/observe', reports),
+    status: () => ask('/_svc/enforce-status'),
+    self: () => ask('/_svc/tenants/self'),
+    jwks: () => ask('/.well-known/jwks.json'),
+    openHost: (host, method = 'well-known') => ask('/_svc/verify-host', { host, method }),
+    hosts: () => ask('/_svc/verify-host'),
+    checkHost: (host) => ask('/_svc/verify-host/check', { host }),
+  };
+}
+
+/** A text that is no JSON where JSON belongs is no answer of the service: something else stands in between. */
+function resultOf<Body>({ status, headers, ok }: Response, text: string): Result<Body> {
+  const body = text === '' ? null : parsed(text);
+  if ((ok && body !== undefined) || status === 304) return { ok: true, status, body: (body ?? null) as Body, headers };
+  const code = headers.get('x-svc-error-code');
+  const error = (body as { error?: unknown } | null | undefined)?.error;
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return {
+    ...{ ok: false, why: 'status', status: ok ? 502 : status, headers, body },
+    ...(code === null ? {} : { code }),
+    ...(typeof error === 'string' ? { error } : {}),
+    ...(Number.isFinite(seconds) && seconds >= 0 ? { retryAfter: seconds } : {}),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

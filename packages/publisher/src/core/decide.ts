@@ -1,0 +1,87 @@
+/**
+ * What becomes of a request, decided from plain facts: no clock, no network, no memory. What cannot be decided yet is asked for, one fact at a
+ * time, in the order in which asking costs least.
+ */
+import type { Who } from './who.ts';
+
+/** What is known of a request. */
+export interface Facts {
+  /** True for a path that the package answers by itself (`wellKnown.ts`). */
+  readonly isOurs: boolean;
+  readonly who: Who;
+  /** The site's settings: here, not looked for yet, or not to be had. */
+  readonly config: 'known' | 'unasked' | 'away';
+  readonly isInScope: boolean;
+  /** Anything but GET and HEAD is `other`: a server may send the page for those, too. */
+  readonly method: 'GET' | 'HEAD' | 'other';
+  /** `two`: both headers, with different payments. `long`: more than any payment has. */
+  readonly payment: 'none' | 'one' | 'two' | 'long';
+  readonly licence: 'none' | 'shown' | 'good' | 'bad';
+  /** `away`: nobody answers, or our key is refused. `busy`: the service answers, and cannot price this page now. `bad`: it never can. */
+  readonly quote: 'unasked' | 'free' | 'priced' | 'away' | 'busy' | 'bad';
+}
+
+/** A verdict that the gate reports; the service itself writes those about money. */
+export type Verdict = 'served-free' | 'agent-reread' | 'denied' | 'blocked';
+
+/** What to do. `ask` names the fact that is wanting; all others are final. */
+export type Decision =
+  | { readonly act: 'serve'; readonly as: 'reader' | 'open' | 'free' | 'licensed' | 'away'; readonly verdict?: Verdict }
+  | { readonly act: 'offer'; readonly error?: string; readonly verdict?: Verdict }
+  | { readonly act: 'settle' }
+  | { readonly act: 'refuse'; readonly status: 400 | 403 | 503; readonly verdict?: Verdict }
+  | { readonly act: 'discover' }
+  | { readonly act: 'ask'; readonly about: 'config' | 'licence' | 'quote' };
+
+const OFFERS = {
+  none: { act: 'offer', verdict: 'denied' },
+  two: { act: 'offer', error: 'authorization_invalid: two payments in one request' },
+  long: { act: 'offer', error: 'malformed_payment: the payment is too long' },
+} as const;
+
+/** Decides about one request. Readers, search engines and whom the owner lets in are served before anything is asked. */
+export function decide(facts: Facts): Decision {
+  const { who, method } = facts;
+  if (facts.isOurs) return { act: 'discover' };
+  if (who !== 'agent' && who !== 'blocked') return { act: 'serve', as: 'reader' };
+  if (facts.config === 'unasked') return { act: 'ask', about: 'config' };
+  if (facts.config === 'away') return { act: 'serve', as: 'away', verdict: 'served-free' };
+  if (!facts.isInScope) return { act: 'serve', as: 'open' };
+  if (who === 'blocked') return { act: 'refuse', status: 403, verdict: 'blocked' };
+  if (facts.licence === 'shown') return { act: 'ask', about: 'licence' };
+  if (facts.licence === 'good') return { act: 'serve', as: 'licensed', verdict: 'agent-reread' };
+  if (facts.quote === 'unasked') return { act: 'ask', about: 'quote' };
+  if (facts.quote === 'free') return { act: 'serve', as: 'free', verdict: 'served-free' };
+  if (facts.quote === 'away') return { act: 'serve', as: 'away', verdict: 'served-free' };
+  if (facts.quote === 'busy') return { act: 'refuse', status: 503 };
+  if (facts.quote === 'bad') return { act: 'refuse', status: 400 };
+  // A payment is for the page, and only GET is sure to make it without doing anything else.
+  if (method === 'HEAD') return { act: 'offer' };
+  if (method === 'other') return { act: 'offer', error: 'Payment required: pay with GET' };
+  return facts.payment === 'one' ? { act: 'settle' } : OFFERS[facts.payment];
+}
+
+/** What verify answered; status 0 when it did not. */
+export interface VerifyAnswer {
+  readonly status: number;
+  /** `x-svc-error-code`. */
+  readonly code: string | null;
+}
+
+/**
+ * What the buyer gets after verify: the page, a fresh offer that says why, or `wait`, which never carries an offer, since a client would pay a
+ * second time. `isOurs`: the site's owner has to mend something.
+ */
+export function decideSettled({ status, code }: VerifyAnswer): {
+  readonly act: 'page' | 'offer' | 'wait';
+  readonly isOurs: boolean;
+} {
+  if (status === 200) return { act: 'page', isOurs: false };
+  if (status === 402 && code !== 'settlement_pending') return { act: 'offer', isOurs: false };
+  return { act: 'wait', isOurs: status === 400 || status === 401 || status === 403 };
+}
+
+/** True for a page that may be sold: made whole, with something in it. Everything else costs nothing. */
+export function isServable(status: number, bytes: number): boolean {
+  return status >= 200 && status < 300 && bytes > 0;
+}

@@ -1,0 +1,113 @@
+/**
+ * Which page a request is about, in the one form that the service compares pages in. The service prices; here is only decided whether it
+ * has to be asked, and when in doubt it is.
+ */
+
+/** What of a site's pages is in scope, as the service says it. */
+export type GateScope =
+  | { readonly mode: 'prefixes' }
+  | { readonly mode: 'site'; readonly excludePrefixes: readonly string[]; readonly includeExtensions?: readonly string[] };
+
+/** Where pages with a price may stand. */
+export interface Scope {
+  /** Each begins and ends with a slash. */
+  readonly articlePrefixes: readonly string[];
+  readonly gateScope: GateScope;
+}
+
+/** Read free by everybody everywhere: what crawlers read before they know what anything costs, and proofs of the host. */
+const ALWAYS_OPEN = /^\/(robots\.txt|sitemap\.xml|security\.txt|crawlers\.json|\.well-known(\/.*)?)$/;
+/** A file name's ending, where the site names the endings that are pages. */
+const EXTENSION = /\.[a-z0-9]{1,15}$/i;
+
+/**
+ * The pathname of a request target, as sent; null for one that is none, as `*`. A target of the absolute form is taken for its path, and one
+ * that begins with two slashes is a path, too.
+ */
+export function pathnameOf(target: string): string | null {
+  const text = target.startsWith('/') ? `http://host${target}` : target;
+  return /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).pathname : null;
+}
+
+/**
+ * A path in plain form: decoded, repeated slashes as one and closing ones as none, `.` and `..` resolved. A path whose escapes are no text, or
+ * hide a control character, stays as sent.
+ */
+export function plainPath(pathname: string): string {
+  const merged = (decoded(pathname) ?? pathname).replace(/\/{2,}/g, '/');
+  return (merged.includes('/.') ? resolveDots(merged) : merged).replace(/\/$/, '') || '/';
+}
+
+function resolveDots(path: string): string {
+  const kept: string[] = [];
+  for (const part of path.split('/').slice(1)) {
+    if (part === '..') kept.pop();
+    else if (part !== '.') kept.push(part);
+  }
+  return `/${kept.join('/')}`;
+}
+
+function decoded(pathname: string): string | null {
+  try {
+    const path = decodeURIComponent(pathname);
+    return hasControlCharacter(path) ? null : path;
+  } catch {
+    return null;
+  }
+}
+
+function hasControlCharacter(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
+  }
+  return false;
+}
+
+/** What follows the longest article prefix that fits a plain path; null when none fits or nothing follows. */
+export function slugOf(prefixes: readonly string[], path: string): string | null {
+  let longest: string | null = null;
+  for (const prefix of prefixes) {
+    if (path.startsWith(prefix) && path.length > prefix.length && prefix.length > (longest?.length ?? 0)) longest = prefix;
+  }
+  return longest === null ? null : path.slice(longest.length);
+}
+
+/** True when the service has to be asked about a plain path. Letters are compared without case: many servers send a page for any. */
+export function isInScope({ articlePrefixes, gateScope }: Scope, path: string): boolean {
+  if (ALWAYS_OPEN.test(path)) return false;
+  const isArticle = slugOf(articlePrefixes.map(lower), lower(path)) !== null;
+  if (gateScope.mode === 'prefixes') return isArticle;
+  if (gateScope.excludePrefixes.some((prefix) => isUnder(prefix, path))) return false;
+  const extension = EXTENSION.exec(path.slice(path.lastIndexOf('/')))?.[0].toLowerCase();
+  const { includeExtensions } = gateScope;
+  return isArticle || includeExtensions === undefined || extension === undefined || includeExtensions.includes(extension);
+}
+
+/** `/api` and `/api/` leave out `/api` and what is below it, never `/apiary`. */
+function isUnder(prefix: string, path: string): boolean {
+  const folder = plainPath(prefix);
+  return folder === '/' || path === folder || path.startsWith(`${folder}/`);
+}
+
+/**
+ * Plain paths that a server might mean by one: itself, and, where it is spelled with other letters, with its prefix and with all of it as most
+ * servers that ignore case would read it. The first that has a price counts.
+ */
+export function spellingsOf(prefixes: readonly string[], path: string): readonly string[] {
+  const small = lower(path);
+  const slug = slugOf(prefixes.map(lower), small);
+  if (slug === null) return [path];
+  const prefix = prefixes.find((one) => lower(one) === small.slice(0, small.length - slug.length)) ?? '/';
+  return [...new Set([path, prefix + path.slice(path.length - slug.length), prefix + slug])];
+}
+
+/** The address of a plain path on an origin, each segment encoded: the service reads the same path from it. */
+export function resourceOf(origin: string, path: string): string {
+  return origin + path.split('/').map(encodeURIComponent).join('/');
+}
+
+/** In lower case, each letter as long as it was. */
+function lower(text: string): string {
+  return text.replace(/\p{Lu}/gu, (letter) => (letter.toLowerCase().length === letter.length ? letter.toLowerCase() : letter));
+}

@@ -1,0 +1,45 @@
+/** For Express and whatever else takes `(request, response, next)` of Node: `app.use(contentSettlement())` before the pages. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { waitAnswer } from './answers.ts';
+import type { Gate, Ruling } from './gate.ts';
+import { createGate } from './gate.ts';
+import { forceHeaders, holdPage, sendAnswer } from './heldPage.ts';
+import type { PublisherOptions } from './options.ts';
+import type { SiteRequest } from './request.ts';
+import { PARTIAL } from './request.ts';
+
+/** A middleware, and what a server may ask of it. `flush` sends the reports that wait: for servers that shut down in order. */
+export type Middleware = ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void) &
+  Pick<Gate<IncomingMessage>, 'flush' | 'counts'>;
+
+/** Opens the gate in front of what follows it. Throws TypeError for options that cannot be used. */
+export function contentSettlement(options: PublisherOptions<IncomingMessage> = {}): Middleware {
+  const gate = createGate(options);
+  gate.warmUp();
+  process.once('beforeExit', () => void gate.flush());
+  const follow = (ruling: Ruling, request: IncomingMessage, response: ServerResponse, next: () => void) => {
+    if (ruling.act === 'answer') return sendAnswer(response, ruling.answer);
+    if (ruling.act === 'serve' && ruling.headers) forceHeaders(response, ruling.headers);
+    if (ruling.act === 'sell') holdPage(response, ruling.sale, { maxBytes: gate.maxPageBytes, onLarge: gate.onLarge });
+    if (ruling.act === 'sell' || ruling.headers) for (const name of PARTIAL) delete request.headers[name];
+    next();
+  };
+  const middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => {
+    const seen = seenOf(request);
+    if (gate.passes(seen)) return next();
+    gate
+      .rule(seen)
+      .then((ruling) => follow(ruling, request, response, next))
+      .catch((error: unknown) => (response.headersSent ? next(error) : sendAnswer(response, waitAnswer(undefined))));
+  };
+  return Object.assign(middleware, { flush: gate.flush, counts: gate.counts });
+}
+
+/** `originalUrl`: a router in front may have taken the beginning of the path away. */
+function seenOf(request: IncomingMessage & { readonly originalUrl?: string }): SiteRequest<IncomingMessage> {
+  const header = (name: string): string | undefined => {
+    const value = request.headers[name];
+    return typeof value === 'string' ? value : value?.join(', ');
+  };
+  return { method: request.method ?? 'GET', target: request.originalUrl ?? request.url ?? '/', header, original: request };
+}

@@ -1,0 +1,55 @@
+/** For servers of web-standard requests and answers (Hono, Workers, Deno, Bun): `fetch: contentSettlement()(app.fetch)`. */
+import type { Gate, Ruling } from './gate.ts';
+import { createGate } from './gate.ts';
+import type { PublisherOptions } from './options.ts';
+import type { SiteRequest } from './request.ts';
+import { responseOf, sellResponse, wholeOf, withHeaders } from './soldResponse.ts';
+
+/** A handler of requests; what follows the request is the platform's (`env`, `ctx`), and is handed on. */
+export type Handler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>;
+/** Options, or, where the environment comes with the requests, what makes them of it. */
+export type FetchOptions = PublisherOptions<Request> | ((environment: unknown) => PublisherOptions<Request>);
+
+/** Opens the gate in front of a handler. Throws TypeError for options that cannot be used: at once, or at the first request. */
+export function contentSettlement(options: FetchOptions = {}) {
+  let gate = typeof options === 'function' ? null : createGate(options);
+  return <Rest extends unknown[]>(handler: Handler<Rest>) =>
+    async (request: Request, ...rest: Rest): Promise<Response> => {
+      gate ??= createGate(typeof options === 'function' ? options(rest[0]) : options);
+      const seen = seenOf(request);
+      try {
+        if (gate.passes(seen)) return await handler(request, ...rest);
+        return await follow(gate, await gate.rule(seen), request, (whole) => handler(whole, ...rest));
+      } finally {
+        // Workers stop a program between requests: what waits leaves now.
+        const lasting = rest.find((one) => typeof (one as Context | null)?.waitUntil === 'function') as Context | undefined;
+        if (lasting) gate.background((work) => lasting.waitUntil(work));
+      }
+    };
+}
+
+interface Context {
+  readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+/** Does what the gate says, with a handler that makes the page. */
+export async function follow(
+  gate: Pick<Gate<Request>, 'maxPageBytes' | 'onLarge'>,
+  ruling: Ruling,
+  request: Request,
+  make: (request: Request) => Response | Promise<Response>,
+): Promise<Response> {
+  if (ruling.act === 'answer') return responseOf(ruling.answer);
+  if (ruling.act === 'sell')
+    return sellResponse(ruling.sale, () => make(wholeOf(request)), { maxBytes: gate.maxPageBytes, onLarge: gate.onLarge });
+  if (!ruling.headers) return make(request);
+  const page = await make(wholeOf(request));
+  return withHeaders(page, ruling.headers, page.body);
+}
+
+/** What the gate reads of a request. */
+export function seenOf(request: Request): SiteRequest<Request> {
+  const { pathname, search, host } = new URL(request.url);
+  const header = (name: string): string | null => request.headers.get(name) ?? (name === 'host' ? host : null);
+  return { method: request.method, target: pathname + search, header, original: request };
+}

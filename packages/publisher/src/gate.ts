@@ -1,0 +1,213 @@
+/** The gate in front of a site's pages: what a server has to do with each request. */
+import type { Answer } from './answers.ts';
+import { offerAnswer, paidHeaders, preflightAnswer, refusalAnswer, waitAnswer } from './answers.ts';
+import { createClient } from './client.ts';
+import { Breaker } from './core/breaker.ts';
+import type { Verdict } from './core/decide.ts';
+import type { Caller } from './core/who.ts';
+import { openFailures, quietly } from './failures.ts';
+import type { JudgeDeps, Judgement } from './judge.ts';
+import { isScoped, judge, pageOf } from './judge.ts';
+import { openLicences } from './licences.ts';
+import type { PublisherOptions } from './options.ts';
+import { settle } from './options.ts';
+import type { Page } from './pages.ts';
+import { openPages } from './pages.ts';
+import { openQuotes } from './quotes.ts';
+import { openReaders } from './readers.ts';
+import type { Reports } from './reports.ts';
+import { openReports } from './reports.ts';
+import type { SiteRequest } from './request.ts';
+import { isPreflight } from './request.ts';
+import type { Sale, Sales } from './sale.ts';
+import { openSales } from './sale.ts';
+import { openConfig } from './siteConfig.ts';
+import type { WellKnownRow } from './wellKnown.ts';
+import { wellKnownRows } from './wellKnown.ts';
+
+/** What a server has to do with a request. */
+export type Ruling =
+  /** Let the site answer. With headers: put them on its answer, and ask the site for the whole page. */
+  | { readonly act: 'serve'; readonly headers: Readonly<Record<string, string>> | null }
+  | { readonly act: 'answer'; readonly answer: Answer }
+  /** Have the page made, whole, and hand it over to the sale before anything of it is sent. */
+  | { readonly act: 'sell'; readonly sale: Sale };
+
+/** A gate. */
+export interface Gate<Request> {
+  /** True for whom nothing has to be found out: the site answers as if the gate were not there. Never waits, never throws. */
+  passes(request: SiteRequest<Request>): boolean;
+  /** What to do with any other request. Never rejects. */
+  rule(request: SiteRequest<Request>): Promise<Ruling>;
+  /** Reads the site's settings ahead of the first request. */
+  warmUp(): void;
+  /** Sends the reports that wait. Never rejects. */
+  flush(): Promise<void>;
+  /** Hands over the work that goes on after an answer, if there is any: for platforms that stop a program between requests. */
+  background(keep: (work: Promise<void>) => void): void;
+  /** What went wrong since the start, by kind, and reports that were given up. */
+  counts(): Readonly<Record<string, number>>;
+  /** Bytes of a page that are kept until it is paid. */
+  readonly maxPageBytes: number;
+  /** Hears of a page that is longer; warns once. */
+  onLarge(): void;
+}
+
+/** What the gate is made of. */
+interface Parts<Request> extends JudgeDeps<Request> {
+  readonly reports: Reports;
+  readonly sales: Sales;
+  readonly rows: readonly WellKnownRow[];
+  readonly options: ReturnType<typeof settle<Request>>;
+}
+
+/** Opens a gate; nothing is asked before the first request or `warmUp`. Throws TypeError for options that cannot be used. */
+export function createGate<Request>(given: PublisherOptions<Request>): Gate<Request> {
+  const parts = partsOf(given);
+  const { config, failures, reports, readers, options } = parts;
+  let isWarned = false;
+  return {
+    passes: (request) => {
+      try {
+        return passes(parts, request);
+      } catch (error) {
+        failures.note({ what: 'gate', message: `a request could not be read: ${String(error)}` });
+        return false;
+      }
+    },
+    rule: async (request) => {
+      try {
+        const own = await ownAnswer(parts, request);
+        const judgement = await judge(parts, request, own !== null);
+        tell(parts, request, judgement);
+        return own === null ? carryOut(parts, request, judgement) : { act: 'answer', answer: own };
+      } catch (error) {
+        failures.note({ what: 'gate', message: `a request could not be judged: ${String(error)}` });
+        const { who } = readers(request);
+        return who === 'agent' || who === 'blocked' ? wait(undefined) : { act: 'serve', headers: null };
+      }
+    },
+    warmUp: () => void config.current(),
+    flush: () => reports.flush(),
+    background: (keep) => {
+      if (config.isReading() || reports.waiting() > 0) keep(config.settled().then(() => reports.flush()));
+    },
+    counts: () => ({ ...failures.counts(), reportsDropped: reports.dropped() }),
+    maxPageBytes: options.maxPageBytes,
+    onLarge: () => {
+      if (!isWarned)
+        quietly(() =>
+          options.log(
+            `content-settlement: a page has more than ${options.maxPageBytes} bytes: it is paid before all of it is made`,
+          ),
+        );
+      isWarned = true;
+    },
+  };
+}
+
+function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
+  const options = settle(given);
+  const { now } = options;
+  const client = createClient(options);
+  const failures = openFailures(options);
+  const deps = { client, now, failures, breaker: new Breaker(now), isTest: options.apiKey.startsWith('svc_test_') };
+  const config = openConfig(deps);
+  const reports = openReports(deps);
+  const pages = openPages({ quotes: openQuotes(deps), licences: openLicences(deps), origin: options.origin });
+  const sales = openSales({
+    ...{ ...deps, pages },
+    unservable: ({ page, caller, quote }) =>
+      report({ options, reports }, page, { verdict: 'unservable', caller, priceMicro: quote.price }),
+  });
+  const readers = openReaders(options, { config, failures });
+  const rows = [...(options.wellKnown ?? []), ...wellKnownRows(deps)];
+  return { config, pages, failures, readers, kind: options.kind, reports, sales, rows, options };
+}
+
+function passes<Request>(parts: Parts<Request>, request: SiteRequest<Request>): boolean {
+  if (isPreflight(request) || rowOf(parts, request)) return false;
+  const config = parts.config.current();
+  const caller = parts.readers(request);
+  if (caller.who === 'agent' || caller.who === 'blocked') return config !== null && !isScoped(config, request);
+  if (parts.options.report === 'all' && isScoped(config, request)) {
+    report(parts, pageOf(parts, config, request), { verdict: 'served-free', caller });
+  }
+  return true;
+}
+
+/** What the package itself answers, whoever asks; null for nothing. */
+async function ownAnswer<Request>(parts: Parts<Request>, request: SiteRequest<Request>): Promise<Answer | null> {
+  if (isPreflight(request)) return isScoped(await parts.config.first(), request) ? preflightAnswer() : null;
+  return (await rowOf(parts, request)?.answer(rawPath(request))) ?? null;
+}
+
+function rowOf<Request>({ rows }: Parts<Request>, request: SiteRequest<Request>): WellKnownRow | undefined {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+  const path = rawPath(request);
+  return rows.find((row) => row.path.test(path));
+}
+
+function rawPath({ target }: Pick<SiteRequest, 'target'>): string {
+  const end = target.indexOf('?');
+  return end < 0 ? target : target.slice(0, end);
+}
+
+function report<Request>(
+  { options, reports }: Pick<Parts<Request>, 'options' | 'reports'>,
+  page: Page | null,
+  told: { readonly verdict: Verdict | 'unservable'; readonly caller: Caller; readonly priceMicro?: number },
+): void {
+  if (options.report === 'none' || page === null) return;
+  const { verdict, caller, priceMicro } = told;
+  reports.add({
+    ...{
+      resource: page.resource,
+      kind: page.kind,
+      verdict,
+      classifiedAs: caller.who === 'person' ? 'human' : 'agent',
+      at: options.now(),
+    },
+    agent: { ua: page.userAgent.slice(0, 512), classifyReason: caller.reason },
+    ...(priceMicro === undefined ? {} : { priceMicro }),
+  });
+}
+
+function tell<Request>(
+  { options }: Parts<Request>,
+  { method }: SiteRequest<Request>,
+  { decision, caller, page, price }: Judgement,
+): void {
+  const { who, reason } = caller;
+  quietly(() =>
+    options.onDecision?.({
+      ...{ act: decision.act, who, reason, method, resource: page?.resource ?? null },
+      ...(decision.act === 'serve' ? { as: decision.as } : {}),
+      ...(price?.state === 'priced' ? { priceMicro: price.quote.price } : {}),
+      ...(price?.state === 'free' && price.because !== null ? { because: price.because } : {}),
+    }),
+  );
+}
+
+function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>, judgement: Judgement): Ruling {
+  const { decision, page, price, payment } = judgement;
+  const quote = price?.state === 'priced' ? price.quote : null;
+  const isAway = decision.act === 'serve' && decision.as === 'away';
+  const caller: Caller = isAway ? { ...judgement.caller, reason: 'service_away' } : judgement.caller;
+  if ('verdict' in decision && decision.verdict !== undefined) {
+    report(parts, page, { verdict: decision.verdict, caller, ...(quote ? { priceMicro: quote.price } : {}) });
+  }
+  if (decision.act === 'serve') return { act: 'serve', headers: decision.as === 'licensed' ? paidHeaders() : null };
+  if (decision.act === 'refuse' && decision.status !== 503) return { act: 'answer', answer: refusalAnswer(decision.status) };
+  if (!quote || !page) return wait(price?.state === 'busy' ? price.retryAfter : undefined);
+  const accept = request.header('accept') ?? '';
+  if (decision.act === 'offer') {
+    return { act: 'answer', answer: offerAnswer(quote, { error: decision.error, accept, isHead: request.method === 'HEAD' }) };
+  }
+  const sale = payment === null ? null : parts.sales.open({ page, quote, caller, payment, accept });
+  return sale ? { act: 'sell', sale } : wait(1);
+}
+
+function wait(retryAfter: number | undefined): Ruling {
+  return { act: 'answer', answer: waitAnswer(retryAfter) };
+}

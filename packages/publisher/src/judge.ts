@@ -1,0 +1,96 @@
+/** Finds out, one fact after the other, what `decide` wants to know of a request. */
+import type { Decision, Facts } from './core/decide.ts';
+import { decide } from './core/decide.ts';
+import { isInScope, pathnameOf, plainPath } from './core/page.ts';
+import type { Caller } from './core/who.ts';
+import type { Failures } from './failures.ts';
+import type { PublisherOptions } from './options.ts';
+import type { Page, Pages } from './pages.ts';
+import type { Price } from './quotes.ts';
+import type { Readers } from './readers.ts';
+import type { SiteRequest } from './request.ts';
+import { licenceOf, paymentOf } from './request.ts';
+import type { ConfigStore, SiteConfig } from './siteConfig.ts';
+
+/** A decision with what it was made of. */
+export interface Judgement {
+  readonly decision: Exclude<Decision, { act: 'ask' }>;
+  readonly caller: Caller;
+  readonly page: Page | null;
+  readonly price: Price | null;
+  /** The payment as it came; null for none that counts. */
+  readonly payment: string | null;
+}
+
+/** What judging needs. */
+export interface JudgeDeps<Request> {
+  readonly config: ConfigStore;
+  readonly pages: Pages;
+  readonly failures: Failures;
+  readonly readers: Readers<Request>;
+  readonly kind?: PublisherOptions<Request>['kind'];
+}
+
+/** Judges a request; `isOurs`: the package itself answers for its path. */
+export async function judge<Request>(
+  deps: JudgeDeps<Request>,
+  request: SiteRequest<Request>,
+  isOurs: boolean,
+): Promise<Judgement> {
+  const caller = deps.readers(request);
+  const payment = paymentOf(request);
+  const license = licenceOf(request);
+  let config = deps.config.current();
+  let page = pageOf(deps, config, request);
+  let price: Price | null = null;
+  let facts: Facts = {
+    ...{ isOurs, who: caller.who, config: config ? 'known' : 'unasked', isInScope: isScoped(config, request) },
+    ...{ method: request.method === 'GET' || request.method === 'HEAD' ? request.method : 'other', payment: payment.state },
+    ...{ licence: license === null ? 'none' : 'shown', quote: 'unasked' },
+  };
+  for (;;) {
+    const decision = decide(facts);
+    if (decision.act !== 'ask') return { decision, caller, page, price, payment: payment.value ?? null };
+    if (decision.about === 'config') {
+      config = await deps.config.first();
+      page = pageOf(deps, config, request);
+      facts = { ...facts, config: config ? 'known' : 'away', isInScope: isScoped(config, request) };
+    } else if (page === null || config === null) {
+      facts = { ...facts, licence: 'bad', quote: 'bad' };
+    } else {
+      page = await deps.pages.located(page);
+      if (decision.about === 'licence') {
+        const isGood = await deps.pages.isLicensed(config, page, license ?? '', request);
+        facts = { ...facts, licence: isGood ? 'good' : 'bad' };
+      } else {
+        price = await deps.pages.priceOf(page);
+        facts = { ...facts, quote: price.state };
+      }
+    }
+  }
+}
+
+/** True when the service has to be asked about the path of a request. */
+export function isScoped(config: SiteConfig | null, request: SiteRequest): boolean {
+  const pathname = config === null ? null : pathnameOf(request.target);
+  return config !== null && pathname !== null && isInScope(config, plainPath(pathname));
+}
+
+/** The page of a request; null when it can have no address. */
+export function pageOf<Request>(
+  deps: Pick<JudgeDeps<Request>, 'pages' | 'kind' | 'failures'>,
+  config: SiteConfig | null,
+  request: SiteRequest<Request>,
+): Page | null {
+  const pathname = pathnameOf(request.target);
+  return pathname === null ? null : deps.pages.at(config, request, { path: plainPath(pathname), kind: kindOf(deps, request) });
+}
+
+function kindOf<Request>({ kind, failures }: Pick<JudgeDeps<Request>, 'kind' | 'failures'>, request: SiteRequest<Request>) {
+  try {
+    return kind?.(request.original) === 'citation' ? 'citation' : 'read';
+  } catch (error) {
+    failures.note({ what: 'classify', message: `the site's word for what is sold failed: ${String(error)}; it is a read` });
+    return 'read';
+  }
+}

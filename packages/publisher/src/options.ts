@@ -1,0 +1,75 @@
+/** What a site says to the gate, and what holds where it says nothing. */
+import type { PublisherFailure } from './failures.ts';
+import type { WellKnownRow } from './wellKnown.ts';
+
+/** What became of a request, for the site's own records. */
+export interface PublisherDecision {
+  readonly act: 'serve' | 'offer' | 'settle' | 'refuse' | 'discover';
+  /** For `serve`, how: `free`, `licensed`, `away`, or `open` for a page without a price. */
+  readonly as?: string;
+  readonly who: string;
+  /** Why the reader counts as what it does. */
+  readonly reason: string;
+  readonly method: string;
+  /** The page's public address; null where none was needed. */
+  readonly resource: string | null;
+  readonly priceMicro?: number;
+  /** Why a page is free: `no_credits`, `free_slug`, `out_of_scope`, `no_price`. */
+  readonly because?: string;
+}
+
+/** Options of the gate; `Request` is that of the server in use. Nothing but address and key is needed. */
+export interface PublisherOptions<Request = unknown> {
+  /** Of the service. `SVC_URL` of the environment unless told. */
+  readonly serviceUrl?: string | undefined;
+  /** The site's key with the scope `tenant.read`. `SVC_API_KEY` of the environment unless told. */
+  readonly apiKey?: string | undefined;
+  /** The site's public address. Unless told, that host of the site which a request names, else its first. */
+  readonly origin?: string | undefined;
+  /** The site's own knowledge of a reader, which wins over User-Agents and lists; undefined leaves it to them. */
+  readonly classify?: (request: Request) => 'human' | 'agent' | 'search' | undefined;
+  /** `everyone`: people pay, too. Search engines and whom the owner lets in read free all the same. `agents` unless told. */
+  readonly charge?: 'agents' | 'everyone';
+  /** Hears of everything that went wrong, each time. */
+  readonly onFailure?: (failure: PublisherFailure) => void;
+  /** Hears of every request that was decided, but for those of readers who are served untouched. */
+  readonly onDecision?: (decision: PublisherDecision) => void;
+  /** What is reported to the service: agents (unless told), everybody in scope, or nobody. */
+  readonly report?: 'agents' | 'all' | 'none';
+  /** What is sold: a read (unless told), or the right to cite. */
+  readonly kind?: (request: Request) => 'read' | 'citation';
+  readonly fetch?: typeof fetch;
+  /** The time in epoch milliseconds. */
+  readonly now?: () => number;
+  /** Bytes of a page that are kept until it is paid; of a longer one the rest is sent as it is made. 8 MiB unless told. */
+  readonly maxPageBytes?: number;
+  /** More paths that are answered here, before the package's own. */
+  readonly wellKnown?: readonly WellKnownRow[];
+  /** Takes a line about a failure, one of a kind in five minutes. `console.warn` unless told. */
+  readonly log?: (line: string) => void;
+}
+
+/** Options with what the environment says, checked. Throws TypeError, which names what is wrong. */
+export function settle<Request>(options: PublisherOptions<Request>) {
+  const environment = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
+  const serviceUrl = options.serviceUrl ?? environment['SVC_URL'] ?? '';
+  const apiKey = options.apiKey ?? environment['SVC_API_KEY'] ?? '';
+  if (!/^https?:\/\//.test(serviceUrl) || !URL.canParse(serviceUrl)) {
+    throw new TypeError('content-settlement: serviceUrl (or SVC_URL) must be the http(s) address of the service');
+  }
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("content-settlement: apiKey (or SVC_API_KEY) must be the site's key");
+  const { origin } = options;
+  if (origin !== undefined && !(URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol))) {
+    throw new TypeError("content-settlement: origin must be the site's public address, as https://site.example");
+  }
+  return {
+    ...options,
+    ...{ serviceUrl, apiKey, origin: origin === undefined ? undefined : new URL(origin).origin },
+    charge: options.charge ?? 'agents',
+    report: options.report ?? 'agents',
+    now: options.now ?? Date.now,
+    // biome-ignore lint/suspicious/noConsole: where a site that says nothing else looks for warnings
+    log: options.log ?? ((line: string) => globalThis.console.warn(line)),
+    maxPageBytes: options.maxPageBytes ?? 8 * 1_024 * 1_024,
+  } as const;
+}

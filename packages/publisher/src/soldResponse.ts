@@ -1,0 +1,76 @@
+/** Has a page made as a web-standard answer, and sells it: read to its end before money moves, or to `maxPageBytes`. */
+import type { Answer } from './answers.ts';
+import { merged } from './answers.ts';
+import { PARTIAL } from './request.ts';
+import type { Sale } from './sale.ts';
+
+/** An answer of the gate's own. */
+export function responseOf({ status, headers, body }: Answer): Response {
+  return new Response(body === '' ? null : body, { status, headers });
+}
+
+/** The request for all of the page, whatever the reader holds already. */
+export function wholeOf(request: Request): Request {
+  if (!PARTIAL.some((name) => request.headers.has(name))) return request;
+  const headers = new Headers(request.headers);
+  for (const name of PARTIAL) headers.delete(name);
+  return new Request(request, { headers });
+}
+
+/** The page with headers added to its own. */
+export function withHeaders(page: Response, ours: Readonly<Record<string, string>>, body: BodyInit | null): Response {
+  const headers = new Headers(page.headers);
+  for (const [name, value] of Object.entries(merged(ours, (one) => headers.get(one)))) headers.set(name, value);
+  return new Response(body, { status: page.status, statusText: page.statusText, headers });
+}
+
+/** Makes the page, settles, and gives what the buyer gets. Throws what making the page throws, and then nothing is settled. */
+export async function sellResponse(
+  sale: Sale,
+  make: () => Response | Promise<Response>,
+  options: { readonly maxBytes: number; readonly onLarge: () => void },
+): Promise<Response> {
+  try {
+    const page = await make();
+    const { chunks, bytes, rest } = await read(page.body, options.maxBytes);
+    if (rest) options.onLarge();
+    const result = await sale.finish({ status: page.status, bytes });
+    if (result.act === 'answer') {
+      await rest?.cancel().catch(() => undefined);
+      return responseOf(result.answer);
+    }
+    return withHeaders(page, result.headers, page.body === null ? null : streamOf(chunks, rest));
+  } finally {
+    sale.abandon();
+  }
+}
+
+async function read(body: ReadableStream<Uint8Array> | null, maxBytes: number) {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  const rest = body?.getReader() ?? null;
+  while (rest) {
+    const { done, value } = await rest.read();
+    if (done) return { chunks, bytes, rest: null };
+    chunks.push(value as Uint8Array<ArrayBuffer>);
+    bytes += value.length;
+    if (bytes > maxBytes) break;
+  }
+  return { chunks, bytes, rest };
+}
+
+/** What was read already, and then the rest as it comes. */
+function streamOf(chunks: readonly Uint8Array<ArrayBuffer>[], rest: ReadableStreamDefaultReader<Uint8Array> | null): BodyInit {
+  if (rest === null) return new Blob([...chunks]);
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const chunk of chunks) controller.enqueue(chunk);
+    },
+    pull: async (controller) => {
+      const { done, value } = await rest.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => rest.cancel(reason),
+  });
+}

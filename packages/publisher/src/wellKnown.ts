@@ -1,0 +1,43 @@
+/** Paths that a site has to serve for this service, one row each; whatever no row answers is the site's own. */
+import type { Answer } from './answers.ts';
+import type { Client } from './client.ts';
+
+/** A path, and what is answered there; null when there is nothing to say, and the site answers. */
+export interface WellKnownRow {
+  readonly path: RegExp;
+  readonly answer: (path: string) => Promise<Answer | null>;
+}
+
+const CHALLENGE = /^\/\.well-known\/svc-challenge\/([\w-]{8,128})$/;
+/** How often the service is asked for the tokens at most. */
+const TOKENS_MS = 5_000;
+
+/** The rows of this version. */
+export function wellKnownRows(deps: { readonly client: Client; readonly now: () => number }): readonly WellKnownRow[] {
+  return [challengeRow(deps)];
+}
+
+/** The proof that the site is its owner's: only a token that the service gave this very site is repeated. */
+function challengeRow({ client, now }: { readonly client: Client; readonly now: () => number }): WellKnownRow {
+  let tokens: ReadonlySet<string> = new Set();
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | null = null;
+  async function ask(): Promise<void> {
+    const answer = await client.hosts();
+    if (answer.ok)
+      tokens = new Set(answer.body.challenges.filter(({ method }) => method === 'well-known').map(({ token }) => token));
+  }
+  return {
+    path: CHALLENGE,
+    answer: async (path) => {
+      const token = CHALLENGE.exec(path)?.[1] ?? '';
+      if (!tokens.has(token) && now() - askedAtMs >= TOKENS_MS) {
+        askedAtMs = now();
+        asking = ask();
+      }
+      await asking;
+      if (!tokens.has(token)) return null;
+      return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }, body: token };
+    },
+  };
+}

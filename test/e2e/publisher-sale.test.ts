@@ -1,0 +1,121 @@
+/** Sites that sell through the publisher's package, to stock clients, on the whole service. */
+import { decodePaymentResponseHeader } from '@x402/fetch';
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
+import { newPrivateKey } from '../../bin/serviceSecrets.ts';
+import type { Address } from '../../domain/legs.ts';
+import { buyPage } from '../../examples/buyer/buyer.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import type { PublisherSite } from '../support/publisher-site.ts';
+import { openExpressSite, openFetchSite, UA } from '../support/publisher-site.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
+import { balancesOf } from '../support/shop.ts';
+import { moneyVerdicts } from '../support/verify.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await useTestService();
+});
+afterAll(() => service?.stop());
+
+const clients = {
+  '@x402/fetch 2.27': async (url: string, privateKey: `0x${string}`) => {
+    const bought = await buyPage(url, privateKey);
+    return { ...bought, payment: bought.settlement };
+  },
+  'x402-fetch 1.2': async (url: string, privateKey: `0x${string}`) => {
+    const response = await wrapFetchV1(fetch, privateKeyToAccount(privateKey))(url);
+    const payment = decodePaymentResponseHeader(response.headers.get('x-payment-response') ?? '');
+    return { status: response.status, page: await response.text(), licence: response.headers.get('x-licence'), payment };
+  },
+};
+
+async function newBuyer(micro = 10_000n) {
+  const privateKey = newPrivateKey();
+  const { address } = privateKeyToAccount(privateKey);
+  await mintUsdc(service.chain.rpcUrl, address.toLowerCase() as Address, micro);
+  return { privateKey, address };
+}
+
+describe.each([
+  ['Express', openExpressSite],
+  ['a fetch handler', openFetchSite],
+])('%s', (_name, open) => {
+  let site: TestSite;
+  let shop: PublisherSite;
+  beforeAll(async () => {
+    site = await service.site();
+    shop = await open({ serviceUrl: service.baseUrl, apiKey: site.key });
+  });
+  afterAll(() => shop?.close());
+
+  test.each(Object.entries(clients))(
+    'stock %s buys a page of three authors and reads it again by its licence',
+    async (_client, buy) => {
+      const buyer = await newBuyer();
+      const bought = await buy(`${shop.url}/articles/trio`, buyer.privateKey);
+      expect(bought).toMatchObject({ status: 200, page: '<p>trio</p>', payment: { success: true } });
+      expect(await balancesOf(service, [buyer.address])).toEqual([9_000n]);
+      for (let again = 0; again < 3; again++) {
+        const read = await shop.get('/articles/trio', { authorization: `License ${bought.licence}` });
+        expect([read.status, await read.text(), read.headers.get('cache-control')]).toEqual([
+          200,
+          '<p>trio</p>',
+          'private, no-store',
+        ]);
+      }
+      const elsewhere = await shop.get('/articles/solo', { authorization: `License ${bought.licence}` });
+      expect(elsewhere.status).toBe(402);
+      expect(await balancesOf(service, [buyer.address])).toEqual([9_000n]);
+    },
+  );
+
+  test('people and search engines read free, and nothing about them leaves the site', async () => {
+    for (const ua of [UA.person, UA.google]) {
+      const before = shop.decisions.length;
+      const read = await shop.get('/articles/trio', { 'user-agent': ua });
+      expect([read.status, await read.text(), read.headers.get('payment-required')]).toEqual([200, '<p>trio</p>', null]);
+      expect(shop.decisions.length).toBe(before);
+    }
+  });
+
+  test('an agent gets the offer as JSON, a browser that is taken for one a page about it, and neither is to be stored', async () => {
+    const offer = await shop.get('/articles/trio', { 'user-agent': UA.agent });
+    expect(offer.status).toBe(402);
+    expect(offer.headers.get('crawler-price')).toBe('USD 0.001');
+    expect(offer.headers.get('cache-control')).toBe('private, no-store');
+    expect(await offer.json()).toMatchObject({ x402Version: 1, accepts: [{ maxAmountRequired: '1000' }] });
+    const page = await shop.get('/articles/trio', { 'user-agent': UA.agent, accept: 'text/html,*/*' });
+    expect(page.headers.get('payment-required')).toBe(offer.headers.get('payment-required'));
+    expect(await page.text()).toContain('<li>bob (30 %)</li>');
+  });
+
+  test('a page that cannot be made, and one with nothing in it, cost nothing', async () => {
+    const own = await service.site({
+      pricing: { priceUsdc: '0.001', articlePrefixes: ['/articles/'], creditsInline: UNSERVABLE },
+    });
+    const ownShop = await open({ serviceUrl: service.baseUrl, apiKey: own.key });
+    const buyer = await newBuyer();
+    for (const [slug, status] of [
+      ['broken', 500],
+      ['empty', 200],
+    ] as const) {
+      expect((await clients['@x402/fetch 2.27'](`${ownShop.url}/articles/${slug}`, buyer.privateKey)).status).toBe(status);
+    }
+    expect(await balancesOf(service, [buyer.address])).toEqual([10_000n]);
+    expect(await moneyVerdicts(service, own)).toEqual([]);
+    await ownShop.close();
+  });
+
+  test('an empty wallet gets a fresh offer that says why, in header and body', async () => {
+    const { privateKey } = await newBuyer(0n);
+    const refused = await clients['@x402/fetch 2.27'](`${shop.url}/articles/solo`, privateKey);
+    expect(refused.status).toBe(402);
+    expect(JSON.parse(refused.page).error).toMatch(/^insufficient_funds: /);
+  });
+});
+
+const ann = { contributors: [{ authorId: 'ann', wallet: `0x${'a'.repeat(40)}` }] };
+const UNSERVABLE = { broken: ann, empty: ann };

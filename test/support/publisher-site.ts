@@ -1,0 +1,102 @@
+/** Sites that sell through the publisher's package: Express, and a fetch handler behind a plain Node server. */
+import type { IncomingMessage, Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { contentSettlement as forExpress } from '../../packages/publisher/src/express.ts';
+import type { PublisherFailure } from '../../packages/publisher/src/failures.ts';
+import { contentSettlement as forFetch } from '../../packages/publisher/src/fetch.ts';
+import type { PublisherDecision, PublisherOptions } from '../../packages/publisher/src/options.ts';
+
+/** User-Agents as they come. */
+export const UA = {
+  person: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+  google: 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+  agent: 'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)',
+};
+
+/** A running site. */
+export interface PublisherSite {
+  readonly url: string;
+  /** Pages that were made, by their slugs. */
+  readonly made: string[];
+  readonly failures: PublisherFailure[];
+  readonly decisions: PublisherDecision[];
+  flush(): Promise<void>;
+  get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>;
+  close(): Promise<void>;
+}
+
+type Options = Omit<PublisherOptions<never>, 'classify' | 'kind'>;
+
+/** What a site says to the package, with ears for what it says back. */
+function heard(options: Options) {
+  const failures: PublisherFailure[] = [];
+  const decisions: PublisherDecision[] = [];
+  const hooks = {
+    onFailure: (failure: PublisherFailure) => void failures.push(failure),
+    onDecision: (decision: PublisherDecision) => void decisions.push(decision),
+    log: () => undefined,
+  };
+  return { failures, decisions, options: { ...hooks, ...options } };
+}
+
+/** Express in front of pages `<p>slug</p>` under `/articles/`; `broken` cannot be made, `empty` has nothing in it. */
+export async function openExpressSite(options: Options, extend?: (app: express.Express) => void): Promise<PublisherSite> {
+  const { failures, decisions, options: given } = heard(options);
+  const made: string[] = [];
+  const gate = forExpress(given);
+  const app = express().use(gate);
+  extend?.(app);
+  app.get('/articles/:slug', (request, response) => {
+    made.push(request.params.slug);
+    if (request.params.slug === 'broken') throw new Error('the page cannot be made');
+    response.send(request.params.slug === 'empty' ? '' : `<p>${request.params.slug}</p>`);
+  });
+  app.get('/', (_request, response) => void response.send('<p>home</p>'));
+  app.use(
+    (_error: unknown, _request: unknown, response: express.Response, _next: unknown) => void response.status(500).send('no'),
+  );
+  return { ...(await listen(createServer(app))), made, failures, decisions, flush: gate.flush };
+}
+
+/** The same pages as a fetch handler. */
+export async function openFetchSite(options: Options): Promise<PublisherSite> {
+  const { failures, decisions, options: given } = heard(options);
+  const made: string[] = [];
+  const waiting: Promise<unknown>[] = [];
+  const handler = forFetch(given)((request: Request, _environment: unknown, _context: object) => {
+    const slug = /^\/articles\/([^/]+)$/.exec(new URL(request.url).pathname)?.[1];
+    if (slug === undefined) return new Response('<p>home</p>');
+    made.push(slug);
+    if (slug === 'broken') return new Response('no', { status: 500 });
+    return new Response(slug === 'empty' ? '' : `<p>${slug}</p>`, { headers: { 'content-type': 'text/html' } });
+  });
+  const context = { waitUntil: (work: Promise<unknown>) => void waiting.push(work) };
+  const server = createServer(async (request, response) => {
+    const answer = await handler(requestOf(request), {}, context);
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(Buffer.from(await answer.arrayBuffer()));
+  });
+  return { ...(await listen(server)), made, failures, decisions, flush: async () => void (await Promise.all(waiting)) };
+}
+
+function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage): Request {
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as [string, string]] : [],
+  );
+  return new Request(`http://${headers.host}${url}`, { method, headers: given });
+}
+
+async function listen(server: Server): Promise<Pick<PublisherSite, 'url' | 'get' | 'close'>> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    get: (path, headers = {}, method = 'GET') => fetch(`${url}${path}`, { method, headers, redirect: 'manual' }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
