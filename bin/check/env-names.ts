@@ -20,7 +20,7 @@ export function listNamesIn(envText: string): string[] {
 /** Files that read the environment although only `bin/` may (tests, benches and examples are programs of their own). */
 export function findStrayReaders(sources: readonly Source[]): string[] {
   return sources
-    .filter(({ path }) => !/^(bin|test|bench|examples)\//.test(path) && !/^[^/]+\.config\.ts$/.test(path))
+    .filter(({ path }) => !/^(bin|test|bench|examples|packages)\//.test(path) && !/^[^/]+\.config\.ts$/.test(path))
     .filter(({ text }) =>
       /\bprocess\s*(\.\s*env\b|\[\s*['"]env['"])|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|import\s*\{[^}]*\benv\b[^}]*\}\s*from\s*'node:process'/.test(
         text,

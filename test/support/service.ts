@@ -71,12 +71,12 @@ export interface TestService {
 let shared: Promise<TestService> | null = null;
 
 /**
- * The service that the files of one process share, one after the other: an API and a worker as `startTestService()` starts them,
- * which nobody ends before the process does. For files that make sites of their own and break nothing; `stop` looks into the
+ * The service that the files of one process share, one after the other: an API and a worker as `startTestService()` starts them, test keys
+ * on, which nobody ends before the process does. For files that make sites of their own and break nothing; `stop` looks into the
  * logs as ever, and leaves it running. Not for those that need other settings, or count what is not their site's.
  */
 export async function useTestService(): Promise<TestService> {
-  shared ??= startTestService();
+  shared ??= startTestService({ environment: { TEST_KEYS_ENABLED: 'true' } });
   try {
     const service = await shared;
     // Nothing is written down when this process ends: what they run on goes with them.

@@ -1,0 +1,162 @@
+/** `content-settlement selftest`: a whole purchase with a test key, as a stock buyer makes it, and what must not be sold. */
+import { isRecord, parseJson, readOffer, usdOf } from './offer.ts';
+import type { Came, Reply, Visit } from './visitor.ts';
+import type { Wallet } from './wallet.ts';
+
+/** One step: what was tried, whether it went as it must, and what was seen. */
+export interface Step {
+  readonly id: string;
+  readonly passed: boolean;
+  readonly says: string;
+}
+
+/** What the steps share. */
+interface Shop {
+  readonly page: string;
+  readonly otherPage: string | undefined;
+  readonly visit: Visit;
+  readonly wallet: Wallet;
+}
+
+/** What the purchase came to; never printed. */
+interface Bought {
+  readonly payment: string;
+  readonly licence: string;
+  readonly transaction: string;
+}
+
+/** Thrown by a step; the ones after it would mean nothing. */
+class StepFailed extends Error {}
+
+const LIVE_KEY = "the site's gate runs with a live key: start it with the same svc_test_ key, for this test alone";
+
+/** Runs the steps, telling each as it ends; stops at the first one that fails. Never rejects. */
+export async function playPurchase(shop: Shop, tell: (step: Step) => void): Promise<readonly Step[]> {
+  const steps: Step[] = [];
+  const step = async <T>(id: string, run: () => Promise<{ readonly says: string; readonly value: T }>): Promise<T> => {
+    try {
+      const { says, value } = await run();
+      steps.push({ id, passed: true, says });
+      return value;
+    } catch (error) {
+      const says = error instanceof StepFailed ? error.message : `this step failed itself: ${(error as Error).message}`;
+      steps.push({ id, passed: false, says });
+      throw new StepFailed(id);
+    } finally {
+      tell(steps.at(-1) as Step);
+    }
+  };
+  try {
+    await step('person', () => readAs(shop, 'person', 'a person reads the page free'));
+    await step('search', () => readAs(shop, 'googlebot', 'Googlebot reads the page free'));
+    const offer = await step('offer', () => findOffer(shop));
+    const payment = await step('sign', async () => ({
+      says: 'a throwaway wallet signs a payment',
+      value: await shop.wallet.pay(offer),
+    }));
+    await step('head', () => payForHead(shop, payment));
+    await step('underpaid', () => payTooLittle(shop, offer));
+    const bought = await step('pay', () => buy(shop, payment));
+    await step('again', () => payAgain(shop, bought));
+    await step('reread', () => reread(shop, bought));
+    if (shop.otherPage !== undefined) await step('elsewhere', () => readElsewhere(shop, shop.otherPage as string, bought));
+  } catch {
+    // Told already; what follows a failed step would say nothing.
+  }
+  return steps;
+}
+
+async function readAs({ visit, page }: Shop, as: 'person' | 'googlebot', says: string) {
+  const reply = came(await visit(page, { as }));
+  if (reply.status !== 200) fail(`${as} gets ${reply.status} for ${page}`);
+  return { says, value: null };
+}
+
+async function findOffer({ visit, page }: Shop) {
+  const reply = came(await visit(page, { as: 'agent' }));
+  if (reply.status !== 402) fail(`an agent gets ${reply.status} for ${page}, not 402: run doctor`);
+  const read = readOffer(reply.headers['payment-required'], reply.body);
+  if (!read.ok) return fail(`an agent gets a 402 that cannot be paid: ${read.says}`);
+  const [amount = 0n] = read.offer.amountsMicro;
+  if (/00[1-6]$/.test(amount.toString())) {
+    fail(`the price of ${usdOf(amount)} USD ends in 001 to 006, which test keys refuse on purpose: set another price`);
+  }
+  return { says: `an agent is offered the page for ${usdOf(amount)} USD`, value: reply.headers['payment-required'] as string };
+}
+
+async function payForHead({ visit, page }: Shop, payment: string) {
+  const reply = came(await visit(page, { as: 'agent', method: 'HEAD', headers: { 'payment-signature': payment } }));
+  if (settlementOf(reply) !== null) fail('a HEAD request with a payment was charged');
+  return { says: 'a HEAD request with a payment is not charged', value: null };
+}
+
+async function payTooLittle({ visit, page, wallet }: Shop, offer: string) {
+  const payment = await wallet.pay(offer, { value: '1' });
+  const reply = came(await visit(page, { as: 'agent', headers: { 'payment-signature': payment } }));
+  if (reply.status !== 402) fail(`a payment of 0.000001 USD gets ${reply.status}, not 402`);
+  const read = readOffer(reply.headers['payment-required'], reply.body);
+  if (!read.ok) fail(`a payment that is refused gets no fresh offer: ${read.says}`);
+  return { says: 'a payment of 0.000001 USD is refused, with a fresh offer', value: null };
+}
+
+async function buy({ visit, page }: Shop, payment: string): Promise<{ says: string; value: Bought }> {
+  const reply = came(await visit(page, { as: 'agent', headers: { 'payment-signature': payment } }));
+  if (reply.status !== 200) return fail(refusalOf(reply));
+  const settlement = settlementOf(reply);
+  const licence = reply.headers['x-licence'];
+  if (settlement === null) return fail('the page came without a PAYMENT-RESPONSE that says it was paid');
+  if (!settlement.startsWith('mock_')) return fail(LIVE_KEY);
+  if (licence === undefined) return fail('the page came without a licence to read it again (x-licence)');
+  if (!/\bno-store\b/.test(reply.headers['cache-control'] ?? ''))
+    fail('the paid page may be kept by caches: its Cache-Control lacks no-store');
+  if (reply.body === '') fail('the paid page is empty');
+  return { says: 'the payment settles: page, receipt and licence come', value: { payment, licence, transaction: settlement } };
+}
+
+async function payAgain({ visit, page }: Shop, { payment, transaction, licence }: Bought) {
+  const reply = came(await visit(page, { as: 'agent', headers: { 'payment-signature': payment } }));
+  if (reply.status !== 200) return fail(refusalOf(reply));
+  if (settlementOf(reply) !== transaction) fail('the same payment, sent again, was settled a second time');
+  if (reply.headers['x-licence'] !== licence) fail('the same payment, sent again, gets another licence');
+  return { says: 'the same payment, sent again, gets the same licence and is not charged twice', value: null };
+}
+
+async function reread({ visit, page }: Shop, { licence }: Bought) {
+  const reply = came(await visit(page, { as: 'agent', headers: { authorization: `License ${licence}` } }));
+  if (reply.status !== 200) fail(`the licence gets ${reply.status}, not the page`);
+  if (settlementOf(reply) !== null) fail('reading again by licence was charged');
+  return { says: 'the licence reads the page again, free', value: null };
+}
+
+async function readElsewhere({ visit }: Shop, otherPage: string, { licence, payment }: Bought) {
+  for (const headers of [{ authorization: `License ${licence}` }, { 'payment-signature': payment }]) {
+    const reply = came(await visit(otherPage, { as: 'agent', headers }));
+    if (reply.status !== 402) fail(`what was bought for one page gets ${reply.status} for ${otherPage}, not 402`);
+  }
+  return { says: `neither licence nor payment opens ${otherPage}`, value: null };
+}
+
+/** Why a payment that is good got no page. */
+function refusalOf(reply: Came): string {
+  const read = readOffer(reply.headers['payment-required'], reply.body);
+  const error = read.ok ? (read.offer.error ?? '') : '';
+  if (/^insufficient_funds/.test(error)) return `the empty wallet is refused for want of money: ${LIVE_KEY}`;
+  if (reply.status === 503) return 'the payment gets 503: the gate cannot settle now; look into the log of your app';
+  return `the payment gets ${reply.status}${error === '' ? '' : ` (${error})`}, not the page`;
+}
+
+/** The transaction of a PAYMENT-RESPONSE that says success; null for any other. */
+function settlementOf({ headers }: Came): string | null {
+  const text = headers['payment-response'];
+  const read = text === undefined ? null : parseJson(Buffer.from(text, 'base64').toString('utf8'));
+  if (!isRecord(read) || read['success'] !== true || typeof read['transaction'] !== 'string') return null;
+  return read['transaction'];
+}
+
+function came(reply: Reply): Came {
+  return reply.came ? reply : fail(`the site could not be asked: ${reply.why}`);
+}
+
+function fail(says: string): never {
+  throw new StepFailed(says);
+}

@@ -1,0 +1,115 @@
+/** What the service knows of the key's site, read from its answers. */
+import { isRecord, listOf } from './offer.ts';
+
+/** What the gate of the site decides by. */
+export interface GateConfig {
+  readonly articlePrefixes: readonly string[];
+  readonly excludePrefixes: readonly string[];
+  /** True: the whole site is in scope, but what is excluded. */
+  readonly isWholeSite: boolean;
+  readonly seoAllowlist: readonly string[];
+  readonly policy: Readonly<Record<'allow' | 'charge' | 'block', readonly string[]>>;
+}
+
+/** A row of enforce-status. */
+export interface HostRow {
+  readonly host: string;
+  readonly mode: string;
+  readonly confidence: string;
+  readonly basedOn: readonly string[];
+  readonly nextAction: string;
+  readonly attention: boolean;
+  readonly keyRejectedAt: string | null;
+  readonly recordToFix: string | null;
+  readonly failedOpenAt: string | null;
+}
+
+/** The site as its owner configured it. */
+export interface SelfRow {
+  readonly hosts: readonly string[];
+  readonly status: string;
+  readonly plan: string | null;
+  /** The price of a read that the owner sees, in USD. */
+  readonly priceUsdc: number | null;
+}
+
+/** A proof of a host that was asked for. */
+export interface Challenge {
+  readonly host: string;
+  readonly token: string;
+  readonly method: string;
+  readonly isVerified: boolean;
+}
+
+/** Reads the body of enforce-config; null when it is none. */
+export function readConfig(body: unknown): GateConfig | null {
+  const enforcement = isRecord(body) ? body['enforcement'] : null;
+  if (!isRecord(enforcement)) return null;
+  const scope = isRecord(enforcement['gateScope']) ? enforcement['gateScope'] : {};
+  const policy = isRecord(enforcement['crawlerPolicy']) ? enforcement['crawlerPolicy'] : {};
+  return {
+    articlePrefixes: textsOf(enforcement['articlePrefixes']),
+    excludePrefixes: textsOf(scope['excludePrefixes']),
+    isWholeSite: scope['mode'] === 'site',
+    seoAllowlist: textsOf(enforcement['seoAllowlist']),
+    policy: { allow: textsOf(policy['allow']), charge: textsOf(policy['charge']), block: textsOf(policy['block']) },
+  };
+}
+
+/** True when pages at this path are for sale, if they have a price and authors. */
+export function isInScope(config: GateConfig, path: string): boolean {
+  if (!config.isWholeSite) return config.articlePrefixes.some((prefix) => path.startsWith(prefix) && path.length > prefix.length);
+  return !config.excludePrefixes.some((prefix) => path.startsWith(prefix));
+}
+
+/** Reads the rows of enforce-status; null when the body is none. */
+export function readStatus(body: unknown): { readonly hosts: readonly HostRow[]; readonly attention: boolean } | null {
+  if (!isRecord(body) || typeof body['attention'] !== 'boolean') return null;
+  const hosts = listOf(body['hosts']).map((row) => {
+    const tracks = isRecord(row['tracks']) ? row['tracks'] : {};
+    return {
+      host: String(row['host']),
+      mode: textOf(row['mode']) ?? 'unknown',
+      confidence: textOf(row['confidence']) ?? 'unknown',
+      basedOn: textsOf(row['basedOn']),
+      nextAction: textOf(row['nextAction']) ?? 'none',
+      attention: row['attention'] === true,
+      keyRejectedAt: textOf(row['keyRejectedAt']),
+      recordToFix: textOf(row['recordToFix']),
+      failedOpenAt: textOf(tracks['failedOpenAt']),
+    };
+  });
+  return { hosts, attention: body['attention'] };
+}
+
+/** Reads the site of tenants/self; null when the body has none. */
+export function readSelf(body: unknown): SelfRow | null {
+  const row = isRecord(body) ? listOf(body['tenants'])[0] : undefined;
+  if (!row) return null;
+  const { price_usdc: price } = row;
+  return {
+    hosts: textsOf(row['hosts']),
+    status: textOf(row['status']) ?? 'unknown',
+    plan: textOf(row['plan']),
+    priceUsdc: typeof price === 'number' ? price : null,
+  };
+}
+
+/** Reads the list of verify-host; null when the body is none. */
+export function readChallenges(body: unknown): readonly Challenge[] | null {
+  if (!isRecord(body) || !Array.isArray(body['challenges'])) return null;
+  return listOf(body['challenges']).map((challenge) => ({
+    host: String(challenge['host']),
+    token: String(challenge['token']),
+    method: String(challenge['method']),
+    isVerified: typeof challenge['verifiedAt'] === 'string',
+  }));
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((part) => typeof part === 'string') : [];
+}

@@ -1,0 +1,58 @@
+/** `content-settlement status`: whether the service hears of a gate on each host, with the exit code a CI wants. */
+import type { Client } from '../client.ts';
+import { actionSentence } from './actions.ts';
+import type { Screen } from './screen.ts';
+import { markOf, writeRow } from './screen.ts';
+import type { HostRow } from './site.ts';
+import { readStatus } from './site.ts';
+
+/** What was asked, for `--json`. */
+export type StatusReport =
+  | { readonly command: 'status'; readonly asked: true; readonly attention: boolean; readonly hosts: readonly HostRow[] }
+  | { readonly command: 'status'; readonly asked: false; readonly error: string };
+
+/** Asks; never rejects. */
+export async function askStatus(client: Client): Promise<StatusReport> {
+  const answer = await client.status();
+  if (!answer.ok) {
+    const { why, status, code } = answer;
+    const error = why === 'status' ? [String(status), code].filter(Boolean).join(' ') : why;
+    return { command: 'status', asked: false, error };
+  }
+  const read = readStatus(answer.body);
+  return read === null
+    ? { command: 'status', asked: false, error: 'no status came back' }
+    : { command: 'status', asked: true, ...read };
+}
+
+/** 0: nobody must act. 1: somebody must. 2: it could not be asked. */
+export function statusExit(report: StatusReport): 0 | 1 | 2 {
+  if (!report.asked) return 2;
+  return report.attention ? 1 : 0;
+}
+
+/** For people; `isQuiet`: only hosts that need somebody. */
+export function showStatus(screen: Screen, report: StatusReport, isQuiet: boolean): void {
+  if (!report.asked) {
+    writeRow(
+      screen,
+      markOf(screen, 'unknown'),
+      'status',
+      `The service could not be asked: ${report.error}. See SVC_URL and SVC_API_KEY.`,
+    );
+    return;
+  }
+  if (report.hosts.length === 0 && !isQuiet) writeRow(screen, markOf(screen, 'unknown'), 'no host', 'This site has no host yet.');
+  for (const row of report.hosts) if (!isQuiet || row.attention) showRow(screen, row);
+}
+
+function showRow(screen: Screen, row: HostRow): void {
+  const heard = row.basedOn.length === 0 ? 'never heard of' : `by ${row.basedOn.join(', ')}`;
+  const level = row.attention ? 'problem' : row.failedOpenAt !== null || row.nextAction === 'wait' ? 'warning' : 'ok';
+  writeRow(screen, markOf(screen, level), row.mode, `${row.host} (${row.confidence} confidence, ${heard})`);
+  if (row.nextAction !== 'none') writeRow(screen, ' ', '', `→ ${actionSentence(row.nextAction)}`);
+  if (row.recordToFix !== null) writeRow(screen, ' ', '', `→ DNS record: ${row.recordToFix}`);
+  if (row.keyRejectedAt !== null) writeRow(screen, ' ', '', `A key was refused at ${row.keyRejectedAt}.`);
+  if (row.failedOpenAt !== null)
+    writeRow(screen, ' ', '', `Agents were served free at ${row.failedOpenAt}: the gate could not reach the service.`);
+}

@@ -1,0 +1,326 @@
+/** The publisher's commands, against sites that are well and sites that are broken, in front of the real service. */
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { RequestHandler } from 'express';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createPublisher } from '../../examples/publisher/publisher.ts';
+import { runCommand } from '../../packages/publisher/src/cli/run.ts';
+import { mintKey, revokeKey } from '../../services/keys.ts';
+import { pepperOf } from '../../services/pepper.ts';
+import { ALPHA_PRICING } from '../support/api.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '../support/certificate.ts';
+import type { GatedSite, SiteOptions } from '../support/gated-site.ts';
+import { keepsEverything, magazine, pageOf, serveSite } from '../support/gated-site.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
+
+const COMMAND = fileURLToPath(new URL('../../packages/publisher/src/cli/main.ts', import.meta.url));
+const PAGE = ['--page', '/articles/trio'];
+
+let service: TestService;
+/** Sites that are read only: one for all tests. */
+let site: TestSite;
+let open: { close(): Promise<unknown> }[] = [];
+beforeAll(async () => {
+  service = await useTestService();
+  site = await service.site();
+});
+afterEach(async () => {
+  await Promise.all(open.map((one) => one.close()));
+  open = [];
+});
+afterAll(() => service?.stop());
+
+const deps = () => ({ database: service.database, pepper: pepperOf(service.secrets) });
+const keyOf = (tenantId: string, prefix: 'svc_live_' | 'svc_test_' = 'svc_live_') =>
+  mintKey(deps(), { tenantId, name: 'of this test', scopes: ['tenant.read'], prefix });
+
+/** The gate of a site: people and search engines pass, agents are sold to. */
+function gateOf({ host, key }: Pick<TestSite, 'host' | 'key'>, origin = `https://${host}`): RequestHandler {
+  const publisher = createPublisher({
+    ...{ serviceUrl: service.baseUrl, apiKey: key, origin },
+    render: async (slug) => (Object.keys(ALPHA_PRICING.creditsInline).includes(slug) ? pageOf(slug) : null),
+  });
+  return (request, response, next) => {
+    if (/Chrome\/|Googlebot/.test(request.get('user-agent') ?? '')) return next();
+    if (request.method === 'HEAD') delete request.headers['payment-signature'];
+    response.vary('PAYMENT-SIGNATURE, X-PAYMENT, Authorization, User-Agent');
+    return publisher(request, response, next);
+  };
+}
+
+async function openSite(options: SiteOptions = {}, gate = gateOf(site), host = site.host): Promise<GatedSite> {
+  const served = await serveSite(magazine(host, gate, options));
+  open.push(served);
+  return served;
+}
+
+/** Runs a command in this process. */
+async function run(argv: readonly string[], key: string | null = site.key, changes: { url?: string; nowMs?: () => number } = {}) {
+  const printed: string[] = [];
+  const complaints: string[] = [];
+  const code = await runCommand({
+    argv,
+    environment: { SVC_URL: changes.url ?? service.baseUrl, ...(key === null ? {} : { SVC_API_KEY: key }) },
+    screen: { write: (text) => void printed.push(text), columns: 100, hasColours: false },
+    complain: (text) => void complaints.push(text),
+    now: changes.nowMs ?? Date.now,
+  });
+  const text = printed.join('') + complaints.join('');
+  if (key !== null) expect(text).not.toContain(key);
+  expect(text).not.toMatch(/eyJ[\w-]{20}/); // no licence, no signature
+  return { code, text };
+}
+
+interface Found {
+  readonly id: string;
+  readonly level: string;
+  readonly findings: readonly { readonly says: string }[];
+}
+
+/** What the doctor says of a site, by check. */
+async function doctor(
+  served: Pick<GatedSite, 'url'>,
+  more: readonly string[] = PAGE,
+  ...rest: [(string | null)?, { url?: string; nowMs?: () => number }?]
+) {
+  const argv = ['doctor', '--json', '--site', `https://${site.host}`, '--connect-to', served.url, ...more];
+  const { code, text } = await run(argv, ...rest);
+  const report = JSON.parse(text) as { exitCode: number; requests: number; checks: Found[] };
+  expect([report.exitCode, report.requests <= 60]).toEqual([code, true]);
+  const checks = Object.fromEntries(
+    report.checks.map(({ id, level, findings }) => [id, `${level} ${findings.map(({ says }) => says).join(' ')}`]),
+  );
+  return { code, checks };
+}
+
+describe('doctor', () => {
+  test('finds nothing wrong with a site that is well, as the command that publishers run, in rows and in few requests', async () => {
+    const served = await openSite({ sitemap: ['solo', 'trio', 'duo'] });
+    const parameters = ['doctor', '--site', `https://${site.host}`, '--connect-to', served.url, ...PAGE];
+    const env = { PATH: process.env['PATH'] ?? '', SVC_URL: service.baseUrl, SVC_API_KEY: site.key };
+    const { code, stdout } = await new Promise<{ code: unknown; stdout: string }>((resolve) => {
+      execFile(process.execPath, [COMMAND, ...parameters], { env }, (error, out) =>
+        resolve({ code: error?.code ?? 0, stdout: out }),
+      );
+    });
+    const marks = stdout.split('\n').flatMap((line) => (/^([✓!✗?]) (\S+)/.exec(line) ?? []).slice(1, 3).join(' ') || []);
+    expect(marks.filter((mark) => !mark.startsWith('✓'))).toEqual(['? address']); // TLS, which --connect-to leads past
+    expect([code, stdout.includes(site.key)]).toEqual([0, false]);
+    expect(served.requests.length).toBeLessThan(40);
+    expect(served.requests.map(({ userAgent }) => /GPTBot|Chrome|Googlebot/.exec(userAgent)?.[0])).not.toContain(undefined);
+  });
+
+  const always =
+    (path: RegExp, answer: RequestHandler): RequestHandler =>
+    (request, response, next) =>
+      path.test(request.path) ? answer(request, response, next) : next();
+  const app: RequestHandler = (_request, response) => void response.send('<!doctype html><title>App</title>');
+  /** Changes what is sent, as a proxy does. */
+  const rewriting =
+    (header: string, value: string): RequestHandler =>
+    (_request, response, next) => {
+      const writeHead = response.writeHead.bind(response) as (...all: unknown[]) => typeof response;
+      response.writeHead = ((...all: unknown[]) => {
+        response.setHeader(header, value);
+        return writeHead(...all);
+      }) as typeof response.writeHead;
+      next();
+    };
+  const nothing: RequestHandler = (_request, _response, next) => next();
+
+  const FAULTS: readonly [string, () => Promise<GatedSite>, string, RegExp][] = [
+    [
+      'a CDN keeps the 402 of agents',
+      () => openSite({ inFront: keepsEverything((status) => status === 402) }),
+      'caches',
+      /^problem A cache gives the 402/,
+    ],
+    [
+      'a CDN keeps the page of people',
+      () => openSite({ inFront: keepsEverything((status) => status === 200) }),
+      'caches',
+      /^problem A cache gives the page/,
+    ],
+    [
+      'a catch-all route swallows .well-known',
+      () => openSite({ inFront: always(/^\/\.well-known/, app) }),
+      'well-known',
+      /^problem .*swallows/,
+    ],
+    ['a catch-all route swallows robots.txt', () => openSite({ robots: null, catchAll: app }), 'robots', /^problem .*swallows/],
+    [
+      'robots.txt forbids what is sold',
+      () => openSite({ robots: 'User-agent: *\nDisallow: /articles/' }),
+      'robots',
+      /^problem .*forbids/,
+    ],
+    ['no gate stands in front', () => openSite({}, nothing), 'offer', /^problem .*free, although/],
+    [
+      'the gate takes the server behind the proxy for the site',
+      () => openSite({}, gateOf(site, 'http://127.0.0.1:3000')),
+      'offer',
+      /^problem /,
+    ],
+    [
+      'a proxy lets caches keep the 402',
+      () => openSite({ inFront: rewriting('cache-control', 'max-age=60') }),
+      'offer',
+      /^problem .*no-store/,
+    ],
+    ['a proxy takes Vary', () => openSite({ inFront: rewriting('vary', 'Accept-Encoding') }), 'offer', /^warning .*Vary/],
+    [
+      'people pay',
+      () =>
+        openSite({
+          inFront: (request, _response, next) => {
+            request.headers['user-agent'] = 'GPTBot';
+            next();
+          },
+        }),
+      'readers',
+      /^problem .*browser gets a 402.*Googlebot/,
+    ],
+    [
+      'an old price is shown',
+      () => openSite({ inFront: rewriting('crawler-price', 'USD 0.5') }),
+      'price',
+      /^problem crawler-price says "USD 0.5"/,
+    ],
+    [
+      'HEAD fails',
+      () =>
+        openSite({ inFront: (request, response, next) => (request.method === 'HEAD' ? void response.sendStatus(500) : next()) }),
+      'head',
+      /^problem .*500/,
+    ],
+    [
+      'a page that does not exist is an error',
+      () => openSite({ inFront: always(/no-such-page/, (_request, response) => void response.sendStatus(500)) }),
+      'missing-page',
+      /^problem .*500/,
+    ],
+    [
+      'another spelling is the same page',
+      () => openSite({ inFront: always(/^\/articles\/TRIO$/, (_request, response) => void response.send(pageOf('trio'))) }),
+      'spellings',
+      /^problem .*\/articles\/TRIO/,
+    ],
+    [
+      'the site is gone',
+      async () => ({ ...(await openSite()), url: 'http://127.0.0.1:1' }),
+      'address',
+      /^problem .*cannot be reached/,
+    ],
+  ];
+
+  test.each(FAULTS)('finds it when %s', async (_name, break_, check, says) => {
+    const { code, checks } = await doctor(await break_());
+    expect([checks[check], code]).toEqual([expect.stringMatching(says), says.source.startsWith('^problem') ? 1 : 0]);
+  });
+
+  test('names what is wrong with the key and its site', async () => {
+    const served = await openSite();
+    const [revoked, of, other] = await Promise.all([keyOf(site.tenantId), keyOf(site.tenantId, 'svc_test_'), service.site()]);
+    await revokeKey(deps(), { tenantId: site.tenantId, keyId: revoked.keyId });
+    const withKey = async (key: string | null, check: string) => (await doctor(served, PAGE, key)).checks[check];
+    expect([
+      await withKey(revoked.token, 'key'),
+      await withKey(of.token, 'key'),
+      await withKey(other.key, 'proof'),
+      await withKey(null, 'service'),
+    ]).toEqual([
+      expect.stringMatching(/^problem .*revoked/),
+      expect.stringMatching(/^warning .*test key/),
+      expect.stringMatching(/^problem .*no host of this key's site/),
+      expect.stringMatching(/^unknown .*missing/),
+    ]);
+  });
+
+  test('names a service that is away, and a clock that is wrong', async () => {
+    const served = await openSite();
+    const away = await doctor(served, PAGE, site.key, { url: 'http://127.0.0.1:1' });
+    const fast = await doctor(served, PAGE, site.key, { nowMs: () => Date.now() + 600_000 });
+    expect([away.checks['service'], fast.checks['service'], away.code, fast.code]).toEqual([
+      expect.stringMatching(/^problem .*cannot be reached/),
+      expect.stringMatching(/^problem .*s fast/),
+      1,
+      1,
+    ]);
+  });
+
+  test('finds pages by the sitemap, and tries one that has a price', async () => {
+    const { checks } = await doctor(await openSite({ sitemap: ['free', 'solo', 'trio'] }), []);
+    expect([checks['offer'], checks['free-pages']]).toEqual([
+      expect.stringMatching(/^ok GPTBot gets a 402/),
+      expect.stringMatching(/2 of 3|why/),
+    ]);
+  });
+
+  test('tells a certificate that is not good for the site', async () => {
+    const server = createServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (_request, response) => void response.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    open.push({ close: () => new Promise((resolve) => server.close(resolve)) });
+    const argv = ['doctor', '--json', '--site', `https://localhost:${(server.address() as AddressInfo).port}`, ...PAGE];
+    const { code, text } = await run(argv);
+    const { checks } = JSON.parse(text) as { checks: Found[] };
+    expect([checks.find(({ id }) => id === 'address')?.findings[0]?.says, code]).toEqual([
+      expect.stringMatching(/TLS certificate/),
+      1,
+    ]);
+  });
+});
+
+describe('status', () => {
+  test('exits 1 while a host needs somebody, 0 when none does, 2 when it could not be asked', async () => {
+    const own = await service.site();
+    const silent = await run(['status'], own.key);
+    expect([silent.code, silent.text]).toEqual([1, expect.stringContaining(own.host)]);
+    expect(silent.text).toMatch(/✗ idle .*\n.*→ No gate has ever asked/);
+    await fetch(`${service.baseUrl}/_svc/quote?slug=solo`, { headers: { authorization: `Bearer ${own.key}` } });
+    await expect.poll(async () => (await run(['status', '--json'], own.key)).code).toBe(0);
+    const { hosts, attention } = JSON.parse((await run(['status', '--json'], own.key)).text);
+    expect([attention, hosts]).toEqual([
+      false,
+      [expect.objectContaining({ host: own.host, mode: 'in_app', nextAction: 'none' })],
+    ]);
+    expect((await run(['status', '--quiet'], own.key)).text).toBe('');
+    expect((await run(['status'], 'svc_live_nobody')).code).toBe(2);
+    expect((await run(['status'], own.key, { url: 'http://127.0.0.1:1' })).code).toBe(2);
+    expect((await run(['status'], null)).code).toBe(2);
+  });
+});
+
+describe('selftest', () => {
+  test('plays a whole purchase at a site whose gate runs with a test key: page, licence, replay, re-read; nothing else opens', async () => {
+    const { token } = await keyOf(site.tenantId, 'svc_test_');
+    const served = await openSite({}, gateOf({ host: site.host, key: token }));
+    const argv = ['selftest', '--site', `https://${site.host}`, '--connect-to', served.url, ...PAGE, '--page', '/articles/duo'];
+    const { code, text } = await run(argv, token);
+    const passed = text.split('\n').flatMap((line) => /^✓ (\S+)/.exec(line)?.[1] ?? []);
+    expect(passed).toEqual(['person', 'search', 'offer', 'sign', 'head', 'underpaid', 'pay', 'again', 'reread', 'elsewhere']);
+    expect(code).toBe(0);
+  });
+
+  test('says so when the gate of the site runs with a live key, and moves no money', async () => {
+    const { token } = await keyOf(site.tenantId, 'svc_test_');
+    const served = await openSite();
+    const { code, text } = await run(['selftest', '--site', `https://${site.host}`, '--connect-to', served.url, ...PAGE], token);
+    expect([code, text]).toEqual([1, expect.stringMatching(/✗ pay .*empty wallet[\s\S]*start it with the same svc_test_ key/)]);
+  });
+
+  test('takes no live key, and says what to install where viem is missing', async () => {
+    const argv = ['selftest', '--site', `https://${site.host}`, ...PAGE];
+    expect(await run(argv)).toEqual({ code: 2, text: expect.stringContaining('test key only') });
+    const complaints: string[] = [];
+    const code = await runCommand({
+      ...{ argv, environment: { SVC_URL: service.baseUrl, SVC_API_KEY: 'svc_test_x' }, now: Date.now },
+      screen: { write: () => undefined, columns: 80, hasColours: false },
+      complain: (text) => void complaints.push(text),
+      loadSigner: () => Promise.reject(new Error('not installed')),
+    });
+    expect([code, complaints.join('')]).toEqual([2, expect.stringContaining('npx -p @content-settlement/publisher -p viem')]);
+  });
+});
