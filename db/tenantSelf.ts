@@ -1,3 +1,4 @@
+import type { DefaultPayee } from '../domain/pricing.ts';
 import type { Sql } from './database.ts';
 
 /** A tenant's own row as it reads it; decimals as text. */
@@ -11,6 +12,7 @@ export interface TenantSelf {
   readonly creditsApiUrl: string | null;
   readonly creditsInline: Readonly<Record<string, unknown>> | null;
   readonly creditsFreeSlugs: readonly string[] | null;
+  readonly defaultPayee: DefaultPayee | null;
   readonly licenseIssuer: string | null;
   readonly plan: string | null;
   readonly status: string;
@@ -30,7 +32,9 @@ export async function findTenantSelf(sql: Sql, tenantId: string): Promise<Tenant
          and verified_at is not null order by position, host) as hosts,
        origin_url as "originUrl", article_prefixes as "articlePrefixes", price_usdc as "priceUsdc",
        citation_multiplier as "citationMultiplier", credits_api_url as "creditsApiUrl", credits_inline as "creditsInline",
-       credits_free_slugs as "creditsFreeSlugs", license_issuer as "licenseIssuer", plan, status,
+       credits_free_slugs as "creditsFreeSlugs",
+       (select nullif(pricing -> 'defaultPayee', 'null') from tenant_pricing as v
+         where v.tenant_id = tenant.tenant_id and v.valid_until is null) as "defaultPayee", license_issuer as "licenseIssuer", plan, status,
        owner_user_id as "ownerUserId", created_at as "createdAt", updated_at as "updatedAt",
        directory_listed as "directoryListed", wallet_public as "walletPublic", showcase_listed as "showcaseListed",
        proof_public as "proofPublic"

@@ -6,7 +6,7 @@ import type { PageCredits } from './credits.ts';
 import { flattenCredits } from './credits.ts';
 import { ServiceError } from './errors.ts';
 import { hasControlCharacter } from './host.ts';
-import { MAX_PRICE_MICRO, parseDecimal, priceToMicro } from './money.ts';
+import { formatUsdc, MAX_PRICE_MICRO, parseDecimal, priceToMicro } from './money.ts';
 import { MAX_SLUG_CHARS, normalisePrefix, plainSlug } from './resource.ts';
 import type { CrossingKind } from './terms.ts';
 
@@ -14,6 +14,12 @@ import type { CrossingKind } from './terms.ts';
 export const DEFAULT_CITATION_MULTIPLIER = '5';
 /** How long after its end a pricing version is still accepted without a quote token (safety rule 17). */
 export const PRICING_GRACE_MS = 600_000;
+
+/** Who is paid for the pages that name nobody. */
+export interface DefaultPayee {
+  readonly authorId: string;
+  readonly wallet: string;
+}
 
 /** One version of a tenant's pricing, as stored. */
 export interface Pricing {
@@ -25,6 +31,8 @@ export interface Pricing {
   readonly creditsInline: Readonly<Record<string, unknown>> | null;
   readonly creditsFreeSlugs: readonly string[] | null;
   readonly creditsApiUrl: string | null;
+  /** Left out in versions of before there was one. */
+  readonly defaultPayee?: DefaultPayee | null;
 }
 
 /**
@@ -33,11 +41,14 @@ export interface Pricing {
  */
 export type FreeBecause = 'no_credits' | 'free_slug' | 'out_of_scope' | 'no_price';
 
-/** A price found: free, so much for these authors, or to be asked at the tenant's credits API. */
+/** What a pricing asks for reads and citations. */
+export type Prices = Pick<Pricing, 'priceUsdc' | 'citationMultiplier'>;
+
+/** A price found: free, so much for these authors, or to be asked at the tenant's credits API; `otherwise` when that names nobody. */
 export type Price =
   | { readonly kind: 'free'; readonly because: FreeBecause }
   | { readonly kind: 'priced'; readonly micro: bigint; readonly credits: PageCredits }
-  | { readonly kind: 'credits_api'; readonly micro: bigint; readonly apiUrl: string };
+  | { readonly kind: 'credits_api'; readonly micro: bigint; readonly apiUrl: string; readonly otherwise: PageCredits | null };
 
 /** A pricing version made quick to ask; the credits of a page are flattened at its first quote. */
 export interface CompiledPricing {
@@ -72,17 +83,46 @@ export function validatePricing(pricing: Pricing, forbidden: readonly string[] =
     if (!isSlug(slug)) refuse('credits_inline', 'each key is a slug');
     flattenCredits(entry, `credits_inline.${slug}`, forbidden);
   }
+  defaultCreditsOf(pricing, forbidden);
+}
+
+/**
+ * Refuses a price that nobody would be charged: above 0 and below the floor, of a read or of a citation. Throws invalid_parameter, which names
+ * the floor. For what is being set: what was stored before there was a floor is charged the floor, and shown so (`chargedPrices`).
+ */
+export function requireFloor(pricing: Prices, floorMicro: bigint): void {
+  if (isPriceZero(pricing)) return;
+  const floor = `the lowest price is ${formatUsdc(floorMicro)} USDC; 0 makes every page free`;
+  const refuse = (parameter: string, what: string): never => {
+    throw new ServiceError('invalid_parameter', `${parameter}: ${what}: ${floor}`, { parameter });
+  };
+  if (microOf(pricing, 'read') < floorMicro) refuse('price_usdc', 'is too low');
+  if (microOf(pricing, 'citation') < floorMicro) refuse('citation_multiplier', 'makes a citation too cheap');
+}
+
+/**
+ * The price and the multiplier as they are charged: those stored, or what stands for a read that was stored below the floor, and for
+ * a citation beside it (rounded to four places). Decimals as text.
+ */
+export function chargedPrices(pricing: Prices, floorMicro: bigint): Prices {
+  const { priceUsdc, citationMultiplier } = pricing;
+  const [readMicro, citationMicro] = [chargedMicro(pricing, 'read', floorMicro), chargedMicro(pricing, 'citation', floorMicro)];
+  const isAsStored = readMicro === microOf(pricing, 'read') && citationMicro === microOf(pricing, 'citation');
+  if (isPriceZero(pricing) || isAsStored) return { priceUsdc, citationMultiplier };
+  const tenThousandths = (citationMicro * 10_000n + readMicro / 2n) / readMicro;
+  const multiplier = `${tenThousandths / 10_000n}.${String(tenThousandths % 10_000n).padStart(4, '0')}`;
+  return { priceUsdc: formatUsdc(readMicro), citationMultiplier: multiplier };
 }
 
 /** Compiles a version; `floorMicro` is the lowest price of anything that is not free. A price of 0 is free. */
 export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPricing {
-  const atLeast = (micro: bigint): bigint => (micro < floorMicro ? floorMicro : micro);
-  const readMicro = atLeast(microOf(pricing, 'read'));
-  const citationMicro = atLeast(microOf(pricing, 'citation'));
-  const isFree = parseDecimal(pricing.priceUsdc)?.digits === 0n;
+  const readMicro = chargedMicro(pricing, 'read', floorMicro);
+  const citationMicro = chargedMicro(pricing, 'citation', floorMicro);
+  const isFree = isPriceZero(pricing);
   const freeSlugs = new Set((pricing.creditsFreeSlugs ?? []).map(plainSlug));
   const inline = new Map(Object.entries(pricing.creditsInline ?? {}).map(([slug, entry]) => [plainSlug(slug), entry] as const));
   const flattened = new Map<string, PageCredits>();
+  let defaultCredits: PageCredits | null | undefined;
   const creditsOf = (slug: string): PageCredits => {
     const credits = flattened.get(slug) ?? flattenCredits(inline.get(slug), `credits_inline.${slug}`);
     flattened.set(slug, credits);
@@ -100,13 +140,29 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
       if (isFree) return { kind: 'free', because: 'no_price' };
       const micro = kind === 'read' ? readMicro : citationMicro;
       if (inline.has(slug)) return { kind: 'priced', micro, credits: creditsOf(slug) };
-      const apiUrl = pricing.creditsApiUrl;
-      return apiUrl === null ? { kind: 'free', because: 'no_credits' } : { kind: 'credits_api', micro, apiUrl };
+      defaultCredits ??= defaultCreditsOf(pricing);
+      const { creditsApiUrl: apiUrl } = pricing;
+      if (apiUrl !== null) return { kind: 'credits_api', micro, apiUrl, otherwise: defaultCredits };
+      return defaultCredits ? { kind: 'priced', micro, credits: defaultCredits } : { kind: 'free', because: 'no_credits' };
     },
   };
 }
 
-function microOf(pricing: Pricing, kind: CrossingKind): bigint {
+/** The credits of pages that name nobody; null: they are free. Throws as `flattenCredits`. */
+function defaultCreditsOf({ defaultPayee }: Pricing, forbidden: readonly string[] = []): PageCredits | null {
+  return defaultPayee ? flattenCredits({ contributors: [defaultPayee] }, 'default_payee', forbidden) : null;
+}
+
+function isPriceZero({ priceUsdc }: Prices): boolean {
+  return parseDecimal(priceUsdc)?.digits === 0n;
+}
+
+function chargedMicro(pricing: Prices, kind: CrossingKind, floorMicro: bigint): bigint {
+  const micro = microOf(pricing, kind);
+  return micro < floorMicro ? floorMicro : micro;
+}
+
+function microOf(pricing: Prices, kind: CrossingKind): bigint {
   return priceToMicro(pricing.priceUsdc, kind === 'read' ? '1' : (pricing.citationMultiplier ?? DEFAULT_CITATION_MULTIPLIER));
 }
 

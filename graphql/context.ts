@@ -9,7 +9,7 @@ import type { EndpointDeps } from '../services/webhooks/endpoints.ts';
 import type { Budget } from './limits/budget.ts';
 
 /** What questions are answered with, and nothing else: all that a thread of its own is given. */
-export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock'> {
+export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock' | 'priceFloorMicro'> {
   readonly log: Log;
   /** CAIP-2 ids of the networks configured, the cheapest first. */
   readonly networkIds: readonly string[];

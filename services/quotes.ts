@@ -168,31 +168,30 @@ export function prepareQuote(
   kind: CrossingKind,
   find: CreditsBook['find'] = deps.credits.find,
 ): PreparedQuote | FreeBecause {
-  const known = prepared.get(pricing) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_PAGES });
-  prepared.set(pricing, known);
+  const ofVersion = prepared.get(pricing) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_PAGES });
+  prepared.set(pricing, ofVersion);
   const { tenantId, networks } = site;
   const name = `${networks.map(({ id }) => id).join(' ')} ${kind} ${resource.url}`;
-  const make = (micro: bigint, credits: PageCredits): PreparedQuote =>
-    makeQuote(destinationsOf(credits, networks), { tenantId, resource, slug, kind, micro, credits });
-  const found = known.get(name);
+  const made = (known: LRUCache<string, PreparedQuote>, as: string, micro: bigint, credits: PageCredits): PreparedQuote => {
+    const ready =
+      known.get(as) ?? makeQuote(destinationsOf(credits, networks), { tenantId, resource, slug, kind, micro, credits });
+    known.set(as, ready);
+    return ready;
+  };
+  const found = ofVersion.get(name);
   if (found) return found;
   const price = pricing.priceOf(slug, kind);
   if (price.kind === 'free') return price.because;
-  if (price.kind === 'priced') {
-    const made = make(price.micro, price.credits);
-    known.set(name, made);
-    return made;
-  }
+  if (price.kind === 'priced') return made(ofVersion, name, price.micro, price.credits);
   const key = { tenantId, apiUrl: price.apiUrl, slug };
   const credits = requireCredits(find(key), key);
   if (credits === 'free') return 'free_slug';
-  if (credits === 'none') return 'no_credits';
+  // Under a name of its own: the API may name somebody a moment later.
+  if (credits === 'none')
+    return price.otherwise ? made(ofVersion, `otherwise ${name}`, price.micro, price.otherwise) : 'no_credits';
   const ofCredits = preparedOfCredits.get(credits) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_SPELLINGS });
   preparedOfCredits.set(credits, ofCredits);
-  const priced = `${price.micro} ${name}`;
-  const ready = ofCredits.get(priced) ?? make(price.micro, credits);
-  ofCredits.set(priced, ready);
-  return ready;
+  return made(ofCredits, `${price.micro} ${name}`, price.micro, credits);
 }
 
 function requireCredits(known: KnownCredits | undefined, key: CreditsNeeded['key']): Exclude<KnownCredits, 'failed'> {

@@ -2,11 +2,18 @@ import type { Database } from '../db/database.ts';
 import type { TenantSelf } from '../db/tenantSelf.ts';
 import { findTenantSelf } from '../db/tenantSelf.ts';
 import { ServiceError } from '../domain/errors.ts';
+import { chargedPrices } from '../domain/pricing.ts';
 import { atDatabase } from './outage.ts';
 
-/** A site as its owner configured it, from Postgres. Throws not_found, database_unavailable. */
-export async function describeTenant(deps: { readonly database: Database }, tenantId: string): Promise<TenantSelf> {
-  const tenant = await atDatabase(() => findTenantSelf(deps.database, tenantId));
+/**
+ * A site as its owner configured it, from Postgres; prices as they are charged, which one that was stored below the floor is not. Throws
+ * not_found, database_unavailable.
+ */
+export async function describeTenant(
+  { database, priceFloorMicro }: { readonly database: Database; readonly priceFloorMicro: bigint },
+  tenantId: string,
+): Promise<TenantSelf> {
+  const tenant = await atDatabase(() => findTenantSelf(database, tenantId));
   if (!tenant) throw new ServiceError('not_found', 'there is no such site');
-  return tenant;
+  return { ...tenant, ...chargedPrices(tenant, priceFloorMicro) };
 }

@@ -11,18 +11,25 @@ import { normaliseHost } from '../domain/host.ts';
 import { parseName } from '../domain/hostname.ts';
 import type { Address } from '../domain/legs.ts';
 import type { Pricing } from '../domain/pricing.ts';
-import { validatePricing } from '../domain/pricing.ts';
+import { requireFloor, validatePricing } from '../domain/pricing.ts';
 import { parseIssuer, parseOrigin } from '../domain/siteAddress.ts';
+import { requireChecksum } from './credits/contract.ts';
 import type { CredentialDeps } from './keys.ts';
 import { generateToken } from './keys.ts';
 import { atDatabase } from './outage.ts';
 import type { Pepper } from './pepper.ts';
 import { hashCredential } from './pepper.ts';
 
-/** What writing tenants needs; with the networks, credits that a router of theirs would refuse are refused here already. */
-export interface TenantDeps {
-  readonly database: Transactional;
+/** What is set is judged by; with the networks, credits that a router of theirs would refuse are refused here already. */
+export interface PricingLimits {
   readonly networks?: Pick<Networks, 'contracts'>;
+  /** The lowest price that may be set, micro-USDC; none: any. */
+  readonly priceFloorMicro?: bigint;
+}
+
+/** What writing tenants needs. */
+export interface TenantDeps extends PricingLimits {
+  readonly database: Transactional;
 }
 
 /** What a tenant charges; members left out are null. Decimals as text. */
@@ -51,7 +58,7 @@ export async function createTenant(deps: TenantDeps, input: TenantInput): Promis
     throw new ServiceError('invalid_parameter', 'a site has at least one host name', { parameter: 'host' });
   }
   const pricing = completePricing(input.pricing);
-  requirePricing(deps, pricing);
+  requirePricing(deps, pricing, input.pricing);
   const row = {
     tenantId,
     hosts,
@@ -76,13 +83,13 @@ export async function createTenant(deps: TenantDeps, input: TenantInput): Promis
  * (safety 17). Members left out stay. Throws invalid_parameter, and not_found.
  */
 export async function setPricing(
-  deps: { readonly database: Transactional } & Pick<TenantDeps, 'networks'>,
+  deps: TenantDeps,
   request: { readonly tenantId: string; readonly pricing: Partial<PricingInput> },
 ): Promise<{ readonly version: number }> {
   const result = await atDatabase(() =>
     replacePricing(deps.database, request.tenantId, new Date(), (current) => {
       const next = completePricing({ ...current, ...request.pricing });
-      requirePricing(deps, next);
+      requirePricing(deps, next, request.pricing);
       return next;
     }),
   );
@@ -144,13 +151,20 @@ function completePricing(input: PricingInput): Pricing {
     creditsInline: input.creditsInline ?? null,
     creditsFreeSlugs: input.creditsFreeSlugs ?? null,
     creditsApiUrl: input.creditsApiUrl ?? null,
+    defaultPayee: input.defaultPayee ?? null,
   };
 }
 
-/** What is charged can be quoted, and its credits API may be asked (checked when saved, and again when sent). */
-function requirePricing(deps: Pick<TenantDeps, 'networks'>, pricing: Pricing): void {
-  validatePricing(pricing, deps.networks?.contracts ?? []);
-  const { creditsApiUrl } = pricing;
+/**
+ * What is charged can be quoted, and its credits API may be asked (checked when saved, and again when sent). A price is held against the floor
+ * when it is what is `set`: one that was stored below it does not keep its site from changing anything else.
+ */
+function requirePricing(limits: PricingLimits, pricing: Pricing, set: Partial<PricingInput>): void {
+  validatePricing(pricing, limits.networks?.contracts ?? []);
+  const setsPrice = set.priceUsdc !== undefined || set.citationMultiplier !== undefined;
+  if (setsPrice && limits.priceFloorMicro !== undefined) requireFloor(pricing, limits.priceFloorMicro);
+  const { creditsApiUrl, defaultPayee } = pricing;
+  if (defaultPayee) requireChecksum(defaultPayee.wallet, 'default_payee');
   if (creditsApiUrl === null) return;
   if (!checkOutboundUrl(creditsApiUrl, { allowLoopback: false }).ok || /[?#]/.test(creditsApiUrl)) {
     throw new ServiceError('invalid_parameter', 'credits_api_url: must be an https URL of a public host, without a query', {

@@ -6,6 +6,7 @@ import { MINTABLE_SCOPES, PLANS } from '../../domain/access.ts';
 import { hasControlCharacter } from '../../domain/host.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import { PAYMENT_STATES } from '../../domain/payment/state.ts';
+import type { DefaultPayee } from '../../domain/pricing.ts';
 import type { PageAsked } from '../../services/operations/finds.ts';
 import { MOST_ROWS } from '../../services/operations/finds.ts';
 
@@ -100,6 +101,14 @@ export function parseState(text: string): PaymentState {
   const state = PAYMENT_STATES.find((known) => known === text);
   if (!state) throw new InvalidArgumentError(`One of ${PAYMENT_STATES.join(', ')}.`);
   return state;
+}
+
+/** An author and his wallet, `ann=0x…`, or `none`. */
+export function parsePayee(text: string): DefaultPayee | 'none' {
+  if (text === 'none') return text;
+  const at = text.lastIndexOf('=');
+  if (at < 1) throw new InvalidArgumentError('An author and his wallet, like ann=0x…, or none.');
+  return { authorId: text.slice(0, at), wallet: text.slice(at + 1) };
 }
 
 /** A status of a site. */

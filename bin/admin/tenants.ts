@@ -8,7 +8,7 @@ import { setSiteNetworks } from '../../services/site/networks.ts';
 import { addSiteHost, createSite, setSitePlan, setSiteStatus } from '../../services/site/operated.ts';
 import { changePricing } from '../../services/site/prices.ts';
 import type { PricingInput } from '../../services/tenants.ts';
-import { collect, paged, pageOf, parseId, parseJsonFile, parsePlan, parseStatus } from './options.ts';
+import { collect, paged, pageOf, parseId, parseJsonFile, parsePayee, parsePlan, parseStatus } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
 import { callOf } from './surroundings.ts';
 
@@ -22,12 +22,19 @@ export function tenantCommands({ open, print, operator }: Surroundings): Command
     .option('--origin <url>', "origin of the site's server, https://…")
     .option('--issuer <url>', 'issuer of its licences, an https URL; ours by default')
     .action(async (options) => {
-      const { database } = await open();
+      const { database, config } = await open();
       const { host, plan, owner, origin, issuer } = options;
       const pricing = pricingOf(options) as PricingInput;
       const given = { ownerUserId: owner, originUrl: origin, licenseIssuer: issuer };
       const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-      print(await createSite({ database }, operator(), { hosts: host, plan: plan ?? null, pricing, ...known }));
+      print(
+        await createSite({ database, priceFloorMicro: config.priceFloorMicro }, operator(), {
+          hosts: host,
+          plan: plan ?? null,
+          pricing,
+          ...known,
+        }),
+      );
     });
   tenant
     .command('plan <tenantId> <plan>')
@@ -83,8 +90,9 @@ export function priceCommands({ open, print, operator }: Surroundings): Command 
       if (Object.keys(pricing).length === 0) {
         throw new ServiceError('invalid_parameter', 'price set takes at least one of its options: what is left out stays');
       }
-      const { database } = await open();
-      print(await changePricing({ database }, callOf({ operator }, tenantId), 'price.set', pricing));
+      const { database, config } = await open();
+      const { priceFloorMicro } = config;
+      print(await changePricing({ database, priceFloorMicro }, callOf({ operator }, tenantId), 'price.set', pricing));
     },
   );
   return price;
@@ -119,7 +127,8 @@ function pricingOptions(command: Command, isPriceNeeded = true): Command {
     .option('--prefix <path>', 'article prefix; again for more', collect)
     .option('--free-slug <slug>', 'a free article; again for more', collect)
     .option('--credits <file>', 'JSON file: slug → credits', parseJsonFile)
-    .option('--credits-url <url>', "the site's credits API");
+    .option('--credits-url <url>', "the site's credits API")
+    .option('--default-payee <author=wallet>', 'who is paid for pages that name nobody; none: such pages are free', parsePayee);
 }
 
 function pricingOf(options: Record<string, unknown>): Partial<PricingInput> {
@@ -130,6 +139,7 @@ function pricingOf(options: Record<string, unknown>): Partial<PricingInput> {
     creditsFreeSlugs: options['freeSlug'],
     creditsInline: options['credits'],
     creditsApiUrl: options['creditsUrl'],
+    defaultPayee: options['defaultPayee'] === 'none' ? null : options['defaultPayee'],
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }

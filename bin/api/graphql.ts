@@ -52,7 +52,8 @@ export async function openGraphql(
     statementTimeoutMs: config.graphqlStatementTimeoutMs,
   };
   const networkIds = deps.networks.ids;
-  const settings = { pool, pepper: deps.pepper, temporalUi, networkIds };
+  const { pepper, priceFloorMicro } = deps;
+  const settings = { pool, pepper, temporalUi, networkIds, priceFloorMicro };
   const thread = await openQueryThread({
     start: () => startThread(settings, config.graphqlMemoryMb),
     ...{ log: deps.log, metrics: deps.metrics },

@@ -10,14 +10,14 @@ import { logThrough, serve } from '../../graphql/thread/serve.ts';
 const NICE = 10;
 
 /** All that the thread is told. The pepper shows owners the invitations of their members. */
-export interface ThreadSettings extends Pick<ReaderDeps, 'pepper' | 'temporalUi' | 'networkIds'> {
+export interface ThreadSettings extends Pick<ReaderDeps, 'pepper' | 'temporalUi' | 'networkIds' | 'priceFloorMicro'> {
   readonly pool: Parameters<typeof openReadingDatabase>[0];
 }
 
 // On Linux 0 is the thread that calls: where cores are short, quotes and settlement come first. Elsewhere it is the whole process.
 if (process.platform === 'linux') setPriority(0, NICE);
 if (parentPort === null) throw new Error('this is a thread of the API');
-const { pool, pepper, temporalUi, networkIds } = workerData as ThreadSettings;
+const { pool, ...settings } = workerData as ThreadSettings;
 const reading = await openReadingDatabase(pool);
 const log = logThrough(parentPort);
-serve(parentPort, openEngine({ reading, pepper, temporalUi, networkIds, log, clock: Date.now }, null), () => reading.close());
+serve(parentPort, openEngine({ ...settings, reading, log, clock: Date.now }, null), () => reading.close());

@@ -21,15 +21,30 @@ function pricePayload(name: string) {
   });
 }
 
+const DefaultPayee = builder.inputType('DefaultPayeeInput', {
+  description: 'Who is paid for the pages that name nobody.',
+  fields: (t) => ({
+    authorId: t.string({ required: true, description: 'Who it is, as earnings and statements name the author.' }),
+    wallet: t.string({ required: true, description: 'Where the money goes: 0x and 40 hexadecimal digits.' }),
+  }),
+});
+
 ownerMutation('setPrices', {
-  description: 'Sets what a read costs, how many reads a citation costs, and where credits come from. What is left out stays.',
+  description:
+    'Sets what a read costs, how many reads a citation costs, where credits come from, and who is paid without any. What is left out stays.',
   input: builder.inputType('SetPricesInput', {
     description: 'Prices to set; at least one member.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
-      priceUsdc: t.string({ description: 'USD of a read as a decimal, at most 6 places; "0" makes every page free.' }),
+      priceUsdc: t.string({
+        description: 'USD of a read as a decimal, at most 6 places, the lowest price or more; "0" makes every page free.',
+      }),
       citationMultiplier: t.string({ description: 'How many reads a citation costs, a decimal; null: 5.' }),
       creditsApiUrl: t.string({ description: "The site's credits API, https and without a query; null: none." }),
+      defaultPayee: t.field({
+        type: DefaultPayee,
+        description: 'Who is paid for pages that name nobody, neither inline nor by the credits API; null: such pages are free.',
+      }),
     }),
   }),
   schema: z
@@ -37,6 +52,7 @@ ownerMutation('setPrices', {
       priceUsdc: decimal.optional(),
       citationMultiplier: decimal.nullish(),
       creditsApiUrl: line(2_048).nullish(),
+      defaultPayee: z.object({ authorId: line(200), wallet: line(200) }).nullish(),
     })
     .transform((input) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)))
     .refine((input) => Object.keys(input).length > 0, 'names nothing to set'),

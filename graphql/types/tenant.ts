@@ -1,4 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
+import type { DefaultPayee as Payee } from '../../domain/pricing.ts';
 import { describeTenant } from '../../services/tenantSelf.ts';
 import { ownedTenant } from '../access.ts';
 import { builder } from '../builder.ts';
@@ -7,6 +8,14 @@ import { KeyScope } from '../enums.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import type { Site } from '../site.ts';
 import { siteOf, Tenant } from '../site.ts';
+
+const DefaultPayee = builder.objectRef<Payee>('DefaultPayee').implement({
+  description: 'Who is paid for the pages of a site that name nobody.',
+  fields: (t) => ({
+    authorId: t.exposeString('authorId', { description: 'Who it is, as earnings and statements name the author.' }),
+    wallet: t.exposeString('wallet', { description: 'Where the money goes.' }),
+  }),
+});
 
 const TENANT_READ = { authScopes: { reads: 'tenant.read' }, nullable: true } as const;
 
@@ -28,12 +37,13 @@ Tenant.implement({
     }),
     priceUsdc: t.string({
       ...TENANT_READ,
-      description: 'What a read costs where its credits say nothing else, in USDC. Scope tenant.read.',
+      description:
+        'What a read costs, in USDC: as it is charged, where it was set below the lowest price once. Scope tenant.read.',
       resolve: ({ self }) => self.priceUsdc,
     }),
     citationMultiplier: t.string({
       ...TENANT_READ,
-      description: 'How many times a read a citation costs. Scope tenant.read.',
+      description: 'How many times a read a citation costs; null: 5. Scope tenant.read.',
       resolve: ({ self }) => self.citationMultiplier,
     }),
     articlePrefixes: t.field({
@@ -52,6 +62,12 @@ Tenant.implement({
       ...TENANT_READ,
       description: 'Where authors of pages are asked for. Scope tenant.read.',
       resolve: ({ self }) => self.creditsApiUrl,
+    }),
+    defaultPayee: t.field({
+      ...TENANT_READ,
+      type: DefaultPayee,
+      description: 'Who is paid for pages that name nobody; null: such pages are free. Scope tenant.read.',
+      resolve: ({ self }) => self.defaultPayee,
     }),
     creditsInline: t.string({
       ...TENANT_READ,
@@ -132,7 +148,7 @@ builder.queryType({
 async function findSite(context: GraphqlContext, asked: string | null): Promise<Site | null> {
   const tenantId = siteIdOf(context, asked);
   if (tenantId === null) return null;
-  return siteOf(await describeTenant({ database: context.deps.reading }, tenantId));
+  return siteOf(await describeTenant({ ...context.deps, database: context.deps.reading }, tenantId));
 }
 
 function siteIdOf({ key, owner }: GraphqlContext, asked: string | null): string | null {

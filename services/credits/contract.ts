@@ -19,6 +19,12 @@ export function readCredits(entry: unknown, forbidden: readonly string[]): PageC
   return credits;
 }
 
+/** Refuses a wallet whose checksum (EIP-55) is wrong: invalid_parameter with the place. */
+export function requireChecksum(wallet: string, place: string): void {
+  if (isChecksummed(wallet)) return;
+  throw new ServiceError('invalid_parameter', `${place}: the checksum of a wallet is wrong`, { parameter: place });
+}
+
 interface Contributor {
   readonly authorId: string;
   readonly wallet?: string;
@@ -28,7 +34,7 @@ interface Contributor {
 function requireSound(contributors: readonly Contributor[], above: readonly string[]): void {
   for (const { authorId, wallet, members } of contributors) {
     if (above.includes(authorId)) refuse('an author is credited as a member of himself');
-    if (wallet !== undefined && !isChecksummed(wallet)) refuse('the checksum of a wallet is wrong');
+    if (wallet !== undefined) requireChecksum(wallet, 'credits');
     if (members) requireSound(members, [...above, authorId]);
   }
 }

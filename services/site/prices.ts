@@ -1,16 +1,15 @@
-import type { Networks } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
 import { findPricing } from '../../db/tenants.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Pricing } from '../../domain/pricing.ts';
+import type { PricingLimits } from '../tenants.ts';
 import { setPricing } from '../tenants.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 
-/** What managing a site's prices needs; credits that a network's router would refuse are refused here already. */
-export interface SitePriceDeps {
+/** What managing a site's prices needs. */
+export interface SitePriceDeps extends PricingLimits {
   readonly database: Database;
-  readonly networks?: Pick<Networks, 'contracts'>;
 }
 
 /** The version of the tenant after the change; quotes are made from it from then on. */

@@ -73,6 +73,18 @@ test('a site is created with its price, hosts and key, and sells at once; a pric
   await expect(run('host', 'add', other, 'no host')).rejects.toMatchObject({ code: 'invalid_parameter' });
 });
 
+test('the lowest price holds for operators too, and a default payee is set and taken away', async () => {
+  const tenantId = await createSite('payee.admin.example');
+  await expect(run('price', 'set', tenantId, '--price', '0.0004')).rejects.toMatchObject({ code: 'invalid_parameter' });
+  const wallet = `0x${'d'.repeat(40)}`;
+  const payee = async () =>
+    ((await run('tenant', 'show', tenantId)) as { pricing: { defaultPayee: unknown } }).pricing.defaultPayee;
+  await run('price', 'set', tenantId, '--default-payee', `house=${wallet}`);
+  expect(await payee()).toEqual({ authorId: 'house', wallet });
+  await run('price', 'set', tenantId, '--default-payee', 'none');
+  expect(await payee()).toBeNull();
+});
+
 test('a host may be given as people read it, and stands in the one form that every other door compares', async () => {
   const made = await run(
     ...['tenant', 'create', '--price', '0.001', '--plan', 'studio', '--host', 'Bücher.admin.example'],

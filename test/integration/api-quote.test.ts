@@ -124,13 +124,53 @@ test('parameters that are missing, wrong, repeated or disagree are 400, and a fo
   );
 });
 
-test('a new price is quoted within moments of its edit, and a price below the floor is raised to it', async () => {
+test('a new price is quoted within moments of its edit', async () => {
   const site = await api.site();
   expect((await quote(site.key, { slug: 'solo' })).body.price).toBe(1000);
   await setPricing(api.deps, { tenantId: site.tenantId, pricing: { priceUsdc: '0.0305' } });
   await expect.poll(async () => (await quote(site.key, { slug: 'solo' })).body.price).toBe(30_500);
-  await setPricing(api.deps, { tenantId: site.tenantId, pricing: { priceUsdc: '0.000001', citationMultiplier: '2' } });
-  await expect.poll(async () => (await quote(site.key, { slug: 'solo', kind: 'citation' })).body.price).toBe(1000);
+});
+
+test('a price above 0 and below the floor is refused by name; one that was stored before is charged the floor, and shown so', async () => {
+  const site = await api.site();
+  const { tenantId } = site;
+  const set = (pricing: { priceUsdc?: string; citationMultiplier?: string; creditsFreeSlugs?: string[] }) =>
+    setPricing(api.deps, { tenantId, pricing });
+  const refused = { code: 'invalid_parameter', message: expect.stringContaining('the lowest price is 0.001000 USDC') };
+  await expect(set({ priceUsdc: '0.000999' })).rejects.toMatchObject(refused);
+  await expect(set({ citationMultiplier: '0.5' })).rejects.toMatchObject(refused);
+  await set({ priceUsdc: '0' });
+  await setPricing({ database: api.deps.database }, { tenantId, pricing: { priceUsdc: '0.0005', citationMultiplier: '3' } });
+  await expect.poll(async () => (await quote(site.key, { slug: 'solo', kind: 'citation' })).body.price).toBe(1_500);
+  expect((await quote(site.key, { slug: 'solo' })).body.price).toBe(1_000);
+  const [shown] = (await api.request('/_svc/tenants/self', { key: site.key })).body.tenants;
+  expect([shown.price_usdc, shown.citation_multiplier]).toEqual([0.001, 1.5]);
+  await set({ creditsFreeSlugs: ['about'] });
+});
+
+test('with a default payee every page of the scope that names nobody is sold for him; what is named free stays free', async () => {
+  const site = await api.site();
+  const defaultPayee = { authorId: 'house', wallet: D };
+  await setPricing(api.deps, { tenantId: site.tenantId, pricing: { defaultPayee } });
+  await expect.poll(async () => (await quote(site.key, { slug: 'unknown' })).status).toBe(200);
+  const { body } = await quote(site.key, { slug: 'unknown' });
+  expect(body).toMatchObject({ price: 1000, payees: [{ authorId: 'house', share: 1 }], legs: [{ authorId: 'house' }] });
+  expect(body.payTo.toLowerCase()).toBe(D);
+  expect((await quote(site.key, { slug: 'solo' })).body.payees[0].authorId).toBe('ann');
+  expect((await quote(site.key, { slug: 'free' })).headers.get('x-svc-free-because')).toBe('free_slug');
+  await setPricing(api.deps, { tenantId: site.tenantId, pricing: { defaultPayee: null } });
+  await expect.poll(async () => (await quote(site.key, { slug: 'unknown' })).status).toBe(204);
+});
+
+test.each([
+  ['the zero address', `0x${'0'.repeat(40)}`],
+  ['the token', '0x036CbD53842c5426634e7929541eC2318f3dCF7e'],
+  ['a wrong checksum', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD'],
+  ['no address', '0x1'],
+])('%s cannot be the default payee', async (_, wallet) => {
+  const { tenantId } = await api.site();
+  const set = setPricing(api.deps, { tenantId, pricing: { defaultPayee: { authorId: 'house', wallet } } });
+  await expect(set).rejects.toMatchObject({ code: 'invalid_parameter' });
 });
 
 test('a page whose authors only the credits API knows is 503 with Retry-After, never a guess', async () => {

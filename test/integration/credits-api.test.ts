@@ -63,6 +63,21 @@ test('404 of the credits API is a page that is free for want of authors, `free` 
   expect((await quote('not-free')).status).toBe(503);
 });
 
+test('where the credits API names nobody the default payee is paid, until it names somebody; its `free` stays free', async () => {
+  const { tenantId, quote } = await site({ ...PRICING, defaultPayee: { authorId: 'house', wallet: B } });
+  const paid = async (slug: string) => (await quote(slug)).body.legs?.[0].toAddress.toLowerCase();
+  expect(await paid('unsigned')).toBe(B);
+  await answerWith('given', { free: true });
+  expect((await quote('given')).status).toBe(204);
+  await answerWith('unwell', 'oops', { status: 500 });
+  expect((await quote('unwell')).status).toBe(503);
+  await answerWith('unsigned', PAGE);
+  api.time.offsetMs = 301_000;
+  expect(await paid('unsigned')).toBe(A);
+  const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug: 'unsigned' };
+  expect(api.deps.credits.findPrevious(key)).toBe('none'); // whoever was offered the page for the default payee may still pay him
+});
+
 test('a failing credits API is 503 with Retry-After, never a guess, until it answers', async () => {
   const { quote } = await site();
   await answerWith('broken', 'oops', { status: 500 });

@@ -482,6 +482,8 @@ const BAD: readonly (readonly [string, (world: OwnedWorld) => object, string])[]
   ['setPrices', () => ({ citationMultiplier: '0' }), 'InvalidInput'],
   ['setPrices', () => ({ creditsApiUrl: 'https://169.254.169.254/credits' }), 'InvalidInput'],
   ['setPrices', () => ({ creditsApiUrl: 'http://credits.example.com' }), 'InvalidInput'],
+  ['setPrices', () => ({ priceUsdc: '0.0009' }), 'InvalidInput'],
+  ['setPrices', () => ({ defaultPayee: { authorId: 'house', wallet: '0x1' } }), 'InvalidInput'],
   ['setArticlePrefixes', () => ({ prefixes: ['articles'] }), 'InvalidInput'],
   ['setFreeSlugs', () => ({ slugs: ['a\u0000b'] }), 'InvalidInput'],
   [

@@ -17,6 +17,7 @@ afterAll(() => graph.stop());
 const SETTINGS = `{ tenant {
   gate { mode excludePrefixes includeExtensions seoAllowlist crawlerPolicy { allow charge block } }
   licenceOffering { sellsTraining periodFactors { upToDays factor } } alertEmail articlePrefixes freeSlugs priceUsdc
+  defaultPayee { authorId wallet }
   networks { taken configured } } }`;
 
 async function read(bearer = owner) {
@@ -53,7 +54,8 @@ test('everything an owner sets of gate, offering, alerts and prices is read back
   await change('setAlertAddress', { email: 'alerts@example.com' });
   await change('setArticlePrefixes', { prefixes: ['/news/'] });
   await change('setFreeSlugs', { slugs: ['about'] });
-  await change('setPrices', { priceUsdc: '0.02' });
+  const defaultPayee = { authorId: 'house', wallet: WALLETS[0] };
+  await change('setPrices', { priceUsdc: '0.02', defaultPayee });
   await change('setNetworks', { networks: ['eip155:84532'] });
   expect(await read()).toEqual({
     gate: {
@@ -62,7 +64,13 @@ test('everything an owner sets of gate, offering, alerts and prices is read back
     },
     networks: { taken: ['eip155:84532'], configured: ['eip155:84532'] },
     licenceOffering: { sellsTraining: true, periodFactors },
-    ...{ alertEmail: 'alerts@example.com', articlePrefixes: ['/news/'], freeSlugs: ['about'], priceUsdc: '0.020000' },
+    ...{
+      alertEmail: 'alerts@example.com',
+      articlePrefixes: ['/news/'],
+      freeSlugs: ['about'],
+      priceUsdc: '0.020000',
+      defaultPayee,
+    },
   });
 });
 

@@ -85,6 +85,36 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     test: { file: prices, name: shown },
   },
   {
+    id: 'price-below-the-floor-is-set',
+    rule: 19,
+    bug: 'a price below the lowest is taken, and charged higher than it is shown',
+    edits: [{ file: 'services/tenants.ts', search: 'if (setsPrice && limits', replace: 'if (!setsPrice && limits' }],
+    test: { file: 'test/integration/api-quote.test.ts', name: 'a price above 0 and below the floor is refused by name' },
+  },
+  {
+    id: 'default-payee-for-good',
+    rule: 17,
+    bug: 'a page that was sold for the default payee goes on paying him after its credits API named its authors',
+    edits: [{ file: 'services/quotes.ts', search: '`otherwise $' + '{name}`', replace: 'name' }],
+    test: {
+      file: 'test/unit/default-payee.test.ts',
+      name: 'a page is sold for the default payee while its credits API names nobody',
+    },
+  },
+  {
+    id: 'default-payee-unread',
+    rule: 18,
+    bug: 'the wallet of a default payee is taken with a wrong checksum',
+    edits: [
+      {
+        file: 'services/tenants.ts',
+        search: "if (defaultPayee) requireChecksum(defaultPayee.wallet, 'default_payee');",
+        replace: 'requireChecksum;',
+      },
+    ],
+    test: { file: 'test/integration/api-quote.test.ts', name: 'a wrong checksum cannot be the default payee' },
+  },
+  {
     id: 'offer-while-undecided',
     rule: 15,
     bug: 'a payment that is undecided is answered with an offer, and its buyer signs another',

@@ -77,6 +77,35 @@ test('no price is below the floor, a citation costs its multiplier, and nothing 
   );
 });
 
+test('with a default payee no page of the scope is free for want of authors, whatever is named; without one such a page is never priced', () => {
+  const slug = fc.constantFrom('a', 'b', 'c', 'd');
+  const wallet = `0x${'1'.repeat(40)}` as const;
+  const page = { contributors: [{ authorId: 'ann', wallet: `0x${'2'.repeat(40)}` }] };
+  const pricings = fc.record({
+    priceUsdc: fc.constantFrom('0', '0.001', '2'),
+    citationMultiplier: fc.constant(null),
+    articlePrefixes: fc.constant(null),
+    creditsInline: fc.option(fc.dictionary(slug, fc.constant(page))),
+    creditsFreeSlugs: fc.option(fc.array(slug)),
+    creditsApiUrl: fc.option(fc.constant('https://credits.example')),
+    defaultPayee: fc.option(fc.constant({ authorId: 'house', wallet })),
+  });
+  fc.assert(
+    fc.property(pricings, slug, fc.constantFrom('read' as const, 'citation' as const), (pricing, asked, kind) => {
+      const price = compilePricing(pricing, 1_000n).priceOf(asked, kind);
+      const house = pricing.defaultPayee && { authors: [{ authorId: 'house', wallet }] };
+      const isNamed = Object.hasOwn(pricing.creditsInline ?? {}, asked);
+      const nobody = house ? { kind: 'priced', credits: house } : { kind: 'free', because: 'no_credits' };
+      const asking = { kind: 'credits_api', otherwise: house };
+      const named = { kind: 'priced', credits: { authors: [{ authorId: 'ann' }] } };
+      const sold = isNamed ? named : pricing.creditsApiUrl === null ? nobody : asking;
+      const priced = pricing.priceUsdc === '0' ? { kind: 'free', because: 'no_price' } : sold;
+      const isGiven = pricing.creditsFreeSlugs?.includes(asked) ?? false;
+      expect(price).toMatchObject(isGiven ? { kind: 'free', because: 'free_slug' } : priced);
+    }),
+  );
+});
+
 test('path patterns match as the same pattern written as a regular expression does', () => {
   const piece = fc.constantFrom('/', 'a', 'b', '*', 'ab', '$', '.');
   const pattern = fc.array(piece, { maxLength: 8 }).map((parts) => `/${parts.join('')}`);

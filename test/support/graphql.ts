@@ -103,9 +103,10 @@ export async function startTestGraphql({
   const secretBox = createSecretBox(randomBytes(32));
   const deps = { ...api.deps, outbound, secretBox, oidc: null };
   const temporalUi = { url: 'http://ui', namespace: 'default' };
-  const networkIds = api.deps.networks.ids;
+  const { networks, pepper, priceFloorMicro } = api.deps;
+  const networkIds = networks.ids;
   const reads = { ...api.deps, reading, temporalUi, networkIds };
-  const start = () => startThread({ pool: settings, pepper: api.deps.pepper, temporalUi, networkIds }, 256);
+  const start = () => startThread({ ...{ pepper, priceFloorMicro, temporalUi, networkIds }, pool: settings }, 256);
   const thread = isThreaded ? await openQueryThread({ start, log: api.deps.log }) : null;
   const engines = { ask: thread?.ask ?? openEngine(reads, null), change: openEngine(reads, deps), connections: 2 };
   const door = createGraphqlDoor(deps, engines, { key: null });

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { baseSepoliaNetwork } from '../../chain/presets.ts';
+import { routerAddress } from '../../chain/split.ts';
+import { buildResource } from '../../domain/host.ts';
+import { compilePricing } from '../../domain/pricing.ts';
+import type { KnownCredits } from '../../services/credits/book.ts';
+import { prepareQuote } from '../../services/quotes.ts';
+
+const HOUSE = `0x${'1'.repeat(40)}` as const;
+const ANN = `0x${'2'.repeat(40)}` as const;
+
+test('a page is sold for the default payee while its credits API names nobody, and no longer', () => {
+  const pricing = compilePricing(
+    {
+      ...{ priceUsdc: '0.001', citationMultiplier: null, articlePrefixes: null, creditsInline: null, creditsFreeSlugs: null },
+      creditsApiUrl: 'https://credits.example',
+      defaultPayee: { authorId: 'house', wallet: HOUSE },
+    },
+    1_000n,
+  );
+  const site = { tenantId: 'site', networks: [baseSepoliaNetwork({ rpcUrls: ['http://127.0.0.1:1'], router: routerAddress })] };
+  let known: KnownCredits = 'none';
+  const credits = { find: () => known, findPrevious: () => undefined, load: () => Promise.resolve() };
+  const payTo = () => {
+    const ready = prepareQuote({ credits }, site, pricing, buildResource('a.example', '/page'), 'page', 'read');
+    return typeof ready === 'string' ? ready : ready.terms.payTo;
+  };
+  expect([payTo(), payTo()]).toEqual([HOUSE, HOUSE]);
+  known = { authors: [{ authorId: 'ann', wallet: ANN, weight: 1n, role: 'author' }] };
+  expect(payTo()).toBe(ANN);
+  known = 'free';
+  expect(payTo()).toBe('free_slug');
+});
