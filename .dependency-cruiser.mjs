@@ -132,7 +132,7 @@ export default {
     enhancedResolveOptions: {
       extensions: ['.ts', '.mjs', '.js', '.json'],
       exportsFields: ['exports'],
-      conditionNames: ['node', 'import', 'default'],
+      conditionNames: ['source', 'node', 'import', 'default'],
       mainFields: ['module', 'main', 'types'],
     },
   },

@@ -3,10 +3,14 @@ import { DearestFirst } from './test/support/sequencer.ts';
 
 const files = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
+/** Packages of this repository are tested from their source. */
+const SOURCE = ['source', 'module', 'node', 'development|production'];
+
 /** Two projects, so that tests of pure rules and of contracts start neither a Postgres nor a Temporal. */
 export default defineConfig({
   // One `graphql` for our code and for the packages it is used by, which Node gives its CommonJS build.
-  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+  resolve: { conditions: SOURCE, alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+  ssr: { resolve: { conditions: SOURCE, externalConditions: SOURCE } },
   test: {
     pool: 'forks',
     maxWorkers: 3, // on two cores: much of a fault is waiting for what follows from it

@@ -71,7 +71,11 @@ function findNode() {
  */
 function runScript(node, script, args) {
   // Compiled code is kept from one process to the next, by Node's version and each file's text.
-  const env = { NODE_COMPILE_CACHE: join(MODULES, '.cache', 'node'), ...process.env };
+  const env = {
+    NODE_COMPILE_CACHE: join(MODULES, '.cache', 'node'),
+    ...process.env,
+    NODE_OPTIONS: withSource(process.env.NODE_OPTIONS),
+  };
   const child = spawn(node, [script, ...args], { cwd: ROOT, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   if (process.env.npm_lifecycle_event !== undefined) {
@@ -85,6 +89,11 @@ function runScript(node, script, args) {
     process.kill(process.pid, signal);
     setTimeout(() => process.exit(1), 100);
   });
+}
+
+/** Packages of this repository are run from their source; whoever installs one gets it compiled. */
+function withSource(options = '') {
+  return options.includes('--conditions=source') ? options : `${options} --conditions=source`.trim();
 }
 
 function refuse(error) {

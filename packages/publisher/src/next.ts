@@ -1,0 +1,47 @@
+/**
+ * For Next: `export const proxy = contentSettlement()` in proxy.ts for pages, `export const GET = contentSettlement().route(handler)` for a
+ * route handler. A proxy cannot see the page that Next makes after it; so for whoever pays it asks its own server for it, and the page comes
+ * before the money here, too.
+ */
+import { waitAnswer } from './answers.ts';
+import type { FetchOptions } from './fetch.ts';
+import { follow, contentSettlement as forFetch, seenOf } from './fetch.ts';
+import { createGate } from './gate.ts';
+import type { PublisherOptions } from './options.ts';
+import { openPasses } from './passes.ts';
+import { responseOf } from './soldResponse.ts';
+
+/** What Next hands over beside a request. */
+interface Event {
+  readonly waitUntil?: (work: Promise<unknown>) => void;
+}
+/** Options, and where the site reaches itself: the address of the request unless told. */
+export type NextOptions = PublisherOptions<Request> & { readonly self?: string };
+/** A proxy for pages; `route` wraps a route handler. */
+export type NextProxy = ((request: Request, event?: Event) => Promise<Response | undefined>) & {
+  readonly route: ReturnType<typeof forFetch>;
+};
+
+/** Opens the gate. Throws TypeError for options that cannot be used, at the first request. */
+export function contentSettlement(options: NextOptions = {}): NextProxy {
+  // Next loads this file when it builds, too, where no key may be.
+  const open = () => ({ gate: createGate(options), passes: openPasses(options) });
+  let opened: ReturnType<typeof open> | null = null;
+  const proxy = async (request: Request, event?: Event): Promise<Response | undefined> => {
+    opened ??= open();
+    const { gate, passes } = opened;
+    const seen = seenOf(request);
+    if (gate.passes(seen) || (await passes.isOurs(request))) return undefined;
+    try {
+      const ruling = await gate.rule(seen);
+      if (ruling.act === 'serve' && !ruling.headers) return undefined;
+      return await follow(gate, ruling, request, passes.pageFor);
+    } catch {
+      return responseOf(waitAnswer(undefined)); // the site did not answer itself: nothing was settled
+    } finally {
+      gate.background((work) => event?.waitUntil?.(work));
+    }
+  };
+  const late: FetchOptions = () => options;
+  return Object.assign(proxy, { route: forFetch(late) });
+}
