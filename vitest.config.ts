@@ -1,16 +1,22 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { DearestFirst } from './test/support/sequencer.ts';
 
 const files = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** Packages of this repository are tested from their source. */
-const SOURCE = ['source', 'module', 'node', 'development|production'];
+const sourceOf = (file: string): string => fileURLToPath(new URL(`packages/publisher/src/${file}.ts`, import.meta.url));
 
 /** Two projects, so that tests of pure rules and of contracts start neither a Postgres nor a Temporal. */
 export default defineConfig({
   // One `graphql` for our code and for the packages it is used by, which Node gives its CommonJS build.
-  resolve: { conditions: SOURCE, alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
-  ssr: { resolve: { conditions: SOURCE, externalConditions: SOURCE } },
+  resolve: {
+    alias: [
+      { find: /^graphql$/, replacement: 'graphql/index.js' },
+      { find: /^@content-settlement\/publisher$/, replacement: sourceOf('index') },
+      { find: /^@content-settlement\/publisher\/(\w+)$/, replacement: sourceOf('$1') },
+    ],
+  },
   test: {
     pool: 'forks',
     maxWorkers: 3, // on two cores: much of a fault is waiting for what follows from it

@@ -1,6 +1,6 @@
 /** Sites that sell through the publisher's package: Express, and a fetch handler behind a plain Node server. */
 import type { IncomingMessage, Server } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { contentSettlement as forExpress } from '../../packages/publisher/src/express.ts';
@@ -24,7 +24,16 @@ export interface PublisherSite {
   readonly decisions: PublisherDecision[];
   flush(): Promise<void>;
   get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>;
+  /** Sends a request target as it stands: `fetch` would tidy it up. */
+  raw(target: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<RawAnswer>;
   close(): Promise<void>;
+}
+
+/** An answer as it came. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
 }
 
 type Options = Omit<PublisherOptions<never>, 'classify' | 'kind'>;
@@ -87,12 +96,28 @@ function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage): Req
   return new Request(`http://${headers.host}${url}`, { method, headers: given });
 }
 
-async function listen(server: Server): Promise<Pick<PublisherSite, 'url' | 'get' | 'close'>> {
+async function listen(server: Server): Promise<Pick<PublisherSite, 'url' | 'get' | 'raw' | 'close'>> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
     get: (path, headers = {}, method = 'GET') => fetch(`${url}${path}`, { method, headers, redirect: 'manual' }),
+    raw: (path, headers = {}, method = 'GET') =>
+      new Promise((resolve, reject) => {
+        const asked = send(url, { path, headers, method }, (answer) => {
+          const chunks: Buffer[] = [];
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+          answer.on('error', reject);
+          const all = () => ({
+            status: answer.statusCode ?? 0,
+            headers: answer.headers,
+            body: Buffer.concat(chunks).toString('utf8'),
+          });
+          answer.on('end', () => resolve(all()));
+        });
+        asked.on('error', reject);
+        asked.end();
+      }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
