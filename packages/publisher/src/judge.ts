@@ -70,10 +70,11 @@ export async function judge<Request>(
   }
 }
 
-/** True when the service has to be asked about the path of a request. */
+/** True when the service has to be asked about the path of a request, and for an address that it could not be asked about. */
 export function isScoped(config: SiteConfig | null, request: SiteRequest): boolean {
-  const pathname = config === null ? null : pathnameOf(request.target);
-  return config !== null && pathname !== null && isInScope(config, plainPath(pathname));
+  if (config === null) return false;
+  const pathname = pathnameOf(request.target);
+  return pathname === null || isInScope(config, plainPath(pathname));
 }
 
 /** The page of a request; null when it can have no address. */

@@ -20,13 +20,21 @@ const ALWAYS_OPEN = /^\/(robots\.txt|sitemap\.xml|security\.txt|crawlers\.json|\
 /** A file name's ending, where the site names the endings that are pages. */
 const EXTENSION = /\.[a-z0-9]{1,15}$/i;
 
+/** Scheme and host of a target of the absolute form: servers route by what follows, whatever these say. */
+const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+
+/** A step up or on the spot, which clients resolve before they ask. */
+const DOTS = /(?:\/|%2f|\\|%5c)(?:\.|%2e){1,2}(?:\/|%2f|\\|%5c|$)/i;
+
 /**
- * The pathname of a request target, as sent; null for one that is none, as `*`. A target of the absolute form is taken for its path, and one
- * that begins with two slashes is a path, too.
+ * The pathname of a request target, as sent; null for one that can be no page's, as `*`. A target of the absolute form is taken for its path, of
+ * any scheme and with a host that none could have; one that begins with two slashes is a path, too. One with dot segments is null: whether it is
+ * a page, and which, every server decides by itself.
  */
 export function pathnameOf(target: string): string | null {
-  const text = target.startsWith('/') ? `http://host${target}` : target;
-  return /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).pathname : null;
+  const path = target.replace(AUTHORITY, '').split(/[?#]/, 1)[0] ?? '';
+  const text = `http://host${path}`;
+  return path.startsWith('/') && !DOTS.test(path) && URL.canParse(text) ? new URL(text).pathname : null;
 }
 
 /**

@@ -1,0 +1,66 @@
+/** What a request asks for, as the gate reads it and as the server behind it does: where they differ, a page that is for sale goes out free. */
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import express from 'express';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pathnameOf, plainPath, slugOf } from '../../../packages/publisher/src/core/page.ts';
+import { isScoped } from '../../../packages/publisher/src/judge.ts';
+import type { SiteConfig } from '../../../packages/publisher/src/siteConfig.ts';
+
+let server: Server;
+beforeAll(async () => {
+  const app = express().get('/articles/:slug{/:part}', (request, response) => void response.send(request.params.slug));
+  server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+/** The page that Express sends for a request target, sent as it is; null for none. */
+function servedBy(target: string): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk)).on('error', reject);
+    socket.on('close', () => resolve(text.startsWith('HTTP/1.1 200') ? (text.split('\r\n\r\n')[1] ?? '') : null));
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: alpha.example\r\nConnection: close\r\n\r\n`);
+  });
+}
+
+test.each([
+  '/articles/trio',
+  '/articles/trio?a=/x',
+  '/articles/trio#x',
+  '/articles/tri%6f',
+  '/articles/trio;x',
+  '/articles/trio/',
+  'http://alpha.example/articles/trio',
+  'HTTPS://alpha.example/articles/trio',
+  'http:///articles/trio',
+  'http://h:99999/articles/trio',
+  'ftp://h/articles/trio',
+  'ws://h/articles/trio',
+  'x://h/articles/trio',
+])('a server sends the page of the target %s, and the gate asks for the price of that very page', async (target) => {
+  const served = await servedBy(target);
+  const pathname = pathnameOf(target);
+  expect(pathname === null ? null : slugOf(['/articles/'], plainPath(pathname))).toBe(served);
+  expect(served).not.toBeNull();
+});
+
+test.each(['/articles/trio/..', '/articles/trio/%2e%2E', '/articles/trio/.', 'ftp://h/articles/trio/..'])(
+  'a server sends the page of the target %s, which the service would take for another one: agents do not get it',
+  async (target) => {
+    expect([await servedBy(target), pathnameOf(target)]).toEqual(['trio', null]);
+    const config = { articlePrefixes: ['/articles/'], gateScope: { mode: 'prefixes' } } as unknown as SiteConfig;
+    expect(isScoped(config, { method: 'GET', target, header: () => null, original: null })).toBe(true);
+  },
+);
+
+test.each(['/articles/tr..io', '/articles/..trio', '/articles/trio...', '/?next=/../x', '/articles/trio#/..'])(
+  'dots in the target %s are part of a name',
+  (target) => {
+    expect(pathnameOf(target)).not.toBeNull();
+  },
+);
