@@ -5,11 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { RequestHandler } from 'express';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createPublisher } from '../../examples/publisher/publisher.ts';
 import { runCommand } from '../../packages/publisher/src/cli/run.ts';
+import { contentSettlement } from '../../packages/publisher/src/express.ts';
 import { mintKey, revokeKey } from '../../services/keys.ts';
 import { pepperOf } from '../../services/pepper.ts';
-import { ALPHA_PRICING } from '../support/api.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../support/certificate.ts';
 import type { GatedSite, SiteOptions } from '../support/gated-site.ts';
 import { keepsEverything, magazine, pageOf, serveSite } from '../support/gated-site.ts';
@@ -22,10 +21,12 @@ const PAGE = ['--page', '/articles/trio'];
 let service: TestService;
 /** Sites that are read only: one for all tests. */
 let site: TestSite;
+let gate: RequestHandler;
 let open: { close(): Promise<unknown> }[] = [];
 beforeAll(async () => {
   service = await useTestService();
   site = await service.site();
+  gate = gateOf(site);
 });
 afterEach(async () => {
   await Promise.all(open.map((one) => one.close()));
@@ -37,22 +38,14 @@ const deps = () => ({ database: service.database, pepper: pepperOf(service.secre
 const keyOf = (tenantId: string, prefix: 'svc_live_' | 'svc_test_' = 'svc_live_') =>
   mintKey(deps(), { tenantId, name: 'of this test', scopes: ['tenant.read'], prefix });
 
-/** The gate of a site: people and search engines pass, agents are sold to. */
-function gateOf({ host, key }: Pick<TestSite, 'host' | 'key'>, origin = `https://${host}`): RequestHandler {
-  const publisher = createPublisher({
-    ...{ serviceUrl: service.baseUrl, apiKey: key, origin },
-    render: async (slug) => (Object.keys(ALPHA_PRICING.creditsInline).includes(slug) ? pageOf(slug) : null),
-  });
-  return (request, response, next) => {
-    if (/Chrome\/|Googlebot/.test(request.get('user-agent') ?? '')) return next();
-    if (request.method === 'HEAD') delete request.headers['payment-signature'];
-    response.vary('PAYMENT-SIGNATURE, X-PAYMENT, Authorization, User-Agent');
-    return publisher(request, response, next);
-  };
+/** The gate of a site. */
+function gateOf({ host, key }: Pick<TestSite, 'host' | 'key'>, origin?: string) {
+  const options = { serviceUrl: service.baseUrl, apiKey: key, origin: origin ?? `https://${host}` };
+  return contentSettlement({ ...options, log: () => undefined });
 }
 
-async function openSite(options: SiteOptions = {}, gate = gateOf(site), host = site.host): Promise<GatedSite> {
-  const served = await serveSite(magazine(host, gate, options));
+async function openSite(options: SiteOptions = {}, inFront = gate, host = site.host): Promise<GatedSite> {
+  const served = await serveSite(magazine(host, inFront, options));
   open.push(served);
   return served;
 }
@@ -251,11 +244,16 @@ describe('doctor', () => {
     ]);
   });
 
-  test('finds pages by the sitemap, and tries one that has a price', async () => {
-    const { checks } = await doctor(await openSite({ sitemap: ['free', 'solo', 'trio'] }), []);
-    expect([checks['offer'], checks['free-pages']]).toEqual([
+  test('finds pages by the sitemap, tries one that has a price, and names those that are free for want of authors', async () => {
+    const articles = ['free', 'solo', 'trio', 'orphan'];
+    const well = await doctor(await openSite({ articles, sitemap: ['free', 'solo', 'trio'] }), []);
+    const some = await doctor(await openSite({ articles }), []);
+    const all = await doctor(await openSite({ articles, sitemap: ['orphan'] }), []);
+    expect([well.checks['offer'], ...[well, some, all].map(({ checks }) => checks['free-pages'])]).toEqual([
       expect.stringMatching(/^ok GPTBot gets a 402/),
-      expect.stringMatching(/2 of 3|why/),
+      expect.stringMatching(/^ok 2 of 3/),
+      expect.stringMatching(/^warning 1 of .*\/articles\/orphan/),
+      expect.stringMatching(/^problem 1 of /),
     ]);
   });
 
@@ -297,7 +295,7 @@ describe('selftest', () => {
   test('plays a whole purchase at a site whose gate runs with a test key: page, licence, replay, re-read; nothing else opens', async () => {
     const { token } = await keyOf(site.tenantId, 'svc_test_');
     const served = await openSite({}, gateOf({ host: site.host, key: token }));
-    const argv = ['selftest', '--site', `https://${site.host}`, '--connect-to', served.url, ...PAGE, '--page', '/articles/duo'];
+    const argv = ['selftest', '--connect-to', served.url, ...PAGE, '--page', '/articles/duo']; // of the key's own site
     const { code, text } = await run(argv, token);
     const passed = text.split('\n').flatMap((line) => /^✓ (\S+)/.exec(line)?.[1] ?? []);
     expect(passed).toEqual(['person', 'search', 'offer', 'sign', 'head', 'underpaid', 'pay', 'again', 'reread', 'elsewhere']);

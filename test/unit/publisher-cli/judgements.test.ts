@@ -300,13 +300,13 @@ const price = {
   ownersMicro: 3_000n,
 };
 judges(priceCheck, [
-  ['the same everywhere', price, 'ok', /0\.003 USD/],
+  ['the same everywhere', price, 'ok', /USD 0\.003/],
   ['nothing but the offer', { ...price, crawlerPrice: null, html: null, ownersMicro: null }, 'ok'],
-  ['an old offer', { ...price, offeredMicro: [2_000n] }, 'problem', /offer says 0\.002/],
+  ['an old offer', { ...price, offeredMicro: [2_000n] }, 'problem', /offer says USD 0\.002/],
   ['an old header', { ...price, crawlerPrice: 'USD 0.002' }, 'problem', /crawler-price says "USD 0\.002"/],
   ['a header that is no price', { ...price, crawlerPrice: 'free' }, 'problem', /"free"/],
   ['a page without the price', { ...price, html: '<p>Pay!</p>' }, 'warning'],
-  ["below the service's lowest price", { ...price, ownersMicro: 500n }, 'problem', /0\.0005 USD, buyers are charged 0\.003/],
+  ["below the service's lowest price", { ...price, ownersMicro: 500n }, 'problem', /USD 0\.0005, buyers are charged USD 0\.003/],
   ['not asked', { ...price, quotedMicro: null }, 'unknown'],
   ['no page', { ...price, page: null }, 'unknown'],
 ]);

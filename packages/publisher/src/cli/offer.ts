@@ -45,12 +45,6 @@ export function microOfUsd(text: string): bigint | null {
   return match ? BigInt(`${match[1]}${(match[2] ?? '').padEnd(6, '0')}`) : null;
 }
 
-/** A decimal of USD, exactly, without closing zeros. */
-export function usdOf(micro: bigint): string {
-  const digits = micro.toString().padStart(7, '0');
-  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
-}
-
 /** JSON, or undefined for what is none. */
 export function parseJson(text: string): unknown {
   try {

@@ -6,6 +6,7 @@ export type Wish =
   | { readonly command: 'wrong'; readonly says: string }
   | {
       readonly command: 'doctor' | 'selftest' | 'status';
+      /** Null: not named. */
       readonly site: URL | null;
       readonly connectTo: URL | undefined;
       readonly pages: readonly string[];
@@ -23,16 +24,16 @@ const MAX_PAGES = 5;
 /** What `--help` prints. */
 export const HELP = `Looks after a site that sells its pages with @content-settlement/publisher.
 
-  content-settlement doctor   --site https://alpha.example [--page /articles/x]…
-  content-settlement selftest --site https://alpha.example --page /articles/x
+  content-settlement doctor   [--site https://alpha.example] [--page /articles/x]…
+  content-settlement selftest [--site https://alpha.example] [--page /articles/x]…
   content-settlement status
 
   doctor    asks the site as an agent, a person and a search engine, and says what is wrong
   selftest  buys a page with a test key (svc_test_…): no money moves
   status    says whether the service hears of a gate on each host; for CI
 
-  --site <url>        the public address of the site
-  --page <path>       a page that is for sale; up to ${MAX_PAGES} of them
+  --site <url>        the public address of the site; else the first host of the key's site, by https
+  --page <path>       a page that is for sale, up to ${MAX_PAGES} of them; else some of the sitemap
   --connect-to <url>  ask this server instead, as the proxy in front of the site would
   --service <url>     the service, else SVC_URL
   --json              one JSON object, for machines
@@ -59,7 +60,6 @@ export function readWish(argv: readonly string[], environment: Readonly<Record<s
   const site = addressOf(values.site);
   const connectTo = addressOf(values['connect-to']);
   const service = addressOf(values.service ?? environment['SVC_URL']?.trim());
-  if (command !== 'status' && site === null) return wrong('Name the site: --site https://alpha.example');
   for (const [name, url] of [
     ['--site', site],
     ['--connect-to', connectTo],
@@ -70,7 +70,6 @@ export function readWish(argv: readonly string[], environment: Readonly<Record<s
   const pages = values.page.map(pathOf);
   if (pages.length > MAX_PAGES) return wrong(`At most ${MAX_PAGES} pages.`);
   if (pages.includes(null)) return wrong('--page is a path such as /articles/x, in plain or escaped ASCII.');
-  if (command === 'selftest' && pages.length === 0) return wrong('Name a page to buy: --page /articles/x');
   return {
     command,
     site: site as URL | null,

@@ -10,8 +10,8 @@ import type { Screen } from './screen.ts';
 import { markOf, writeLine, writeRow } from './screen.ts';
 import type { Step } from './selftest.ts';
 import { playPurchase } from './selftest.ts';
+import { readSelf } from './site.ts';
 import { askStatus, showStatus, statusExit } from './status.ts';
-import { openVisitor } from './visitor.ts';
 import { NEEDS_VIEM, openWallet } from './wallet.ts';
 import type { World } from './world.ts';
 import { openWorld } from './world.ts';
@@ -54,19 +54,31 @@ export async function runCommand(surroundings: Surroundings): Promise<ExitCode> 
   return wish.command === 'status' ? status(wish, surroundings) : selftest(wish, surroundings);
 }
 
-async function doctor(order: Order, { screen, now }: Surroundings): Promise<ExitCode> {
-  const { pages, connectTo, isJson, isQuiet } = order;
-  const site = order.site as URL;
+/** The world of a command; null, and a complaint, when nobody says which site it is about. */
+async function worldOf(order: Order, { now, complain }: Surroundings): Promise<{ world: World; budget: Budget } | null> {
+  const { pages, connectTo, apiKey } = order;
   const budget = openBudget();
-  const world = openWorld({
-    site,
-    connectTo,
-    pages,
-    client: clientOf(order, budget),
-    keyKind: kindOf(order.apiKey),
-    budget,
-    now,
-  });
+  const client = clientOf(order, budget);
+  const site = order.site ?? (await firstHost(client));
+  if (site !== null)
+    return { budget, world: openWorld({ site, connectTo, pages, client, keyKind: kindOf(apiKey), budget, now }) };
+  complain('Name the site: --site https://alpha.example (the key does not say).\n');
+  return null;
+}
+
+async function firstHost(client: World['client']): Promise<URL | null> {
+  const self = await client?.self();
+  const [host] = (self?.ok && readSelf(self.body)?.hosts) || [];
+  return host === undefined ? null : URL.parse(`https://${host}`);
+}
+
+async function doctor(order: Order, surroundings: Surroundings): Promise<ExitCode> {
+  const { connectTo, isJson, isQuiet } = order;
+  const { screen } = surroundings;
+  const opened = await worldOf(order, surroundings);
+  if (opened === null) return 2;
+  const { world, budget } = opened;
+  const { site } = world;
   const shown = openShown(screen, isQuiet);
   const tell = (checked: Checked): void => (isJson ? undefined : shown.show(checked));
   if (!isJson && !isQuiet) writeLine(screen, `Looking at ${site.origin}${connectTo ? ` through ${connectTo.origin}` : ''} …`);
@@ -120,32 +132,28 @@ async function status(order: Order, { screen }: Surroundings): Promise<ExitCode>
   return exitCode;
 }
 
-async function selftest(order: Order, { screen, complain, loadSigner }: Surroundings): Promise<ExitCode> {
-  const { isJson, isQuiet, connectTo } = order;
-  const [page = '/', otherPage] = order.pages;
-  if (kindOf(order.apiKey) !== 'test') {
-    complain('selftest takes a test key only (svc_test_…), so that no money can move.\n');
+async function selftest(order: Order, surroundings: Surroundings): Promise<ExitCode> {
+  const { isJson, isQuiet } = order;
+  const { screen, complain, loadSigner } = surroundings;
+  const given = (says: string): ExitCode => {
+    complain(`${says}\n`);
     return 2;
-  }
+  };
+  if (kindOf(order.apiKey) !== 'test') return given('selftest takes a test key only (svc_test_…), so that no money can move.');
   const wallet = await openWallet(loadSigner);
-  if (wallet === null) {
-    complain(`${NEEDS_VIEM}\n`);
-    return 2;
-  }
-  const budget = openBudget();
-  const self = await clientOf(order, budget)?.self();
-  if (!self?.ok) {
-    complain(`The service does not take the key (${self?.status ?? self?.why}): is it right, and are test keys on there?\n`);
-    return 2;
-  }
-  const site = order.site as URL;
-  const visit = openVisitor({ site, connectTo, agentName: async () => 'GPTBot', budget });
+  if (wallet === null) return given(NEEDS_VIEM);
+  const world = (await worldOf(order, surroundings))?.world;
+  if (!world) return 2;
+  const answer = (await world.self())?.answer;
+  if (!answer?.ok) return given(`The service does not take the key (${answer?.status ?? answer?.why}): are test keys on there?`);
+  const page = await world.page();
+  if (page === null) return given('Name a page to buy: --page /articles/x');
   const tell = ({ passed, id, says }: Step): void => {
     if (!isJson && (!passed || !isQuiet)) writeRow(screen, markOf(screen, passed ? 'ok' : 'problem'), id, says);
   };
-  const steps = await playPurchase({ page, otherPage, visit, wallet }, tell);
+  const steps = await playPurchase({ page, otherPage: order.pages[1], visit: world.visit, wallet }, tell);
   const exitCode = steps.every(({ passed }) => passed) ? 0 : 1;
-  if (isJson) writeJson(screen, { command: 'selftest', site: site.origin, page, exitCode, steps });
+  if (isJson) writeJson(screen, { command: 'selftest', site: world.site.origin, page, exitCode, steps });
   else if (!isQuiet) writeLine(screen, exitCode === 0 ? 'The page sells.' : 'The page does not sell as it must.');
   return exitCode;
 }

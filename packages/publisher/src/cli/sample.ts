@@ -1,7 +1,7 @@
 /** Some pages of the site, and what the service says of each: has it a price, and if not, why not. */
+import { isInScope, pathnameOf, plainPath } from '../core/page.ts';
 import type { Robots } from './robotsText.ts';
 import type { GateConfig } from './site.ts';
-import { isInScope } from './site.ts';
 import { pathOn, readSitemap, spread } from './sitemap.ts';
 import type { Reply, Visit } from './visitor.ts';
 import type { Told, World } from './world.ts';
@@ -31,7 +31,9 @@ export async function takeSample(options: {
 }): Promise<Sample> {
   const { site, pages, visit, config, quote } = options;
   const found = await findPages(site, visit, (await options.robots()).robots);
-  const inScope = (found ?? []).filter((path) => !pages.includes(path) && (config === null || isInScope(config, path)));
+  const inScope = (found ?? []).filter(
+    (path) => !pages.includes(path) && (config === null || isInScope(config, plainPath(pathnameOf(path) ?? path))),
+  );
   const chosen = [...pages, ...spread(inScope, Math.max(0, MAX_PAGES - pages.length))].slice(0, MAX_PAGES);
   const looks: Sample['looks'][number][] = [];
   for (const path of chosen) looks.push({ path, verdict: verdictOf(await quote(path)) });

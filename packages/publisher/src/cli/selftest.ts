@@ -1,5 +1,6 @@
 /** `content-settlement selftest`: a whole purchase with a test key, as a stock buyer makes it, and what must not be sold. */
-import { isRecord, parseJson, readOffer, usdOf } from './offer.ts';
+import { dollars } from '../core/usdc.ts';
+import { isRecord, parseJson, readOffer } from './offer.ts';
 import type { Came, Reply, Visit } from './visitor.ts';
 import type { Wallet } from './wallet.ts';
 
@@ -79,9 +80,12 @@ async function findOffer({ visit, page }: Shop) {
   if (!read.ok) return fail(`an agent gets a 402 that cannot be paid: ${read.says}`);
   const [amount = 0n] = read.offer.amountsMicro;
   if (/00[1-6]$/.test(amount.toString())) {
-    fail(`the price of ${usdOf(amount)} USD ends in 001 to 006, which test keys refuse on purpose: set another price`);
+    fail(`the price of ${dollars(amount.toString())} ends in 001 to 006, which test keys refuse on purpose: set another price`);
   }
-  return { says: `an agent is offered the page for ${usdOf(amount)} USD`, value: reply.headers['payment-required'] as string };
+  return {
+    says: `an agent is offered the page for ${dollars(amount.toString())}`,
+    value: reply.headers['payment-required'] as string,
+  };
 }
 
 async function payForHead({ visit, page }: Shop, payment: string) {

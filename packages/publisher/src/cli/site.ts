@@ -1,12 +1,9 @@
 /** What the service knows of the key's site, read from its answers. */
+import type { GateScope, Scope } from '../core/page.ts';
 import { isRecord, listOf } from './offer.ts';
 
 /** What the gate of the site decides by. */
-export interface GateConfig {
-  readonly articlePrefixes: readonly string[];
-  readonly excludePrefixes: readonly string[];
-  /** True: the whole site is in scope, but what is excluded. */
-  readonly isWholeSite: boolean;
+export interface GateConfig extends Scope {
   readonly seoAllowlist: readonly string[];
   readonly policy: Readonly<Record<'allow' | 'charge' | 'block', readonly string[]>>;
 }
@@ -45,21 +42,19 @@ export interface Challenge {
 export function readConfig(body: unknown): GateConfig | null {
   const enforcement = isRecord(body) ? body['enforcement'] : null;
   if (!isRecord(enforcement)) return null;
-  const scope = isRecord(enforcement['gateScope']) ? enforcement['gateScope'] : {};
   const policy = isRecord(enforcement['crawlerPolicy']) ? enforcement['crawlerPolicy'] : {};
   return {
     articlePrefixes: textsOf(enforcement['articlePrefixes']),
-    excludePrefixes: textsOf(scope['excludePrefixes']),
-    isWholeSite: scope['mode'] === 'site',
+    gateScope: scopeOf(enforcement['gateScope']),
     seoAllowlist: textsOf(enforcement['seoAllowlist']),
     policy: { allow: textsOf(policy['allow']), charge: textsOf(policy['charge']), block: textsOf(policy['block']) },
   };
 }
 
-/** True when pages at this path are for sale, if they have a price and authors. */
-export function isInScope(config: GateConfig, path: string): boolean {
-  if (!config.isWholeSite) return config.articlePrefixes.some((prefix) => path.startsWith(prefix) && path.length > prefix.length);
-  return !config.excludePrefixes.some((prefix) => path.startsWith(prefix));
+function scopeOf(scope: unknown): GateScope {
+  if (!isRecord(scope) || scope['mode'] !== 'site') return { mode: 'prefixes' };
+  const [excludePrefixes, extensions] = [textsOf(scope['excludePrefixes']), textsOf(scope['includeExtensions'])];
+  return { mode: 'site', excludePrefixes, ...(extensions.length > 0 ? { includeExtensions: extensions } : {}) };
 }
 
 /** Reads the rows of enforce-status; null when the body is none. */

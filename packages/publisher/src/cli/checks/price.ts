@@ -1,6 +1,7 @@
+import { dollars } from '../../core/usdc.ts';
 import type { Check, Finding } from '../finding.ts';
 import { ok, problem, unknown, warning } from '../finding.ts';
-import { isRecord, microOfUsd, readOffer, usdOf } from '../offer.ts';
+import { isRecord, microOfUsd, readOffer } from '../offer.ts';
 import { looksLikeHtml } from '../world.ts';
 import { noPage } from './offer.ts';
 
@@ -45,18 +46,18 @@ export const priceCheck: Check<Facts> = {
         unknown(`What ${facts.page} costs could not be asked, or it is free.`, 'See the findings about service, key and offer.'),
       ];
     const problems = mismatches(facts, quotedMicro);
-    return problems.length > 0 ? problems : [ok(`The price shown is the price charged: ${usdOf(quotedMicro)} USD.`)];
+    return problems.length > 0 ? problems : [ok(`The price shown is the price charged: ${dollars(quotedMicro.toString())}.`)];
   },
 };
 
 function mismatches({ offeredMicro, crawlerPrice, html, ownersMicro }: Facts, charged: bigint): Finding[] {
-  const price = usdOf(charged);
+  const price = dollars(charged.toString());
   const findings: Finding[] = [];
   const other = offeredMicro.find((micro) => micro !== charged);
   if (other !== undefined) {
     findings.push(
       problem(
-        `The offer says ${usdOf(other)} USD, the service charges ${price}.`,
+        `The offer says ${dollars(other.toString())}, the service charges ${price}.`,
         'Let no cache keep offers or quotes for longer than a minute.',
       ),
     );
@@ -64,16 +65,13 @@ function mismatches({ offeredMicro, crawlerPrice, html, ownersMicro }: Facts, ch
   const header = /^USD (\S+)$/.exec(crawlerPrice ?? '')?.[1];
   if (crawlerPrice !== null && microOfUsd(header ?? '') !== charged) {
     findings.push(
-      problem(
-        `crawler-price says "${crawlerPrice}", the service charges ${price} USD.`,
-        'Let the package alone set this header.',
-      ),
+      problem(`crawler-price says "${crawlerPrice}", the service charges ${price}.`, 'Let the package alone set this header.'),
     );
   }
-  if (html !== null && !html.includes(price)) {
+  if (html !== null && !html.includes(price.slice('USD '.length))) {
     findings.push(
       warning(
-        `The page for browsers does not name the price of ${price} USD.`,
+        `The page for browsers does not name the price of ${price}.`,
         'Let the package make this page, or name the price on yours.',
       ),
     );
@@ -81,7 +79,7 @@ function mismatches({ offeredMicro, crawlerPrice, html, ownersMicro }: Facts, ch
   if (ownersMicro !== null && ownersMicro > 0n && ownersMicro !== charged) {
     findings.push(
       problem(
-        `The owner's price is ${usdOf(ownersMicro)} USD, buyers are charged ${price}.`,
+        `The owner's price is ${dollars(ownersMicro.toString())}, buyers are charged ${price}.`,
         'Set the price again: below the lowest price of the service it is raised.',
       ),
     );

@@ -54,9 +54,15 @@ export function spellingsOf(page: string): readonly string[] {
       : `${name.slice(0, letter.index)}%${name.charCodeAt(letter.index).toString(16)}${name.slice(letter.index + 1)}`;
   const upper = path === path.toUpperCase() ? path.toLowerCase() : path.toUpperCase();
   const closed = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
-  const all = [`${folder}//${name}`, upper, `${folder}/${name.toUpperCase()}`, `${folder}/${escaped}`, closed].map(
-    (one) => one + tail,
-  );
+  const all = [
+    `${folder}//${name}`,
+    upper,
+    `${folder}/${name.toUpperCase()}`,
+    `${folder}/${name.toLowerCase()}`,
+    `${folder}/${escaped}`,
+    closed,
+    `ftp://host.invalid${path}`, // a whole address, which servers route by its path
+  ].map((one) => one + tail);
   return [...new Set(all)].filter((spelling) => spelling !== page && spelling !== tail);
 }
 
