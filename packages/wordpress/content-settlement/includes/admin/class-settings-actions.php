@@ -1,0 +1,109 @@
+<?php
+namespace ContentSettlement;
+
+/** What the buttons of the settings page do. Each: an administrator, a nonce, one change, and back to the page with a sentence. */
+final class Settings_Actions {
+	const ACTIONS = array( 'connect', 'prove', 'sell', 'token', 'send' );
+
+	public static function register(): void {
+		foreach ( self::ACTIONS as $action ) {
+			add_action(
+				'admin_post_' . Settings::PREFIX . $action,
+				static function () use ( $action ): void {
+					if ( ! current_user_can( 'manage_options' ) ) {
+						wp_die( esc_html__( 'You may not change these settings.', 'content-settlement' ), '', array( 'response' => 403 ) );
+					}
+					check_admin_referer( Settings::PREFIX . $action );
+					list( $is_good, $sentence ) = self::$action();
+					set_transient( self::news(), array( $is_good, $sentence ), MINUTE_IN_SECONDS );
+					wp_safe_redirect( Settings_Page::url() );
+					exit;
+				}
+			);
+		}
+	}
+
+	/** What the last button came to, told once: [good, sentence]; null for nothing. */
+	public static function take_news(): ?array {
+		$news = get_transient( self::news() );
+		delete_transient( self::news() );
+		return is_array( $news ) ? $news : null;
+	}
+
+	private static function news(): string {
+		return Settings::PREFIX . 'news_' . get_current_user_id();
+	}
+
+	/** Address and key; the key's field is empty when it stays as it is. */
+	private static function connect(): array {
+		$key = self::text( 'api_key' );
+		if ( '' !== $key && ! preg_match( '/^svc_(live|test)_[A-Za-z0-9_-]{8,200}$/D', $key ) ) {
+			return array( false, __( 'That is no key of the service: it begins with svc_live_. Nothing was saved.', 'content-settlement' ) );
+		}
+		$before = Settings::service_url();
+		if ( ! Settings::save( self::text( 'service_url' ), Settings::post_types(), Settings::closes_side_doors() ) ) {
+			return array( false, __( 'The address of the service has to begin with https://. Nothing was saved.', 'content-settlement' ) );
+		}
+		if ( '' === $key && '' !== $before && Settings::service_url() !== $before ) {
+			// A key goes nowhere but to the service it was entered for.
+			Settings::save_key( '' );
+			return array( false, __( 'The address has changed, so enter the key of that service, too.', 'content-settlement' ) );
+		}
+		if ( '' !== $key ) {
+			Settings::save_key( $key );
+		}
+		return self::try_connection();
+	}
+
+	private static function try_connection(): array {
+		Gate_Config::forget();
+		delete_transient( Breaker::NAME );
+		$answer = Gate_Config::refresh();
+		if ( 200 === $answer['status'] ) {
+			Health::note_success();
+			return array( true, __( 'Connected.', 'content-settlement' ) );
+		}
+		if ( Service_Client::refuses_key( $answer ) ) {
+			return array( false, __( 'The service answers, but does not accept this key. A connection key lasts 30 days; make a new key in your account.', 'content-settlement' ) );
+		}
+		/* translators: %s: what went wrong, technical. */
+		return array( false, sprintf( __( 'Saved, but the service cannot be reached at this address (%s).', 'content-settlement' ), Service_Client::complaint( $answer ) ) );
+	}
+
+	private static function prove(): array {
+		$missing = Host_Proof::prove();
+		if ( '' !== $missing ) {
+			return array( false, $missing );
+		}
+		Gate_Config::forget();
+		/* translators: %s: host name. */
+		return array( true, sprintf( __( '%s is proven to be yours.', 'content-settlement' ), Host_Proof::host() ) );
+	}
+
+	private static function sell(): array {
+		// phpcs:ignore WordPress.Security.NonceVerification -- checked above.
+		$sent  = isset( $_POST['post_types'] ) ? array_map( 'sanitize_key', (array) wp_unslash( $_POST['post_types'] ) ) : array();
+		$types = array_values( array_intersect( $sent, get_post_types( array( 'public' => true ) ) ) );
+		Settings::save( Settings::service_url(), $types, '' !== self::text( 'side_doors' ) );
+		return array( true, __( 'Saved.', 'content-settlement' ) );
+	}
+
+	/** The token is shown once, by the next page; it is kept for that for a minute. */
+	private static function token(): array {
+		$token = Settings::make_credits_token();
+		/* translators: %s: a secret. */
+		return array( true, sprintf( __( 'Copy this token now and enter it at the service; it is not shown again: %s', 'content-settlement' ), $token ) );
+	}
+
+	private static function send(): array {
+		Reports::send_waiting();
+		$left = Reports::count_waiting();
+		/* translators: %d: a number. */
+		return 0 === $left ? array( true, __( 'Everything is sent.', 'content-settlement' ) ) : array( false, sprintf( __( 'The service does not take reports now; %d wait.', 'content-settlement' ), $left ) );
+	}
+
+	private static function text( string $name ): string {
+		// phpcs:ignore WordPress.Security.NonceVerification -- checked above.
+		return isset( $_POST[ $name ] ) && is_string( $_POST[ $name ] ) ? trim( sanitize_text_field( wp_unslash( $_POST[ $name ] ) ) ) : '';
+	}
+}

@@ -1,0 +1,175 @@
+<?php
+namespace ContentSettlement;
+
+/** Settings → Content Settlement: four steps from a key to the first sale, each saying where it stands, and how things go. */
+final class Settings_Page {
+	const SLUG = 'content-settlement';
+
+	public static function register(): void {
+		add_action(
+			'admin_menu',
+			static function (): void {
+				$title = __( 'Content Settlement', 'content-settlement' );
+				add_options_page( $title, $title, 'manage_options', self::SLUG, array( self::class, 'print' ) );
+			}
+		);
+		add_filter(
+			'plugin_action_links_content-settlement/content-settlement.php',
+			static function ( array $links ): array {
+				return array( '<a href="' . esc_url( self::url() ) . '">' . esc_html__( 'Settings', 'content-settlement' ) . '</a>' ) + $links;
+			}
+		);
+	}
+
+	public static function url(): string {
+		return admin_url( 'options-general.php?page=' . self::SLUG );
+	}
+
+	public static function print(): void {
+		if ( ! current_user_can( 'manage_options' ) ) {
+			return;
+		}
+		$facts = Site_Facts::gather();
+		echo '<div class="wrap cs"><h1>' . esc_html__( 'Content Settlement', 'content-settlement' ) . '</h1>';
+		self::print_style();
+		echo '<p class="lead">' . esc_html__( 'AI agents pay the authors of a post each time they read it. People and search engines read as before.', 'content-settlement' ) . '</p>';
+		self::print_news();
+		self::print_summary( $facts );
+		self::print_connection( $facts );
+		self::print_proof( $facts );
+		self::print_authors( $facts );
+		self::print_sale( $facts );
+		self::print_how_it_goes( $facts );
+		echo '</div>';
+	}
+
+	private static function print_news(): void {
+		$news = Settings_Actions::take_news();
+		if ( null !== $news ) {
+			printf( '<div class="notice notice-%s"><p>%s</p></div>', $news[0] ? 'success' : 'error', esc_html( $news[1] ) );
+		}
+	}
+
+	/** One sentence: is it selling, and if not, what is the next thing to do. */
+	private static function print_summary( array $facts ): void {
+		$is_on = null === $facts['next'];
+		printf( '<div class="cs-summary %s"><strong>%s</strong> %s</div>', $is_on ? 'on' : 'off', esc_html( $is_on ? __( 'On.', 'content-settlement' ) : __( 'Not selling yet.', 'content-settlement' ) ), esc_html( $is_on ? $facts['selling'] : $facts['next'] ) );
+	}
+
+	private static function print_connection( array $facts ): void {
+		self::open_step( 1, __( 'Connect to the service', 'content-settlement' ), $facts['connected'] );
+		self::open_form( 'connect' );
+		?>
+		<table class="form-table" role="presentation">
+			<tr><th><label for="cs-url"><?php esc_html_e( 'Address of the service', 'content-settlement' ); ?></label></th>
+				<td><input type="url" class="regular-text" id="cs-url" name="service_url" value="<?php echo esc_attr( Settings::service_url() ); ?>" placeholder="https://" required></td></tr>
+			<tr><th><label for="cs-key"><?php esc_html_e( 'Key', 'content-settlement' ); ?></label></th>
+				<td><input type="password" class="regular-text" id="cs-key" name="api_key" value="" autocomplete="off" placeholder="<?php echo esc_attr( '' === Settings::api_key() ? 'svc_live_…' : __( 'saved; leave empty to keep it', 'content-settlement' ) ); ?>">
+				<p class="description"><?php esc_html_e( 'In your account at the service, choose “Connect WordPress” and copy the key here. That key lasts 30 days: once step 2 is done, replace it by a lasting key with the permission “tenant.read”.', 'content-settlement' ); ?></p></td></tr>
+		</table>
+		<?php
+		self::close_form( __( 'Save and connect', 'content-settlement' ) );
+	}
+
+	private static function print_proof( array $facts ): void {
+		self::open_step( 2, __( 'Prove that this site is yours', 'content-settlement' ), $facts['proven'] );
+		$text = $facts['proven']
+			/* translators: %s: host name. */
+			? __( '%s is connected to your account.', 'content-settlement' )
+			/* translators: %s: host name. */
+			: __( 'The service looks at %s and finds a proof that this plugin puts there. Nothing on your pages changes.', 'content-settlement' );
+		echo '<p>' . esc_html( sprintf( $text, Host_Proof::host() ) ) . '</p>';
+		if ( ! $facts['proven'] ) {
+			self::open_form( 'prove' );
+			self::close_form( __( 'Prove it now', 'content-settlement' ), ! $facts['connected'] );
+		} else {
+			echo '</div>';
+		}
+	}
+
+	private static function print_authors( array $facts ): void {
+		self::open_step( 3, __( 'Tell the service who wrote what', 'content-settlement' ), $facts['has_wallets'] );
+		echo '<p>' . esc_html__( 'Each author enters a wallet in the own profile. A post with several authors is shared out in the box “Payments from AI agents” beside it.', 'content-settlement' ) . '</p><table class="widefat striped cs-authors"><thead><tr><th>' . esc_html__( 'Author', 'content-settlement' ) . '</th><th>' . esc_html__( 'Posts', 'content-settlement' ) . '</th><th>' . esc_html__( 'Wallet', 'content-settlement' ) . '</th></tr></thead>';
+		foreach ( $facts['authors'] as $author ) {
+			printf(
+				'<tr><td><a href="%s">%s</a></td><td>%d</td><td>%s</td></tr>',
+				esc_url( get_edit_user_link( $author['id'] ) ),
+				esc_html( $author['name'] ),
+				(int) $author['posts'],
+				'' === $author['wallet'] ? '<span class="cs-no">' . esc_html__( 'none: these posts are free', 'content-settlement' ) . '</span>' : '<code>' . esc_html( $author['wallet'] ) . '</code>'
+			);
+		}
+		echo '</table><p>' . esc_html__( 'At the service, enter this address as “credits API”. It tells the service which wallets share the payment of a post:', 'content-settlement' ) . '</p>';
+		echo '<p><input type="text" readonly class="large-text code" onfocus="this.select()" value="' . esc_attr( Credits_Api::address() ) . '"></p>';
+		if ( '' !== $facts['credits_problem'] ) {
+			echo '<p class="cs-no">' . esc_html( $facts['credits_problem'] ) . '</p>';
+		}
+		echo '<p>' . esc_html( '' === get_option( Settings::CREDITS_TOKEN, '' ) ? __( 'Anybody may read it now. A token that you also enter at the service keeps others out.', 'content-settlement' ) : __( 'Only the service may read it: a token is set.', 'content-settlement' ) ) . '</p>';
+		self::open_form( 'token' );
+		self::close_form( '' === get_option( Settings::CREDITS_TOKEN, '' ) ? __( 'Make a token', 'content-settlement' ) : __( 'Make a new token', 'content-settlement' ), false, 'secondary' );
+	}
+
+	private static function print_sale( array $facts ): void {
+		self::open_step( 4, __( 'What is sold', 'content-settlement' ), '' !== $facts['example'] );
+		echo '<p class="cs-example">' . esc_html( '' !== $facts['example'] ? $facts['example'] : $facts['no_example'] ) . '</p>';
+		self::open_form( 'sell' );
+		echo '<fieldset><p>' . esc_html__( 'AI agents pay for:', 'content-settlement' ) . '</p>';
+		foreach ( get_post_types( array( 'public' => true ), 'objects' ) as $type ) {
+			if ( 'attachment' !== $type->name ) {
+				printf( '<label class="cs-type"><input type="checkbox" name="post_types[]" value="%s" %s> %s</label>', esc_attr( $type->name ), checked( in_array( $type->name, Settings::post_types(), true ), true, false ), esc_html( $type->labels->name ) );
+			}
+		}
+		printf( '<p><label><input type="checkbox" name="side_doors" value="1" %s> %s</label></p></fieldset>', checked( Settings::closes_side_doors(), true, false ), esc_html__( 'Known AI crawlers get only excerpts from feeds and the REST API (feed readers of people are not affected)', 'content-settlement' ) );
+		self::close_form( __( 'Save', 'content-settlement' ) );
+	}
+
+	private static function print_how_it_goes( array $facts ): void {
+		$health = Health::read();
+		echo '<div class="cs-step"><h2>' . esc_html__( 'How it goes', 'content-settlement' ) . '</h2><table class="widefat striped"><tbody>';
+		$rows = array(
+			array( __( 'The service, about this site', 'content-settlement' ), $facts['enforcement'] ),
+			array( __( 'Free reads while the service was away', 'content-settlement' ), (string) $health['free_reads'] ),
+			array( __( 'Payments that could not be decided at once', 'content-settlement' ), (string) $health['unsettled'] ),
+			array( __( 'Reports that wait to be sent', 'content-settlement' ), (string) Reports::count_waiting() ),
+			array( __( 'Reports that were dropped', 'content-settlement' ), (string) $health['dropped_reports'] ),
+		);
+		if ( '' !== $health['last'] ) {
+			/* translators: %s: a span of time, as in "5 minutes". */
+			$rows[] = array( __( 'Last problem', 'content-settlement' ), $health['last'] . ' (' . sprintf( __( '%s ago', 'content-settlement' ), human_time_diff( $health['at'] ) ) . ')' );
+		}
+		foreach ( $rows as $row ) {
+			printf( '<tr><td>%s</td><td>%s</td></tr>', esc_html( $row[0] ), esc_html( $row[1] ) );
+		}
+		echo '</tbody></table><p class="description">' . esc_html__( 'A page cache that answers before WordPress does would hand paid pages to agents for free: have it leave out the crawlers named in the plugin’s readme.', 'content-settlement' ) . '</p>';
+		self::open_form( 'send' );
+		self::close_form( __( 'Send waiting reports now', 'content-settlement' ), false, 'secondary' );
+	}
+
+	private static function open_step( int $number, string $title, bool $is_done ): void {
+		printf( '<div class="cs-step"><h2><span class="cs-mark %s">%s</span> %s</h2>', $is_done ? 'done' : '', $is_done ? '✓' : (int) $number, esc_html( $title ) );
+	}
+
+	private static function open_form( string $action ): void {
+		printf( '<form method="post" action="%s"><input type="hidden" name="action" value="%s">', esc_url( admin_url( 'admin-post.php' ) ), esc_attr( Settings::PREFIX . $action ) );
+		wp_nonce_field( Settings::PREFIX . $action );
+	}
+
+	/** Ends the form and its step. */
+	private static function close_form( string $label, bool $is_off = false, string $look = 'primary' ): void {
+		submit_button( $label, $look, 'submit', true, $is_off ? array( 'disabled' => 'disabled' ) : array() );
+		echo '</form></div>';
+	}
+
+	private static function print_style(): void {
+		echo '<style>
+.cs { max-width: 54rem; } .cs .lead { font-size: 15px; }
+.cs-summary { padding: .9rem 1.1rem; margin: 1rem 0; border-left: 4px solid #dba617; background: #fcf9e8; font-size: 14px; }
+.cs-summary.on { border-color: #00a32a; background: #edfaef; }
+.cs-step { background: #fff; border: 1px solid #dcdcde; border-radius: 4px; padding: .25rem 1.5rem .75rem; margin: 1rem 0; }
+.cs-step h2 { font-size: 1.15em; } .cs-step .submit { padding: 0; margin: .5rem 0; }
+.cs-mark { display: inline-block; width: 1.7em; height: 1.7em; line-height: 1.7em; margin-right: .4em; border-radius: 50%; text-align: center; color: #fff; background: #787c82; font-size: .85em; }
+.cs-mark.done { background: #00a32a; } .cs-no { color: #b32d2e; } .cs-authors code { font-size: 11px; } .cs-type { margin-right: 1.5em; }
+.cs-example { font-size: 14px; }
+</style>';
+	}
+}

@@ -1,0 +1,91 @@
+<?php
+namespace ContentSettlement;
+
+/** Sends what is not the page: the offer, the refusal, the request to wait. Each ends in output; the caller ends the request. */
+final class Answer {
+	const ALLOWED = 'authorization, payment-signature, x-payment, access-control-expose-headers';
+	const EXPOSED = 'payment-required, payment-response, x-payment-response, x-licence, retry-after, crawler-price, crawler-charged';
+
+	/** What every answer to an agent carries: no cache keeps it, browsers of other sites may read it. */
+	public static function mark(): void {
+		foreach ( array( 'DONOTCACHEPAGE', 'DONOTCACHEOBJECT', 'DONOTMINIFY' ) as $name ) {
+			if ( ! defined( $name ) ) {
+				define( $name, true );
+			}
+		}
+		self::headers(
+			array(
+				'Cache-Control'                 => 'private, no-store',
+				'Vary'                          => 'PAYMENT-SIGNATURE, X-PAYMENT, Authorization, User-Agent',
+				'Access-Control-Allow-Origin'   => '*',
+				'Access-Control-Expose-Headers' => self::EXPOSED,
+			)
+		);
+	}
+
+	/** 402 for both generations of clients, x402 v2 reads the header, v1 the body; a page for whoever looks at it. */
+	public static function offer( array $offer, object $quote, Visit $visit ): void {
+		self::begin( 402 );
+		self::headers( array( 'PAYMENT-REQUIRED' => $offer['header'], 'crawler-price' => 'USD ' . Money::usd( (string) $quote->price ) ) );
+		if ( 'HEAD' === $visit->method ) {
+			return;
+		}
+		if ( $visit->wants_html() ) {
+			header( 'Content-Type: text/html; charset=utf-8' );
+			Offer_Page::print( $quote, (string) ( $offer['body']->error ?? '' ) );
+			return;
+		}
+		header( 'Content-Type: application/json' );
+		echo wp_json_encode( $offer['body'], JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE );
+	}
+
+	/** 503 without an offer: a client that sees one signs, and pays, a second time. */
+	public static function wait( string $seconds ): void {
+		self::begin( 503 );
+		self::headers( array( 'Retry-After' => preg_match( '/^\d{1,5}$/D', $seconds ) ? $seconds : '5', 'Content-Type' => 'text/plain; charset=utf-8' ) );
+		echo 'Please try again shortly, with the same payment.';
+	}
+
+	/** 403 for a crawler that the owner does not want. */
+	public static function refuse(): void {
+		self::begin( 403 );
+		header( 'Content-Type: text/plain; charset=utf-8' );
+		echo 'This site does not serve this crawler.';
+	}
+
+	/** The buyer's receipt as the service wrote it, whatever came of the payment. */
+	public static function receipt( array $answer ): void {
+		foreach ( array( 'payment-response', 'x-payment-response' ) as $name ) {
+			if ( isset( $answer['headers'][ $name ] ) ) {
+				self::headers( array( strtoupper( $name ) => $answer['headers'][ $name ] ) );
+			}
+		}
+	}
+
+	/** The licence and what was charged; the page follows. */
+	public static function sold( object $receipt ): void {
+		self::headers( array( 'x-licence' => (string) $receipt->licenseJws, 'crawler-charged' => 'USD ' . Money::usd( (string) $receipt->chargedMicro ) ) );
+	}
+
+	/** Answers a browser that asks whether it may send payment headers from another site. */
+	public static function preflight(): void {
+		status_header( 204 );
+		self::headers( array( 'Access-Control-Allow-Methods' => 'GET, HEAD', 'Access-Control-Allow-Headers' => self::ALLOWED, 'Access-Control-Max-Age' => '600' ) );
+	}
+
+	/** Headers as given, each on a line of its own; what holds a line break is left out. */
+	public static function headers( array $headers ): void {
+		foreach ( $headers as $name => $value ) {
+			if ( ! preg_match( '/[\r\n]/', $value ) ) {
+				header( "$name: $value" );
+			}
+		}
+	}
+
+	/** A status, without what the page's own making left in the headers. */
+	private static function begin( int $status ): void {
+		array_map( 'header_remove', array( 'Content-Encoding', 'Content-Length', 'ETag', 'Last-Modified', 'Link', 'Location', 'Expires' ) );
+		status_header( $status );
+		self::mark();
+	}
+}

@@ -1,0 +1,62 @@
+<?php
+namespace ContentSettlement;
+
+/**
+ * What to do with a request: a pure rule over plain facts, the same as that of the JavaScript package.
+ *
+ * - serve: the page, to whoever reads free;   - offer: 402 with the price;   - settle: make the page, then take the payment;
+ * - refuse: 403;   - discover: 402 that is never charged (HEAD, a part of a page);   - wait: 503 without an offer.
+ */
+final class Decision {
+	const READS_FREE = array( 'person', 'search', 'allowed' );
+
+	/**
+	 * Facts: who (person, search, allowed, blocked, agent), in_scope, method, is_partial, payment (none, one, two),
+	 * is_licensed, quote (priced, free, away: nobody answers or our key is refused, busy: cannot be priced now). Returns the act, the verdict
+	 * to report or null, and the error for the offer.
+	 */
+	public static function of( array $facts ): array {
+		if ( in_array( $facts['who'], self::READS_FREE, true ) || ! $facts['in_scope'] ) {
+			return self::act( 'serve' );
+		}
+		if ( 'blocked' === $facts['who'] ) {
+			return self::act( 'refuse', 'blocked' );
+		}
+		if ( $facts['is_licensed'] ) {
+			return self::act( 'serve', 'agent-reread' );
+		}
+		if ( 'free' === $facts['quote'] || 'away' === $facts['quote'] ) {
+			return self::act( 'serve', 'served-free' );
+		}
+		return 'busy' === $facts['quote'] ? self::act( 'wait' ) : self::of_priced( $facts );
+	}
+
+	/** A payment is for the whole page, and only GET is sure to make it without doing anything else. */
+	private static function of_priced( array $facts ): array {
+		if ( 'HEAD' === $facts['method'] ) {
+			return self::act( 'discover' );
+		}
+		if ( 'GET' !== $facts['method'] ) {
+			return self::act( 'offer', null, 'Payment required: pay with GET' );
+		}
+		if ( 'none' === $facts['payment'] ) {
+			return self::act( 'offer', 'denied' );
+		}
+		if ( $facts['is_partial'] ) {
+			return self::act( 'discover', null, 'Payment required: only the whole page is sold, ask without Range' );
+		}
+		return 'one' === $facts['payment'] ? self::act( 'settle' ) : self::act( 'offer', null, 'authorization_invalid: two payments in one request' );
+	}
+
+	/** What follows from an answer of verify: the page, a fresh offer, or waiting. Undecided is never an offer: a client signs on each. */
+	public static function after_verify( int $status, string $code ): string {
+		if ( 200 === $status ) {
+			return 'page';
+		}
+		return 402 === $status && 'settlement_pending' !== $code ? 'offer' : 'wait';
+	}
+
+	private static function act( string $act, ?string $verdict = null, string $error = '' ): array {
+		return compact( 'act', 'verdict', 'error' );
+	}
+}

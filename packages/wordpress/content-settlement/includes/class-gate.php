@@ -1,0 +1,120 @@
+<?php
+namespace ContentSettlement;
+
+/**
+ * In front of every page: finds out who asks and what to do, and does it. A page that is sold is made first, into a buffer; the payment is
+ * settled at the end of the request, before the first byte is sent, and only if the page is there.
+ */
+final class Gate {
+	public static function register(): void {
+		add_action( 'template_redirect', array( self::class, 'on_page' ), 1 );
+	}
+
+	/** Runs before any template, redirect or plugin that makes the page by itself. */
+	public static function on_page(): void {
+		$post = self::page_in_question();
+		if ( null === $post || ! Settings::is_complete() ) {
+			return;
+		}
+		$visit    = Visit::now();
+		$resource = get_permalink( $post );
+		if ( $visit->is_preflight() ) {
+			Answer::mark();
+			Answer::preflight();
+			exit;
+		}
+		list( $who, $reason ) = self::classify( $visit, Gate_Config::kept() );
+		if ( in_array( $who, Decision::READS_FREE, true ) ) {
+			return;
+		}
+		self::on_agent( $visit, $resource, $reason );
+	}
+
+	/** The published post or page that is asked for, as a page: no feed, embed, preview or form for a password. */
+	private static function page_in_question(): ?\WP_Post {
+		if ( ! is_singular( Settings::post_types() ) || is_feed() || is_embed() || is_trackback() || is_preview() ) {
+			return null;
+		}
+		$post = get_queried_object();
+		return $post instanceof \WP_Post && Page_Address::is_for_sale( $post ) ? $post : null;
+	}
+
+	/** Who asks: the site's own word (filter), whoever has logged in, then the lists. */
+	public static function classify( Visit $visit, array $policy ): array {
+		/**
+		 * The site's own classifier: 'human', 'agent' or 'search'; anything else leaves it to the lists.
+		 *
+		 * @param string|null $who        Null.
+		 * @param string      $user_agent As sent.
+		 */
+		$named = apply_filters( 'content_settlement_classify', null, $visit->user_agent );
+		$known = array( 'human' => 'person', 'agent' => 'agent', 'search' => 'search' );
+		if ( is_string( $named ) && isset( $known[ $named ] ) ) {
+			return array( $known[ $named ], 'site_classifier' );
+		}
+		if ( is_user_logged_in() ) {
+			return array( 'person', 'person' );
+		}
+		return Classifier::judge( $visit->user_agent, $policy, $visit->is_paying() );
+	}
+
+	private static function on_agent( Visit $visit, string $resource, string $reason ): void {
+		$policy = Gate_Config::fresh();
+		$path   = Page_Address::path_of( $resource );
+		$slug   = (string) Page_Address::slug_of( $policy['articlePrefixes'] ?? array( '/' ), $path );
+		$facts  = array(
+			'who'         => self::classify( $visit, $policy )[0],
+			'in_scope'    => Gate_Config::covers( $policy, $path ),
+			'method'      => $visit->method,
+			'is_partial'  => $visit->is_partial,
+			'payment'     => $visit->payments,
+			'is_licensed' => false,
+			'quote'       => 'free',
+		);
+		$quote  = array( 'state' => 'free' );
+		if ( 'agent' === $facts['who'] && $facts['in_scope'] && '' !== $slug ) {
+			$issuer               = (string) ( $policy['licenseIdentity'] ?? '' );
+			$facts['is_licensed'] = '' !== $visit->licence && Licences::open( $visit->licence, $resource, $slug, $issuer );
+			$quote                = $facts['is_licensed'] ? $quote : Quotes::of( $resource );
+			$facts['quote']       = $quote['state'];
+		}
+		$decision = Decision::of( $facts );
+		if ( 'away' === $quote['state'] ) {
+			$reason = 'service_away';
+			Health::note_free_read( $quote['why'] );
+		}
+		if ( null !== $decision['verdict'] ) {
+			Reports::add( $decision['verdict'], $resource, $slug, $reason, $visit->user_agent, $quote['quote']->price ?? null );
+		}
+		/**
+		 * What was decided about an agent's request.
+		 *
+		 * @param array  $decision act and verdict.
+		 * @param string $resource The page.
+		 */
+		do_action( 'content_settlement_decision', $decision, $resource );
+		self::carry_out( $decision, $visit, new Sale( $visit, $resource, $slug, $reason, $quote ) );
+	}
+
+	private static function carry_out( array $decision, Visit $visit, Sale $sale ): void {
+		switch ( $decision['act'] ) {
+			case 'serve':
+				if ( null !== $decision['verdict'] ) {
+					Answer::mark();
+				}
+				return;
+			case 'settle':
+				$sale->begin();
+				return;
+			case 'refuse':
+				Answer::refuse();
+				break;
+			case 'wait':
+				Answer::wait( '5' );
+				break;
+			default:
+				$sale->offer( $decision['error'] );
+		}
+		exit;
+	}
+}

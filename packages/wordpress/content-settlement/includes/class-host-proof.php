@@ -1,0 +1,92 @@
+<?php
+namespace ContentSettlement;
+
+/** Proves to the service that this site is ours: asks for a challenge, serves its token, has it checked. */
+final class Host_Proof {
+	const TOKEN = Settings::PREFIX . 'challenge';
+	const PATH  = '/.well-known/svc-challenge';
+	/** The service looks at the site while it answers. */
+	const SECONDS = 20;
+
+	public static function register(): void {
+		add_action( 'parse_request', array( self::class, 'serve' ), 0 );
+	}
+
+	/** This site's host name, as the service knows it. */
+	public static function host(): string {
+		return strtolower( (string) wp_parse_url( home_url(), PHP_URL_HOST ) );
+	}
+
+	/** Answers the service's look, and 404 for tokens that are not ours. */
+	public static function serve(): void {
+		// phpcs:ignore WordPress.Security.ValidatedSanitizedInput -- compared, never printed.
+		$path = (string) wp_parse_url( wp_unslash( $_SERVER['REQUEST_URI'] ?? '' ), PHP_URL_PATH );
+		if ( self::PATH !== $path && 0 !== strpos( $path, self::PATH . '/' ) ) {
+			return;
+		}
+		$token = (string) get_option( self::TOKEN, '' );
+		$asked = substr( $path, strlen( self::PATH ) + 1 );
+		Answer::mark();
+		if ( '' === $token || ( self::PATH !== $path && ! hash_equals( $token, $asked ) ) ) {
+			status_header( 404 );
+			exit;
+		}
+		status_header( 200 );
+		header( 'Content-Type: text/plain; charset=utf-8' );
+		echo esc_html( $token );
+		exit;
+	}
+
+	/** Opens the challenge and has it checked at once. Returns '' when the site is proven, else what is missing, as a sentence. */
+	public static function prove(): string {
+		$opened = Service_Client::post( '/_svc/verify-host', array( 'host' => self::host(), 'method' => 'well-known' ), self::SECONDS );
+		if ( 409 === $opened['status'] ) {
+			$is_ours = 'host_already_added' === ( $opened['body']->error ?? '' );
+			return $is_ours ? '' : __( 'This address is already connected to another account of the service.', 'content-settlement' );
+		}
+		if ( 403 === $opened['status'] ) {
+			return self::is_proven() ? '' : __( 'This key may not connect a site. Use the connection key that the service made for WordPress.', 'content-settlement' );
+		}
+		if ( 201 !== $opened['status'] ) {
+			return self::in_words( Service_Client::complaint( $opened ) );
+		}
+		update_option( self::TOKEN, (string) $opened['body']->challenge->token, false );
+		return self::check();
+	}
+
+	/** Has the service look now. */
+	public static function check(): string {
+		$checked = Service_Client::post( '/_svc/verify-host/check', array( 'host' => self::host() ), self::SECONDS );
+		if ( 200 === $checked['status'] ) {
+			return '';
+		}
+		$reason = (string) ( $checked['body']->reason ?? '' );
+		return self::in_words( '' === $reason ? Service_Client::complaint( $checked ) : $reason );
+	}
+
+	/** Whether the service counts this host as ours. */
+	public static function is_proven(): bool {
+		$self = Service_Client::get( '/_svc/tenants/self' );
+		foreach ( $self['body']->tenants ?? array() as $tenant ) {
+			if ( in_array( self::host(), $tenant->hosts ?? array(), true ) ) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private static function in_words( string $reason ): string {
+		$known = array(
+			'timeout'         => __( 'The service could not reach this site in time.', 'content-settlement' ),
+			'redirect'        => __( 'The site redirects the address of the proof. Let /.well-known/ through without a redirect.', 'content-settlement' ),
+			'tls_error'       => __( 'The site has no valid certificate for https.', 'content-settlement' ),
+			'blocked_address' => __( 'The site’s name leads to an address that is not public.', 'content-settlement' ),
+			'wrong_token'     => __( 'Something else answers at /.well-known/svc-challenge: a cache, or another plugin.', 'content-settlement' ),
+			'not_verified'    => __( 'The proof was not found at /.well-known/svc-challenge. Does the web server keep /.well-known/ from WordPress?', 'content-settlement' ),
+			'dns_mismatch'    => __( 'This site was proven before and lost it. For three days only a DNS record proves it: ask your administrator.', 'content-settlement' ),
+			'host_taken'      => __( 'This address is already connected to another account of the service.', 'content-settlement' ),
+		);
+		/* translators: %s: a reason code of the service. */
+		return $known[ $reason ] ?? sprintf( __( 'The service says: %s', 'content-settlement' ), $reason );
+	}
+}

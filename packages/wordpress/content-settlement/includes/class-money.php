@@ -1,0 +1,12 @@
+<?php
+namespace ContentSettlement;
+
+/** Amounts are whole micro-USDC; decimals are for people and for headers that advertise. */
+final class Money {
+	/** 3000 → '0.003': every digit that is there, none rounded. */
+	public static function usd( string $micro ): string {
+		$digits   = str_pad( ltrim( $micro, '0' ), 7, '0', STR_PAD_LEFT );
+		$fraction = rtrim( substr( $digits, -6 ), '0' );
+		return substr( $digits, 0, -6 ) . ( '' === $fraction ? '' : '.' . $fraction );
+	}
+}

@@ -1,0 +1,118 @@
+<?php
+namespace ContentSettlement;
+
+/**
+ * What a page costs: kept for 60 s, and for 600 s while the service is away or somebody else asks already; a quote's own token names its
+ * price, so that an old one charges nobody wrongly.
+ */
+final class Quotes {
+	const FRESH = 60;
+	const STALE = 600;
+	/** A lock that its owner did not give back is anybody's after this long, seconds. */
+	const LOCK = 5;
+
+	/** state: priced, free, away or busy; quote: the service's object without the offer; offer: header and body. */
+	public static function of( string $resource ): array {
+		$name = Settings::PREFIX . 'quote_' . md5( $resource );
+		$kept = get_transient( $name );
+		$age  = is_array( $kept ) ? time() - $kept['at'] : PHP_INT_MAX;
+		if ( $age <= self::FRESH && self::is_alive( $kept ) ) {
+			return self::read( $kept );
+		}
+		$is_usable = $age <= self::STALE && self::is_alive( $kept );
+		if ( Breaker::is_open() ) {
+			return $is_usable ? self::read( $kept ) : self::away( 'the service has failed several times; it is asked again in a few seconds' );
+		}
+		$has_lock = self::lock( $name );
+		if ( ! $has_lock && $is_usable ) {
+			return self::read( $kept );
+		}
+		$answer = Service_Client::get( '/_svc/quote?build=402&resource=' . rawurlencode( $resource ) );
+		if ( $has_lock ) {
+			self::unlock( $name );
+		}
+		Breaker::note( ! Service_Client::is_away( $answer ) );
+		if ( 200 === $answer['status'] || 204 === $answer['status'] ) {
+			$json = 200 === $answer['status'] ? wp_json_encode( $answer['body'] ) : '';
+			$kept = array( 'at' => time(), 'json' => $json, 'until' => (int) ( ( $answer['body']->expiresAt ?? 0 ) / 1000 ) );
+			set_transient( $name, $kept, self::STALE );
+			Health::note_success();
+			return self::read( $kept );
+		}
+		if ( Service_Client::refuses_key( $answer ) ) {
+			Health::note_refused_key( Service_Client::complaint( $answer ) );
+		}
+		if ( $is_usable ) {
+			return self::read( $kept );
+		}
+		$is_away = Service_Client::is_away( $answer ) || Service_Client::refuses_key( $answer );
+		return $is_away ? self::away( Service_Client::complaint( $answer ) ) : array( 'state' => 'busy' );
+	}
+
+	/** The same, asked for anew: a payment was refused, and the price may be another one by now. */
+	public static function renewed( string $resource ): array {
+		$name = Settings::PREFIX . 'quote_' . md5( $resource );
+		$kept = get_transient( $name );
+		if ( is_array( $kept ) ) {
+			$kept['at'] = min( $kept['at'], time() - self::FRESH - 1 );
+			set_transient( $name, $kept, self::STALE );
+		}
+		return self::of( $resource );
+	}
+
+	/** An offer that says why the last payment was not taken, in both of its forms. */
+	public static function with_error( array $offer, string $error ): array {
+		// phpcs:disable WordPress.PHP.DiscouragedPHPFunctions -- the header is base64 by its standard.
+		$v2          = json_decode( (string) base64_decode( $offer['header'] ) );
+		$v2->error   = substr( (string) preg_replace( '/[^\x20-\x7e]/', '?', $error ), 0, 200 );
+		$body        = clone $offer['body'];
+		$body->error = $v2->error;
+		return array( 'header' => base64_encode( (string) wp_json_encode( $v2, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE ) ), 'body' => $body );
+		// phpcs:enable
+	}
+
+	private static function read( array $kept ): array {
+		if ( '' === $kept['json'] ) {
+			return array( 'state' => 'free', 'why' => '' );
+		}
+		$quote = json_decode( $kept['json'] );
+		$offer = self::offer_of( $quote );
+		unset( $quote->x402 );
+		return array( 'state' => 'priced', 'quote' => $quote, 'offer' => $offer );
+	}
+
+	private static function offer_of( object $quote ): array {
+		return array( 'header' => (string) $quote->x402->header, 'body' => $quote->x402->body );
+	}
+
+	private static function is_alive( $kept ): bool {
+		return '' === $kept['json'] || time() < $kept['until'];
+	}
+
+	private static function away( string $why ): array {
+		return array( 'state' => 'away', 'why' => $why );
+	}
+
+	/** One asker at a time; INSERT IGNORE is the one write of WordPress' tables that says who was first. */
+	private static function lock( string $name ): bool {
+		global $wpdb;
+		$lock = $name . '_lock';
+		if ( wp_using_ext_object_cache() ) {
+			return wp_cache_add( $lock, 1, 'content-settlement', self::LOCK );
+		}
+		// phpcs:disable WordPress.DB.DirectDatabaseQuery
+		$wpdb->query( $wpdb->prepare( "DELETE FROM $wpdb->options WHERE option_name = %s AND option_value < %d", $lock, time() - self::LOCK ) );
+		return 1 === $wpdb->query( $wpdb->prepare( "INSERT IGNORE INTO $wpdb->options (option_name, option_value, autoload) VALUES (%s, %d, 'no')", $lock, time() ) );
+		// phpcs:enable
+	}
+
+	private static function unlock( string $name ): void {
+		global $wpdb;
+		if ( wp_using_ext_object_cache() ) {
+			wp_cache_delete( $name . '_lock', 'content-settlement' );
+			return;
+		}
+		// phpcs:ignore WordPress.DB.DirectDatabaseQuery
+		$wpdb->delete( $wpdb->options, array( 'option_name' => $name . '_lock' ) );
+	}
+}

@@ -1,0 +1,86 @@
+<?php
+namespace ContentSettlement;
+
+/** What the owner has set. The API key is an option of its own, which is not loaded with every page and is never shown again. */
+final class Settings {
+	/** Every option and transient of the plugin begins with it; uninstalling removes by it. */
+	const PREFIX = 'content_settlement_';
+
+	const MAIN = self::PREFIX . 'settings';
+	const KEY  = self::PREFIX . 'api_key';
+	/** SHA-256 of the token the service shows when it asks who wrote a post; the token itself is nowhere. */
+	const CREDITS_TOKEN = self::PREFIX . 'credits_token';
+
+	/** The service's address without a closing slash; '' until it is set. */
+	public static function service_url(): string {
+		return (string) ( self::all()['service_url'] ?? '' );
+	}
+
+	/** The publisher key; '' until it is set. */
+	public static function api_key(): string {
+		return (string) get_option( self::KEY, '' );
+	}
+
+	/** Whether the plugin has what it needs; until then it changes nothing on the site. */
+	public static function is_complete(): bool {
+		return '' !== self::service_url() && '' !== self::api_key();
+	}
+
+	/** Names of the post types that are sold. */
+	public static function post_types(): array {
+		$types = self::all()['post_types'] ?? array( 'post' );
+		return array_values( array_filter( (array) $types, 'is_string' ) );
+	}
+
+	/** Whether named AI crawlers get excerpts from feeds and the REST API, where the whole text would be free. */
+	public static function closes_side_doors(): bool {
+		return (bool) ( self::all()['side_doors'] ?? true );
+	}
+
+	/** Keeps what the settings page sent; null when the address is none that may be called. */
+	public static function save( string $service_url, array $post_types, bool $side_doors ): bool {
+		$url = self::clean_address( $service_url );
+		if ( null === $url ) {
+			return false;
+		}
+		update_option( self::MAIN, array( 'service_url' => $url ) + compact( 'post_types', 'side_doors' ) );
+		return true;
+	}
+
+	/** Keeps a key; it is read only where the service is called. */
+	public static function save_key( string $key ): void {
+		delete_option( self::KEY );
+		add_option( self::KEY, $key, '', false );
+	}
+
+	/** Makes the token of the credits API anew and returns it, the only time it can be seen. */
+	public static function make_credits_token(): string {
+		$token = 'wpc_' . bin2hex( random_bytes( 24 ) );
+		delete_option( self::CREDITS_TOKEN );
+		add_option( self::CREDITS_TOKEN, hash( 'sha256', $token ), '', false );
+		return $token;
+	}
+
+	/**
+	 * An address the server may be sent to: https anywhere, http to this machine alone (the sandbox), no credentials, query or path
+	 * tricks. Null for everything else.
+	 */
+	public static function clean_address( string $text ): ?string {
+		$parts = wp_parse_url( trim( $text ) );
+		if ( ! is_array( $parts ) || empty( $parts['host'] ) || array_intersect_key( $parts, array_flip( array( 'user', 'pass', 'query', 'fragment' ) ) ) ) {
+			return null;
+		}
+		$scheme   = strtolower( $parts['scheme'] ?? '' );
+		$is_local = in_array( strtolower( $parts['host'] ), array( '127.0.0.1', 'localhost', '[::1]' ), true );
+		if ( 'https' !== $scheme && ! ( 'http' === $scheme && $is_local ) ) {
+			return null;
+		}
+		$port = isset( $parts['port'] ) ? ':' . $parts['port'] : '';
+		return $scheme . '://' . strtolower( $parts['host'] ) . $port . untrailingslashit( $parts['path'] ?? '' );
+	}
+
+	private static function all(): array {
+		$stored = get_option( self::MAIN, array() );
+		return is_array( $stored ) ? $stored : array();
+	}
+}

@@ -1,0 +1,431 @@
+/** The plugin from its settings page to sales on chain, and every way in which the service can be away. */
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
+import { newPrivateKey } from '../../bin/serviceSecrets.ts';
+import { checksumAddress } from '../../chain/offer.ts';
+import type { Address } from '../../domain/legs.ts';
+import { buyPage } from '../../examples/buyer/buyer.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import { setEnforcement } from '../../services/enforcement.ts';
+import { WALLETS } from '../support/api.ts';
+import { payFor } from '../support/buying.ts';
+import { balancesOf } from '../support/shop.ts';
+import type { Browser } from './support/browser.ts';
+import { logIn } from './support/browser.ts';
+import { ADMIN, HOST } from './support/wordpress.ts';
+import type { World } from './support/world.ts';
+import { startWorld } from './support/world.ts';
+
+const [ANN, BOB, GUEST] = WALLETS.map((wallet) => checksumAddress(wallet as Address)) as [string, string, string];
+const PERSON = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+const AGENT = 'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)';
+const SETTINGS = '/wp-admin/options-general.php?page=content-settlement';
+
+let world: World;
+let admin: Browser;
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { database } = world.service;
+  await setEnforcement(
+    { database },
+    {
+      tenantId: world.site.tenantId,
+      settings: {
+        gateScope: { mode: 'prefixes' },
+        seoAllowlist: ['googlebot'],
+        crawlerPolicy: { allow: ['friendbot'], charge: [], block: ['badbot'] },
+      },
+    },
+  );
+  await writePosts();
+  admin = await logIn(world.wordpress, ADMIN.user, ADMIN.password);
+});
+
+afterAll(() => world?.stop());
+
+/** Three authors and what they wrote, one post a case; permalinks under /stories/. */
+async function writePosts(): Promise<void> {
+  await world.wordpress.php(`
+    global $wp_rewrite;
+    $wp_rewrite->set_permalink_structure( '/stories/%postname%/' );
+    $wp_rewrite->flush_rules();
+    update_option( 'posts_per_rss', 50 );
+    wp_update_user( array( 'ID' => 1, 'user_nicename' => 'editor' ) );
+    $ids = array();
+    foreach ( array( 'ann', 'bob', 'cyd' ) as $name ) {
+      $ids[ $name ] = wp_insert_user( array( 'user_login' => $name, 'user_pass' => "$name has a password", 'user_email' => "$name@example.com", 'display_name' => ucfirst( $name ), 'role' => 'author' ) );
+    }
+    $posts = array( 'two' => 'ann', 'alone' => 'ann', 'unpaid' => 'cyd', 'given' => 'ann', 'breaks' => 'ann', 'gone' => 'ann', 'blank' => 'ann', 'lets-go' => 'ann', 'слово' => 'ann', 'guests' => 'ann', 'later' => 'ann' );
+    foreach ( $posts as $title => $author ) {
+      $posts[ $title ] = wp_insert_post( array( 'post_title' => 'two' === $title ? 'By two & for all' : $title, 'post_name' => $title, 'post_content' => "The whole text of $title.", 'post_excerpt' => "Short $title.", 'post_status' => 'publish', 'post_author' => $ids[ $author ] ) );
+    }
+    ContentSettlement\\Credits::store( $posts['two'], array( $ids['ann'] => 2, $ids['bob'] => 1 ), false );
+    ContentSettlement\\Credits::store( $posts['given'], array(), true );
+    update_post_meta( $posts['guests'], 'test_coauthors', array( $ids['bob'], array( 'ID' => $posts['alone'], 'user_nicename' => 'visitor', 'display_name' => 'A visitor', 'linked_account' => '' ) ) );
+    update_post_meta( $posts['alone'], 'content_settlement_wallet', '${GUEST}' );
+  `);
+}
+
+interface Buyer {
+  readonly privateKey: `0x${string}`;
+  readonly address: Address;
+}
+
+async function newBuyer(): Promise<Buyer> {
+  const privateKey = newPrivateKey();
+  const address = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
+  await mintUsdc(world.service.chain.rpcUrl, address, 100_000n);
+  return { privateKey, address };
+}
+
+const pageOf = (slug: string): string => `${world.wordpress.url}/stories/${encodeURIComponent(slug)}/`;
+
+/** A request, its answer with the text read. */
+async function ask(slug: string, headers: Record<string, string> = {}, init: RequestInit = {}) {
+  const response = await fetch(pageOf(slug), { redirect: 'manual', ...init, headers: { 'user-agent': AGENT, ...headers } });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** A signed payment for the offer of a page. */
+async function payment(slug: string, buyer: Buyer): Promise<string> {
+  const url = `${world.service.baseUrl}/_svc/quote?resource=${encodeURIComponent(`https://${HOST}/stories/${slug}/`)}`;
+  const quote = await fetch(url, { headers: { authorization: `Bearer ${world.site.key}` } });
+  return payFor(privateKeyToAccount(buyer.privateKey), (await quote.json()) as Parameters<typeof payFor>[1]);
+}
+
+/** Forgets what the plugin remembers of prices, licences and failures. */
+async function forget(): Promise<void> {
+  await world.wordpress.php(
+    `global $wpdb; $wpdb->query( "DELETE FROM $wpdb->options WHERE option_name LIKE '%transient%content_settlement%'" );`,
+  );
+}
+
+/** Verdicts in the service's own audit, the newest last. */
+async function verdicts(slug: string): Promise<string[]> {
+  const rows = await world.service.database.query<{ verdict: string }>(
+    'select verdict from observation where tenant_id = $1 and slug = $2 order by at',
+    [world.site.tenantId, slug],
+  );
+  return rows.map(({ verdict }) => verdict);
+}
+
+const runCron = (): Promise<string> =>
+  world.wordpress
+    .php('ContentSettlement\\Reports::send_waiting(); echo ContentSettlement\\Reports::count_waiting();')
+    .then(String);
+
+test('without settings the plugin changes nothing', async () => {
+  expect(await ask('two')).toMatchObject({ status: 200, text: expect.stringContaining('The whole text of two.') });
+});
+
+test('the settings page takes address and key of the service, refuses others, and never shows the key again', async () => {
+  const fields = { service_url: world.line.url, api_key: world.connectKey };
+  const connect = (changes: object) => admin.submit(SETTINGS, 'content_settlement_connect', { ...fields, ...changes });
+  expect(await connect({ service_url: 'http://169.254.169.254/' })).toContain('has to begin with https://');
+  expect(await connect({ api_key: 'password' })).toContain('That is no key of the service');
+  expect(await connect({})).toContain('Connected.');
+  const page = await admin.read(SETTINGS);
+  expect(page).not.toContain(world.connectKey);
+  expect(page).toContain('Next: prove that this site is yours.');
+});
+
+test('its buttons ask for an administrator and for the page’s own nonce', async () => {
+  const body = new URLSearchParams({ action: 'content_settlement_connect', service_url: 'https://evil.example', api_key: '' });
+  const forged = await admin.request('/wp-admin/admin-post.php', { method: 'POST', body });
+  expect(forged.status).toBe(403);
+  const author = await logIn(world.wordpress, 'ann', 'ann has a password');
+  expect((await author.request('/wp-admin/admin-post.php', { method: 'POST', body })).status).toBe(403);
+  expect(await admin.read(SETTINGS)).toContain(world.line.url);
+});
+
+test('one button proves the host: the plugin serves the token, the service finds it, the key loses the right', async () => {
+  expect((await fetch(`${world.wordpress.url}/.well-known/svc-challenge/x`)).status).toBe(404);
+  expect(await admin.submit(SETTINGS, 'content_settlement_prove', {})).toContain(`${HOST} is proven to be yours.`);
+  const self = await fetch(`${world.service.baseUrl}/_svc/tenants/self`, {
+    headers: { authorization: `Bearer ${world.connectKey}` },
+  });
+  expect(await self.json()).toMatchObject({ tenants: [{ hosts: expect.arrayContaining([HOST]) }] });
+  expect((await fetch(`${world.wordpress.url}/.well-known/svc-challenge/x`)).status).toBe(404);
+});
+
+test('an author enters a wallet in the own profile; a mistyped one is refused', async () => {
+  for (const [name, wallet] of [
+    ['ann', ANN],
+    ['bob', BOB.toLowerCase()],
+  ] as const) {
+    const author = await logIn(world.wordpress, name, `${name} has a password`);
+    const enter = (text: string) => author.submit('/wp-admin/profile.php', 'update', { content_settlement_wallet: text });
+    const mistyped = ANN.replace(/[a-f](?=[^a-f]*$)/i, (letter) =>
+      letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+    );
+    expect(await enter(mistyped)).toContain('The wallet is not a valid address');
+    expect(await enter(wallet)).toContain(checksumAddress(wallet.toLowerCase() as Address));
+  }
+});
+
+const credits = (slug: string, headers: Record<string, string> = {}) =>
+  fetch(`${world.wordpress.url}/wp-json/content-settlement/v1/credits/${encodeURIComponent(slug)}`, { headers });
+
+test('the credits API names authors, wallets and parts; 404 where somebody has no wallet', async () => {
+  expect(await (await credits('two')).json()).toEqual({
+    title: 'By two & for all',
+    contributors: [
+      { authorId: 'ann', wallet: ANN, weight: 2 },
+      { authorId: 'bob', wallet: BOB, weight: 1 },
+    ],
+  });
+  expect(await (await credits('guests')).json()).toMatchObject({
+    contributors: [{ authorId: 'bob' }, { authorId: 'visitor', wallet: GUEST }],
+  });
+  expect(await (await credits('given')).json()).toEqual({ free: true });
+  expect((await credits('слово')).status).toBe(200);
+  for (const slug of ['unpaid', 'no-such-post', '../wp-login.php', 'two/feed']) expect((await credits(slug)).status).toBe(404);
+});
+
+const clients = {
+  '@x402/fetch 2.27': async (url: string, { privateKey }: Buyer) => {
+    let headers = new Headers();
+    const send: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      headers = response.headers;
+      return response;
+    };
+    const { status, page } = await buyPage(url, privateKey, send);
+    return { status, page, headers };
+  },
+  'x402-fetch 1.2': async (url: string, { privateKey }: Buyer) => {
+    const response = await wrapFetchV1(fetch, privateKeyToAccount(privateKey))(url);
+    return { status: response.status, page: await response.text(), headers: response.headers };
+  },
+};
+
+test.each(Object.keys(clients))('stock %s buys a post by two authors: each has his share on chain', async (name) => {
+  const buyer = await newBuyer();
+  const parties = [buyer.address, ANN, BOB];
+  const before = await balancesOf(world.service, parties);
+  const bought = await clients[name as keyof typeof clients](pageOf('two'), buyer);
+  expect(bought).toMatchObject({ status: 200, page: expect.stringContaining('The whole text of two.') });
+  const after = await balancesOf(world.service, parties);
+  expect(after.map((balance, index) => balance - (before[index] as bigint))).toEqual([-3_000n, 2_000n, 1_000n]);
+  const { headers } = bought;
+  expect(headers.get('crawler-charged')).toBe('USD 0.003');
+  expect(headers.get('cache-control')).toBe('private, no-store');
+  expect(headers.get('payment-response')).toBe(headers.get('x-payment-response'));
+
+  const licence = { authorization: `License ${headers.get('x-licence')}` };
+  expect(await ask('two', licence)).toMatchObject({ status: 200, text: expect.stringContaining('The whole text') });
+  expect((await ask('alone', licence)).status).toBe(402);
+  expect(await balancesOf(world.service, parties)).toEqual(after);
+});
+
+test('people, whoever has logged in, search engines and whom the owner lets in read as before, and cost no call', async () => {
+  world.mood = 'hangs';
+  for (const ua of [PERSON, GOOGLE, 'FriendBot/1.0']) {
+    const page = await ask('two', { 'user-agent': ua });
+    expect(page).toMatchObject({ status: 200, text: expect.stringContaining('The whole text of two.') });
+    for (const name of ['crawler-price', 'access-control-allow-origin', 'cache-control'])
+      expect(page.headers.get(name)).toBeNull();
+  }
+  const editor = await admin.request('/stories/two/');
+  expect(editor.status).toBe(200);
+  world.mood = 'passes';
+});
+
+test('an agent gets an offer, whoever looks at it a page that says it in words, a blocked crawler 403', async () => {
+  const offered = await ask('two');
+  expect(offered.status).toBe(402);
+  expect(JSON.parse(offered.text)).toMatchObject({ x402Version: 1, accepts: [{ maxAmountRequired: '3000' }] });
+  expect(Object.fromEntries(offered.headers)).toMatchObject({
+    'crawler-price': 'USD 0.003',
+    'cache-control': 'private, no-store',
+    vary: expect.stringContaining('PAYMENT-SIGNATURE'),
+  });
+  const shown = await ask('two', { accept: 'text/html' });
+  expect(shown.text).toContain('By two &amp; for all');
+  expect(shown.text).toContain('$0.003');
+  expect(shown.text).toContain('Ann');
+  expect(await ask('two', { 'user-agent': 'BadBot/2' })).toMatchObject({ status: 403 });
+  expect((await ask('слово')).status).toBe(402);
+});
+
+test('HEAD, a part of a page, POST and two payments in one request are told the price and charged nothing', async () => {
+  const buyer = await newBuyer();
+  const paying = { 'payment-signature': await payment('two', buyer) };
+  const head = await ask('two', paying, { method: 'HEAD' });
+  expect(head.status).toBe(402);
+  expect(head.headers.get('payment-required')).not.toBeNull();
+  expect((await ask('two', { ...paying, range: 'bytes=0-9' })).status).toBe(402);
+  expect((await ask('two', paying, { method: 'POST' })).status).toBe(402);
+  expect((await ask('two', { ...paying, 'x-payment': await payment('two', buyer) })).text).toContain(
+    'two payments in one request',
+  );
+  expect(await balancesOf(world.service, [buyer.address])).toEqual([100_000n]);
+});
+
+test.each(['breaks', 'gone', 'blank', 'lets-go', 'no-such-page'])(
+  'a page that cannot be made (%s) costs nothing',
+  async (slug) => {
+    const buyer = await newBuyer();
+    const paid = await ask(slug, { 'payment-signature': await payment(slug === 'no-such-page' ? 'two' : slug, buyer) });
+    expect(paid.status === 200 ? slug : 'an error').toBe(slug === 'lets-go' ? slug : 'an error');
+    expect(await balancesOf(world.service, [buyer.address])).toEqual([100_000n]);
+  },
+);
+
+test('a payment that is not taken comes back as a fresh offer with the reason in both of its forms', async () => {
+  const poor = { privateKey: newPrivateKey(), address: '0x' as Address };
+  const refused = await ask('two', { 'payment-signature': await payment('two', poor) });
+  expect(refused.status).toBe(402);
+  expect(JSON.parse(refused.text).error).toMatch(/^insufficient_funds/);
+  expect(Buffer.from(refused.headers.get('payment-required') ?? '', 'base64').toString()).toContain('insufficient_funds');
+});
+
+test('posts of an author without a wallet are free', async () => {
+  expect((await ask('unpaid')).status).toBe(200);
+});
+
+test('what was decided reaches the audit: denied, read again, blocked, unservable, free', async () => {
+  expect(await runCron()).toBe('0');
+  expect(await verdicts('two')).toEqual(expect.arrayContaining(['denied', 'paid', 'agent-reread', 'blocked']));
+  expect(await verdicts('breaks')).toContain('unservable');
+  expect(await verdicts('unpaid')).toContain('served-free');
+});
+
+test('crawlers known by name get excerpts from feeds and the REST API; feed readers and people the whole', async () => {
+  const rest = (ua: string) =>
+    fetch(`${world.wordpress.url}/wp-json/wp/v2/posts?slug=two`, { headers: { 'user-agent': ua } }).then((answer) =>
+      answer.text(),
+    );
+  const feed = (ua: string) =>
+    fetch(`${world.wordpress.url}/feed/`, { headers: { 'user-agent': ua } }).then((answer) => answer.text());
+  for (const read of [rest, feed]) {
+    expect(await read(AGENT)).not.toContain('The whole text of two.');
+    expect(await read(AGENT)).toContain('Short two.');
+    expect(await read('Feedly/1.0')).toContain('The whole text of two.');
+    expect(await read(PERSON)).toContain('The whole text of two.');
+  }
+});
+
+test('a token that the page makes closes the credits API to others; it is shown once', async () => {
+  const page = await admin.submit(SETTINGS, 'content_settlement_token', {});
+  const [token = ''] = /wpc_[0-9a-f]{48}/.exec(page) ?? [];
+  expect((await credits('two')).status).toBe(401);
+  expect((await credits('two', { authorization: 'Bearer wpc_wrong' })).status).toBe(401);
+  expect((await credits('two', { authorization: `Bearer ${token}` })).status).toBe(200);
+  expect(await admin.read(SETTINGS)).not.toContain(token);
+  await world.wordpress.php("delete_option( 'content_settlement_credits_token' );");
+});
+
+test.each(['hangs', 'fails'] as const)(
+  'with a service that %s, people get pages, agents read free and loudly, payments wait and cost nothing',
+  async (mood) => {
+    const buyer = await newBuyer();
+    await forget();
+    expect((await ask('two')).status).toBe(402);
+    const paying = { 'payment-signature': await payment('two', buyer) };
+    world.mood = mood;
+    try {
+      expect((await ask('two', { 'user-agent': PERSON })).status).toBe(200);
+      expect(await ask('later')).toMatchObject({ status: 200, text: expect.stringContaining('The whole text of later.') });
+      if (mood === 'fails') {
+        const told = await ask('two', paying);
+        expect(told).toMatchObject({ status: 503, text: expect.not.stringContaining('accepts') });
+        expect(told.headers.get('retry-after')).toMatch(/^\d+$/);
+        expect(told.headers.get('payment-required')).toBeNull();
+      }
+    } finally {
+      world.mood = 'passes';
+    }
+    expect(await admin.read(SETTINGS)).toContain('Free reads while the service was away');
+    await forget();
+    const paid = await ask('two', paying);
+    expect(paid.status).toBe(200);
+    expect((await ask('two', paying)).status).toBe(200);
+    expect(await balancesOf(world.service, [buyer.address])).toEqual([97_000n]);
+  },
+);
+
+test('with the service killed readers never notice; one that bought before reads again by its licence; reports come when it is back', async () => {
+  const buyer = await newBuyer();
+  await forget();
+  const bought = await ask('two', { 'payment-signature': await payment('two', buyer) });
+  const licence = { authorization: `License ${bought.headers.get('x-licence')}` };
+  expect((await ask('two', licence)).status).toBe(200);
+  const late = { 'payment-signature': await payment('two', await newBuyer()) };
+  await world.service.apis.at(-1)?.kill();
+  expect((await ask('two', { 'user-agent': PERSON })).status).toBe(200);
+  expect((await ask('two', { 'user-agent': GOOGLE })).status).toBe(200);
+  expect((await ask('two', late)).status).toBe(503);
+  expect((await ask('later')).status).toBe(200);
+  await world.wordpress.php(
+    `global $wpdb; $wpdb->query( "UPDATE $wpdb->options SET option_value = option_value - 90 WHERE option_name LIKE '_transient_content_settlement_licence_%'" );`,
+  );
+  expect((await ask('two', licence)).status).toBe(200);
+  expect(Number(await runCron())).toBeGreaterThan(0);
+  expect(world.wordpress.log()).toContain('an agent read free');
+  await world.service.startApi();
+  await forget();
+  expect(await runCron()).toBe('0');
+  expect(await verdicts('later')).toContain('served-free');
+});
+
+test('with the key revoked agents read free, and the admin pages say so', async () => {
+  await forget();
+  await world.service.database.query("update api_key set revoked_at = now() where tenant_id = $1 and name = 'WordPress'", [
+    world.site.tenantId,
+  ]);
+  const statusOf = async () => {
+    await forget();
+    return (await ask('alone')).status;
+  };
+  await expect.poll(statusOf).toBe(200);
+  expect((await ask('alone', { 'user-agent': PERSON })).status).toBe(200);
+  expect(await admin.read('/wp-admin/')).toContain('refuses this site’s API key');
+  expect(
+    await admin.submit(SETTINGS, 'content_settlement_connect', { service_url: world.line.url, api_key: world.site.key }),
+  ).toContain('Connected.');
+  await forget();
+  expect((await ask('alone')).status).toBe(402);
+});
+
+test('two requests never lose each other’s reports, and more than 500 drop the oldest', async () => {
+  const left = await world.wordpress.php(`
+    for ( $i = 0; $i < 510; $i++ ) { ContentSettlement\\Reports::add( 'denied', 'https://${HOST}/stories/two/', 'two', 'isbot', "n$i" ); }
+    ContentSettlement\\Reports::flush();
+    echo wp_json_encode( array( ContentSettlement\\Reports::count_waiting(), ContentSettlement\\Health::read()['dropped_reports'] ) );
+  `);
+  expect(left[0]).toBe(500);
+  expect(left[1]).toBeGreaterThanOrEqual(10);
+  expect(await runCron()).toBe('0');
+});
+
+test('PHP had nothing to complain of, and the log holds no secret', () => {
+  const log = world.wordpress
+    .log()
+    .split('\n')
+    .filter((line) => /PHP (Warning|Notice|Deprecated|Fatal|Parse)/.test(line) && !/this page cannot be made/.test(line));
+  expect(log).toEqual([]);
+  expect(world.wordpress.log()).not.toContain(world.site.key);
+  expect(world.wordpress.log()).not.toContain(world.connectKey);
+});
+
+test('uninstalling leaves nothing behind', async () => {
+  const left = await world.wordpress.php(`
+    require_once ABSPATH . 'wp-admin/includes/plugin.php';
+    deactivate_plugins( 'content-settlement/content-settlement.php' );
+    define( 'WP_UNINSTALL_PLUGIN', 'content-settlement/content-settlement.php' );
+    include WP_PLUGIN_DIR . '/content-settlement/uninstall.php';
+    wp_cache_flush();
+    global $wpdb;
+    echo wp_json_encode( array(
+      'options' => $wpdb->get_col( "SELECT option_name FROM $wpdb->options WHERE option_name LIKE '%content_settlement%'" ),
+      'users'   => $wpdb->get_col( "SELECT meta_key FROM $wpdb->usermeta WHERE meta_key LIKE '%content_settlement%'" ),
+      'posts'   => $wpdb->get_col( "SELECT meta_key FROM $wpdb->postmeta WHERE meta_key LIKE '%content_settlement%'" ),
+      'cron'    => strpos( (string) wp_json_encode( _get_cron_array() ), 'content_settlement' ),
+    ) );
+  `);
+  expect(left).toEqual({ options: [], users: [], posts: [], cron: false });
+});

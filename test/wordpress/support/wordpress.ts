@@ -1,0 +1,146 @@
+/** A WordPress of the tests' own, with the plugin, behind a front: files copied from the system's, a MariaDB and a PHP of its own. */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { choosePort } from '../../../sandbox/parts/ports.ts';
+import type { PartProcess } from '../../../sandbox/parts/processes.ts';
+import { startProcess, untilReady } from '../../../sandbox/parts/processes.ts';
+import type { Front } from './front.ts';
+import { openFront } from './front.ts';
+import { WORDPRESS } from './parts.ts';
+
+const run = promisify(execFile);
+const SITE = fileURLToPath(new URL('../site/', import.meta.url));
+const PLUGIN = fileURLToPath(new URL('../../../packages/wordpress/content-settlement', import.meta.url));
+const START_MS = 60_000;
+
+/** The public name of the site; the service reaches it as a name of the sandbox's. */
+export const HOST = 'blog.sandbox.example';
+/** The administrator of the site. */
+export const ADMIN = { user: 'admin', password: 'correct horse battery staple' };
+
+/** A running WordPress. */
+export interface WordPress {
+  /** The front's address, where everybody reads the site. */
+  readonly url: string;
+  /** Runs PHP inside the WordPress and gives what it echoes, read as JSON when it is. Throws with what PHP says if it fails. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers have many shapes
+  php(code: string): Promise<any>;
+  /** What PHP and the plugin wrote into the log. */
+  log(): string;
+  stop(): Promise<void>;
+}
+
+/** Starts everything in a folder; the caller stops it. */
+export async function startWordPress(folder: string): Promise<WordPress> {
+  const root = join(folder, 'wordpress');
+  const parts: PartProcess[] = [];
+  let front: Front | null = null;
+  const stop = async (): Promise<void> => {
+    await front?.close();
+    for (const part of parts.toReversed()) await part.stop();
+    rmSync(root, { recursive: true, force: true });
+  };
+  try {
+    layOut(root);
+    const socket = join(folder, 'maria.sock');
+    parts.push(await startDatabase(folder, socket));
+    writeFileSync(join(root, 'wp-config.php'), configuration(socket));
+    const php = (code: string) => runPhp(root, code);
+    await runPhp(root, await readInstall(), 'install');
+    const port = await choosePort();
+    const server = await startProcess({
+      name: 'PHP',
+      command: 'php',
+      args: ['-d', 'display_errors=0', '-d', 'log_errors=1', '-S', `127.0.0.1:${port}`, '-t', root, join(SITE, 'router.php')],
+      env: { ...process.env, PHP_CLI_SERVER_WORKERS: '6' },
+      logFile: join(folder, 'php.log'),
+    });
+    parts.push(server);
+    front = await openFront({ host: HOST, port: () => port });
+    const { url } = front;
+    await untilReady(server, () => fetch(`${url}/wp-login.php`), START_MS);
+    return { url, php, stop, log: () => server.tail(10_000) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A copy, since WordPress looks for its configuration beside itself. */
+function layOut(root: string): void {
+  mkdirSync(root, { recursive: true });
+  cpSync(WORDPRESS, root, { recursive: true, dereference: true, filter: (path) => !/wp-config\.php$|wp-content\/./.test(path) });
+  mkdirSync(join(root, 'wp-content', 'plugins'), { recursive: true });
+  cpSync(join(SITE, 'theme'), join(root, 'wp-content', 'themes', 'plain'), { recursive: true });
+  symlinkSync(PLUGIN, join(root, 'wp-content', 'plugins', 'content-settlement'));
+  cpSync(join(SITE, 'must-use.php'), join(root, 'wp-content', 'mu-plugins', 'must-use.php'));
+}
+
+async function startDatabase(folder: string, socket: string): Promise<PartProcess> {
+  const data = join(folder, 'maria');
+  const common = ['--no-defaults', `--datadir=${data}`, '--user=root'];
+  mkdirSync(data, { recursive: true });
+  await run('mariadb-install-db', [...common, '--auth-root-authentication-method=normal', '--skip-test-db']);
+  const database = await startProcess({
+    name: 'MariaDB',
+    command: 'mariadbd',
+    args: [
+      ...common,
+      `--socket=${socket}`,
+      '--skip-networking',
+      '--innodb-flush-log-at-trx-commit=0',
+      '--innodb-buffer-pool-size=32M',
+    ],
+    logFile: join(folder, 'maria.log'),
+  });
+  const create = ['--no-defaults', `--socket=${socket}`, '--user=root', '-e', 'create database wordpress character set utf8mb4'];
+  await untilReady(database, () => run('mariadb', create), START_MS);
+  return database;
+}
+
+function configuration(socket: string): string {
+  return `<?php
+define( 'DB_NAME', 'wordpress' );
+define( 'DB_USER', 'root' );
+define( 'DB_PASSWORD', '' );
+define( 'DB_HOST', 'localhost:${socket}' );
+define( 'DB_CHARSET', 'utf8mb4' );
+define( 'WP_HOME', 'https://${HOST}' );
+define( 'WP_SITEURL', 'https://${HOST}' );
+define( 'AUTH_KEY', 'tests' );
+define( 'DISABLE_WP_CRON', true );
+define( 'WP_HTTP_BLOCK_EXTERNAL', true );
+define( 'WP_ACCESSIBLE_HOSTS', '127.0.0.1' );
+define( 'AUTOMATIC_UPDATER_DISABLED', true );
+$table_prefix = 'wp_';
+if ( 'https' === ( $_SERVER['HTTP_X_FORWARDED_PROTO'] ?? '' ) ) {
+	$_SERVER['HTTPS'] = 'on';
+}
+defined( 'ABSPATH' ) || define( 'ABSPATH', __DIR__ . '/' );
+require_once ABSPATH . 'wp-settings.php';
+`;
+}
+
+async function readInstall(): Promise<string> {
+  return `require ABSPATH . 'wp-admin/includes/upgrade.php';
+    wp_install( 'The Daily Test', '${ADMIN.user}', 'admin@example.com', true, '', '${ADMIN.password}' );
+    switch_theme( 'plain' );
+    update_option( 'active_plugins', array( 'content-settlement/content-settlement.php' ) );`;
+}
+
+async function runPhp(root: string, code: string, mode: 'install' | 'run' = 'run') {
+  const before =
+    `error_reporting( E_ALL & ~E_DEPRECATED ); ini_set( 'display_errors', 'stderr' ); $_SERVER['HTTP_HOST'] = '${HOST}';` +
+    `$_SERVER['HTTPS'] = 'on'; $_SERVER['REQUEST_URI'] = '/'; ${mode === 'install' ? "define( 'WP_INSTALLING', true );" : ''}` +
+    `require '${root}/wp-load.php';`;
+  const { stdout, stderr } = await run('php', ['-r', `${before}\n${code}`], { maxBuffer: 16_777_216 });
+  if (/PHP (Fatal|Parse|Warning)/.test(stderr)) throw new Error(stderr);
+  try {
+    return JSON.parse(stdout);
+  } catch {
+    return stdout;
+  }
+}

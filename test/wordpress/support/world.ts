@@ -1,0 +1,55 @@
+/** The whole of it: service with worker and chain, WordPress with the plugin, a line between them that can be cut, and a site of theirs. */
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { mintConnectKey } from '../../../services/hosts/preset.ts';
+import { pepperOf } from '../../../services/pepper.ts';
+import type { TestService, TestSite } from '../../support/service.ts';
+import { startTestService } from '../../support/service.ts';
+import type { Front, Mood } from './front.ts';
+import { openFront } from './front.ts';
+import type { WordPress } from './wordpress.ts';
+import { HOST, startWordPress } from './wordpress.ts';
+
+/** Everything that runs. */
+export interface World {
+  readonly service: TestService;
+  readonly wordpress: WordPress;
+  /** The service as the plugin reaches it. */
+  readonly line: Front;
+  /** How the line behaves. */
+  mood: Mood;
+  /** A site that has not proven the WordPress' host yet; its pages stand under /stories/ and cost 0.003 USD. */
+  readonly site: TestSite;
+  /** The key of the connect preset. */
+  readonly connectKey: string;
+  stop(): Promise<void>;
+}
+
+/** Starts it; the caller stops it. */
+export async function startWorld(): Promise<World> {
+  const folder = mkdtempSync(join(inject('parts').folder, 'wp-'));
+  const wordpress = await startWordPress(folder);
+  const environment = { OUTBOUND_SANDBOX_WEB: wordpress.url, FLEET_HOST: 'fleet.sandbox.example' };
+  const service = await startTestService({ environment });
+  const site = await service.site({
+    hosts: ['home.sandbox.example'],
+    pricing: {
+      priceUsdc: '0.003',
+      articlePrefixes: ['/stories/'],
+      creditsApiUrl: `https://${HOST}/wp-json/content-settlement/v1`,
+    },
+  });
+  const { tenantId } = site;
+  const deps = { database: service.database, pepper: pepperOf(service.secrets), clock: Date.now };
+  const { token: connectKey } = await mintConnectKey(deps, { tenantId, name: 'WordPress' });
+  const world = { mood: 'passes' as Mood };
+  const port = (): number => Number(new URL(service.apis.at(-1)?.url ?? '').port);
+  const line = await openFront({ port, mood: () => world.mood });
+  const stop = async (): Promise<void> => {
+    await line.close();
+    await service.stop();
+    await wordpress.stop();
+  };
+  return Object.assign(world, { service, wordpress, line, site, connectKey, stop });
+}

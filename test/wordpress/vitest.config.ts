@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests on a WordPress: they begin with a Postgres and a Temporal as the others do, and run one after the other. */
+// biome-ignore lint/style/noDefaultExport: vitest reads its configuration so
+export default defineConfig({
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+  test: {
+    pool: 'forks',
+    fileParallelism: false,
+    include: ['test/wordpress/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    allowOnly: false,
+    retry: 0,
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 30_000, interval: 50 } },
+  },
+});
