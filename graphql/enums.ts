@@ -3,16 +3,24 @@ import { ANOMALY_METRICS, RANGES_MS } from '../domain/anomaly/rule.ts';
 import { FAILURE_REASONS } from '../domain/errors.ts';
 import { CHALLENGE_METHODS } from '../domain/hostChallenge.ts';
 import { PAYMENT_STATES } from '../domain/payment/state.ts';
+import type { NamedWindow, SeriesUnit } from '../domain/series.ts';
 import { EVENT_TYPES } from '../domain/webhook/event.ts';
 import { AGENT_ORDERS } from '../services/graph/agents.ts';
 import { AUDIT_GROUPS } from '../services/reports/audit.ts';
-import { EARNINGS_GROUPS } from '../services/reports/earnings.ts';
+import type { EarningsBreakdown } from '../services/reports/earnings.ts';
 import { builder } from './builder.ts';
 
 /** Names of GraphQL for words of the API: upper case, with an underscore for whatever is no letter or digit. */
 export function named<const T extends string>(words: readonly T[], prefix = '') {
   const nameOf = (word: string): string => `${prefix}${word.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
   return Object.fromEntries(words.map((value) => [nameOf(value), { value }])) as Record<string, { value: T }>;
+}
+
+function describedGroups<T extends string>(groups: Record<T, string>) {
+  const values = named(Object.keys(groups) as T[]);
+  return Object.fromEntries(
+    Object.entries<{ value: T }>(values).map(([name, { value }]) => [name, { value, description: groups[value] }]),
+  ) as Record<string, { value: T; description: string }>;
 }
 
 /** A read or a citation. */
@@ -23,14 +31,79 @@ export const CrossingKind = builder.enumType('CrossingKind', {
 
 /** What earnings are broken down by. */
 export const EarningsGroupBy = builder.enumType('EarningsGroupBy', {
-  description: 'What earnings are broken down by.',
-  values: named(EARNINGS_GROUPS),
+  description:
+    'What earnings are broken down by. `AGENT`, `PAYER` and `PAYER_HISTORY` read every crossing of the window and take longest; of agents ' +
+    'and payers the 1,000 with the most money are listed.',
+  values: describedGroups<EarningsBreakdown>({
+    ...{ host: 'By host.', slug: 'By page; licences are none, and in no group.', kind: 'Reads and citations.' },
+    author: 'By the wallet that is paid; of legs, not of crossings.',
+    'author-id': 'By author: all wallets whose newest leg names the same id are one; a wallet without an id is one by itself.',
+    ...{
+      purpose: 'Pages and licences: `page` and `licence`.',
+      agent: 'By the agent’s label.',
+      payer: 'By the address that signed.',
+    },
+    'payer-history': 'Those who had paid the site before the window, `returning`, and all others, `new`.',
+  }),
+});
+
+/** What a crossing bought. */
+export const CrossingPurposeName = builder.enumType('CrossingPurpose', {
+  description: 'What was bought.',
+  values: {
+    PAGE: { value: 'page', description: 'One page.' },
+    LICENCE: {
+      value: 'licence',
+      description: 'A licence over a scope of pages; its slug is `licence:` and the id of its payment.',
+    },
+  } as const,
+});
+
+/** Whether a payer had paid before. */
+export const PayerHistoryName = builder.enumType('PayerHistory', {
+  description: 'Whether a payer had bought something of the site before the window, however long ago.',
+  values: {
+    NEW: { value: 'new', description: 'The first purchase that stands is in the window.' },
+    RETURNING: { value: 'returning', description: 'There is one from before the window.' },
+  } as const,
 });
 
 /** What the audit is broken down by. */
 export const AuditGroupBy = builder.enumType('AuditGroupBy', {
   description: 'What the audit is broken down by. `SLUG` and `AUTHOR` add rows up and take longest.',
   values: named(AUDIT_GROUPS),
+});
+
+/** How long buckets are. */
+export const SeriesEvery = builder.enumType('SeriesEvery', {
+  description: 'How long a bucket of a series is, by the calendar of its time zone.',
+  values: {
+    HOUR: { value: 'hour', description: 'From full hour to full hour of the clock; shorter where the clock is changed.' },
+    DAY: { value: 'day', description: 'From midnight to midnight: 23 or 25 hours where the clock is changed.' },
+    WEEK: { value: 'week', description: 'From Monday to Monday.' },
+    MONTH: { value: 'month', description: 'From the first to the first.' },
+  } as const satisfies Record<string, { value: SeriesUnit; description: string }>,
+});
+
+/** Windows with a name. */
+export const NamedWindowName = builder.enumType('NamedWindow', {
+  description:
+    'A window of a calendar. One that holds this moment has no end. `compare` compares it with the same stretch a day, week, month or ' +
+    'year before; of the last n days, n days before.',
+  values: {
+    TODAY: { value: 'today', description: 'Since midnight.' },
+    YESTERDAY: { value: 'yesterday', description: 'The day before today.' },
+    THIS_WEEK: { value: 'thisWeek', description: 'Since Monday.' },
+    PREVIOUS_WEEK: { value: 'previousWeek', description: 'The last whole week, Monday to Sunday.' },
+    THIS_MONTH: { value: 'thisMonth', description: 'Since the first of the month.' },
+    PREVIOUS_MONTH: { value: 'previousMonth', description: 'The last whole month.' },
+    THIS_YEAR: { value: 'thisYear', description: 'Since January 1.' },
+    PREVIOUS_YEAR: { value: 'previousYear', description: 'The last whole year.' },
+    LAST_7_DAYS: { value: 'last7Days', description: 'Today and the 6 days before.' },
+    LAST_28_DAYS: { value: 'last28Days', description: 'Today and the 27 days before.' },
+    LAST_30_DAYS: { value: 'last30Days', description: 'Today and the 29 days before.' },
+    LAST_90_DAYS: { value: 'last90Days', description: 'Today and the 89 days before.' },
+  } as const satisfies Record<string, { value: NamedWindow; description: string }>,
 });
 
 /** What a gate decided. */

@@ -7,6 +7,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Text of a filter. */
 export const filterText = z.string().min(1, 'must not be empty').max(2_048, 'is too long').nullish();
 
+/** The name of a time zone; whether there is one of it is for the calendar to say. */
+export const timeZoneText = z.string().min(1, 'must not be empty').max(64, 'is too long').nullish();
+
 /** A wallet or transaction hash of a filter. */
 export const filterHex = z
   .string()

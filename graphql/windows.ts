@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { ServiceError } from '../domain/errors.ts';
+import type { NamedWindow } from '../domain/series.ts';
 import type { ReadableWindow } from '../domain/window.ts';
 import { readableWindow } from '../domain/window.ts';
+import { calendarWindow } from '../services/reports/calendar.ts';
 import type { AskedWindow, ReportFrame, ReportSite } from '../services/reports/request.ts';
 import { builder } from './builder.ts';
+import { NamedWindowName } from './enums.ts';
+import { timeZoneText } from './inputs.ts';
 
 const MAX_DAYS = 3_660;
 const HOUR_MS = 3_600_000;
@@ -25,6 +29,11 @@ export const WindowInput = builder.inputType('WindowInput', {
     lastDays: t.int({
       description: 'Instead of `from`: so many days of 24 hours back from now.',
       validate: z.int().min(1, 'must be at least 1').max(MAX_DAYS, 'is too long').nullish(),
+    }),
+    named: t.field({ type: NamedWindowName, description: 'Instead of all others: a day, week, month or year of the calendar.' }),
+    timeZone: t.string({
+      description: 'Whose calendar `named` goes by: an IANA name such as Europe/Berlin. Left out: UTC.',
+      validate: timeZoneText,
     }),
   }),
 });
@@ -69,12 +78,19 @@ export type GivenWindow =
       readonly to?: number | null | undefined;
       readonly lastHours?: number | null | undefined;
       readonly lastDays?: number | null | undefined;
+      readonly named?: NamedWindow | null | undefined;
+      readonly timeZone?: string | null | undefined;
     }
   | null
   | undefined;
 
-/** The window a caller means. Throws invalid_parameter when it names two beginnings, or ends before it begins. */
+/**
+ * The window a caller means. Throws invalid_parameter when it names two beginnings, ends before it begins, or goes by a zone that does not
+ * exist.
+ */
 export function askedWindow(given: GivenWindow, nowMs: number): AskedWindow {
+  if (given?.named) return namedWindow(given, given.named, nowMs);
+  if (given?.timeZone) refuse('window: timeZone goes with `named` alone; `from` and `to` say their offset themselves');
   const starts = [
     given?.from ?? null,
     given?.lastHours ? nowMs - given.lastHours * HOUR_MS : null,
@@ -85,6 +101,14 @@ export function askedWindow(given: GivenWindow, nowMs: number): AskedWindow {
   const toMs = given?.to ?? null;
   if (fromMs !== null && toMs !== null && fromMs > toMs) refuse('window: must not end before it begins');
   return { fromMs: fromMs === null ? null : Math.max(0, fromMs), toMs };
+}
+
+function namedWindow(given: NonNullable<GivenWindow>, named: NamedWindow, nowMs: number): AskedWindow {
+  const { from, to, lastHours, lastDays } = given;
+  if ([from, to, lastHours, lastDays].some((other) => other !== null && other !== undefined)) {
+    refuse('window: give `named`, or from and to, lastHours or lastDays');
+  }
+  return calendarWindow(named, given.timeZone, nowMs);
 }
 
 /** What of it the site's plan lets read. Throws as `askedWindow` does. */

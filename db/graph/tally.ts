@@ -49,7 +49,7 @@ async function count(
 ): Promise<number> {
   if (isEmpty(window)) return 0;
   const binder = new Binder();
-  const source = crossingSource(binder, scope, window, dimension);
+  const source = crossingSource(binder, scope, [window], dimension);
   const where = keyed === undefined ? '' : `where ${keyed((value) => binder.bind(value))}`;
   const [row] = await sql.query<{ count: string }>(
     `select coalesce(sum(events), 0) as count from (${source}) part ${where}`,

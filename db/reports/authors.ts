@@ -3,7 +3,7 @@ import { isEmpty } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
 import type { CrossingScope } from './crossings.ts';
-import { crossingSource, neverCorrected, standing, within } from './crossings.ts';
+import { crossingSource, isWholeSite, neverCorrected, standing, within } from './crossings.ts';
 
 /** From here on it is cheaper to ask each author for one leg than to add up the window's days. */
 const LONG_WINDOW_MS = 7 * 86_400_000;
@@ -18,13 +18,12 @@ export async function countAuthors(sql: Sql, scope: CrossingScope, window: Span)
 
 /** The statement that counts the authors of a window. */
 export function authorCount(binder: Binder, scope: CrossingScope, window: Span): string {
-  const isWhole = scope.host === null && scope.kind === null;
   const isLong = window.toMs === null || window.toMs - window.fromMs >= LONG_WINDOW_MS;
-  return isWhole && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, window);
+  return isWholeSite(scope) && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, window);
 }
 
 function addUp(binder: Binder, scope: CrossingScope, window: Span): string {
-  const source = crossingSource(binder, scope, window, 'author');
+  const source = crossingSource(binder, scope, [window], 'author');
   return `select count(*) from (select key from (${source}) part group by key having sum(events) > 0) author`;
 }
 
@@ -37,11 +36,7 @@ function askEach(binder: Binder, tenantId: string, window: Span): string {
   const isWithin = within(binder, 'l.at', window);
   const ofAuthor = (legs: string): string => `select 1 from ${legs}
       where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform' and ${isWithin}`;
-  const next = (after: string): string =>
-    `(select l.to_address from leg l where l.tenant_id = ${tenant} and l.role <> 'platform'${after} order by l.to_address limit 1)`;
-  return `with recursive author (wallet) as (
-      select ${next('')} union all select ${next(' and l.to_address > author.wallet')} from author where author.wallet is not null
-    )
+  return `${eachWallet(tenant)}
     select count(*) from author where case when ${neverCorrected(tenant)} then exists (${ofAuthor('leg l')} offset 0)
       else exists (${ofAuthor('leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id')}
         and ${standing(tenant)} offset 0) end`;
@@ -51,6 +46,27 @@ function askEach(binder: Binder, tenantId: string, window: Span): string {
 export function newestAuthorId(tenant: string, wallet: string): string {
   return `(select author_id from leg where tenant_id = ${tenant} and to_address = ${wallet} and role <> 'platform'
       and author_id is not null order by at desc limit 1)`;
+}
+
+/**
+ * The wallets of an author: those whose newest leg names this id, as reports say beside each wallet. Every author of the site is looked up
+ * once, by the index of theirs.
+ */
+export async function listWallets(sql: Sql, tenantId: string, authorId: string): Promise<string[]> {
+  const rows = await sql.query<{ wallet: string }>(
+    `${eachWallet('$1')} select wallet from author where wallet is not null and ${newestAuthorId('$1', 'wallet')} = $2`,
+    [tenantId, authorId],
+  );
+  return rows.map(({ wallet }) => wallet);
+}
+
+/** The beginning of a statement that walks the wallets of a site's authors along the index, one step each: `author (wallet)`. */
+function eachWallet(tenant: string): string {
+  const next = (after: string): string =>
+    `(select l.to_address from leg l where l.tenant_id = ${tenant} and l.role <> 'platform'${after} order by l.to_address limit 1)`;
+  return `with recursive author (wallet) as (
+      select ${next('')} union all select ${next(' and l.to_address > author.wallet')} from author where author.wallet is not null
+    )`;
 }
 
 /** The newest author id seen with each wallet of a site; wallets without one are left out. */

@@ -4,6 +4,7 @@ import type { Sql } from '../database.ts';
 import { COLLAPSED_VERDICT } from '../rollups.ts';
 import { Binder } from './binder.ts';
 import { within } from './crossings.ts';
+import { eachSpan } from './spans.ts';
 
 /** Which observations a report is about; all of the site's where a filter is null. */
 export interface ObservationScope {
@@ -13,6 +14,9 @@ export interface ObservationScope {
   readonly verdict: string | null;
   /** A label of the rollups, or the exact name an agent gave (its verified host, else its User-Agent, else `unknown`). */
   readonly agent: { readonly label: string } | { readonly name: string } | null;
+  readonly slug?: string | null;
+  /** What payments to these wallets, in lower case, stand behind: each with its own part of the amount. */
+  readonly wallets?: readonly string[] | null;
 }
 
 /** Net sums of one group of observations; micro-USDC. `key` is a slug or an author's wallet where asked for, else empty. */
@@ -51,23 +55,52 @@ export function observationConditions(binder: Binder, scope: ObservationScope): 
       : 'label' in agent
         ? [`o.agent = ${binder.bind(agent.label)}`]
         : [`${AGENT_NAME} = ${binder.bind(agent.name)}`]),
+    ...(scope.slug ? [`o.slug = ${binder.bind(scope.slug)}`] : []),
+    ...(scope.wallets
+      ? [
+          `exists (select 1 from payment_intake p cross join ${LEGS_OF_PAYMENT}
+             where ${BEHIND} and leg.wallet = any(${binder.bind(scope.wallets)}::text[]))`,
+        ]
+      : []),
   ].join(' and ');
+}
+
+/** The legs of a payment `p`; platform legs are nobody's. */
+const LEGS_OF_PAYMENT = `lateral (
+      select item ->> 'toAddress' as wallet, (item ->> 'amountMicro')::bigint as micro
+      from jsonb_array_elements(p.legs) as item where item ->> 'role' <> 'platform') leg`;
+/** What an observation `o` and the payment `p` behind it are joined by. */
+const BEHIND = 'p.tenant_id = o.tenant_id and p.payment_id = o.payment_id';
+
+/** True when no rollup knows what is asked: an agent's name, a page, and who would have been paid stand in the rows alone. */
+export function isInRowsAlone({ agent, slug, wallets }: ObservationScope): boolean {
+  return (agent !== null && 'name' in agent) || Boolean(slug) || Boolean(wallets);
+}
+
+/** Rows of a scope in the columns of the rollups, `at` saying when; where it is about wallets, one for each leg, with its own part. */
+function plainRows(binder: Binder, scope: ObservationScope, at: string, key: 'none' | 'slug' | 'wallet' = 'none'): string {
+  const of = key === 'slug' ? 'o.slug as key, ' : key === 'wallet' ? "coalesce(leg.wallet, '') as key, " : '';
+  const { wallets, ...rest } = scope;
+  const where = (isOf: ObservationScope): string => `where ${observationConditions(binder, isOf)} and ${at}`;
+  if (key !== 'wallet' && !wallets) return `select ${of}${AS_ROLLED} from observation o ${where(scope)}`;
+  const mine = wallets ? ` and leg.wallet = any(${binder.bind(wallets)}::text[])` : '';
+  return `select ${of}${AS_ROLLED.replace('coalesce(o.micro, 0)', 'coalesce(leg.micro, o.micro, 0)')}
+      from observation o left join payment_intake p on ${BEHIND} left join ${LEGS_OF_PAYMENT} on true ${where(rest)}${mine}`;
 }
 
 /** How much of an observation a report needs to tell apart. */
 export type ObservationDetail = 'total' | 'full' | 'label';
 
-/** The window's pieces for a scope: an agent's name stands in the rows alone, months do not tell everything apart. */
+/** The window's pieces for a scope: what the rollups do not know is read from the rows, months do not tell everything apart. */
 function readablePieces(scope: ObservationScope, window: Span, detail: ObservationDetail): Pieces {
-  const isPlain = scope.agent !== null && 'name' in scope.agent;
-  if (isPlain) return { months: [], days: [], hours: [], edges: [{ ...window, sign: 1 }] };
+  if (isInRowsAlone(scope)) return { months: [], days: [], hours: [], edges: [{ ...window, sign: 1 }] };
   return piecesOf(window, { largest: detail === 'full' ? 'day' : 'month' });
 }
 
 const KEYS = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';
 
-const measures = (sign: 1 | -1): string =>
-  ['hits', 'micro', 'verified', 'invalid'].map((name) => `${sign} * o.${name} as ${name}`).join(', ');
+const MEASURES = ['hits', 'micro', 'verified', 'invalid'];
+const measures = (sign: 1 | -1): string => MEASURES.map((name) => `${sign} * o.${name} as ${name}`).join(', ');
 
 /** A relation in the columns of the rollups that adds up to a window; `near` holds its edges, where they are read before. */
 function sourceOf(binder: Binder, scope: ObservationScope, window: Span, detail: ObservationDetail, near?: string): string {
@@ -85,7 +118,7 @@ function sourceOf(binder: Binder, scope: ObservationScope, window: Span, detail:
 function edgesOf(binder: Binder, scope: ObservationScope, { edges }: Pieces): string[] {
   return edges.map(
     (span) => `select ${KEYS}, ${measures(span.sign)} from (
-        select ${AS_ROLLED} from observation o where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', span)}) o`,
+        ${plainRows(binder, scope, within(binder, 'o.at', span))}) o`,
   );
 }
 
@@ -134,9 +167,8 @@ export function sumBySlug(sql: Sql, scope: ObservationScope, window: Span): Prom
   return sumUp(
     sql,
     window,
-    (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent, slug as key, ${SUMS}
-      from (select o.slug, ${AS_ROLLED} from observation o
-        where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', window)}) part group by verdict, slug`,
+    (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent, key, ${SUMS}
+      from (${plainRows(binder, scope, within(binder, 'o.at', window), 'slug')}) part group by verdict, key`,
   );
 }
 
@@ -148,17 +180,50 @@ export function sumByAuthor(sql: Sql, scope: ObservationScope, window: Span): Pr
   return sumUp(
     sql,
     window,
-    (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent, key, ${SUMS} from (
-        select coalesce(leg.wallet, '') as key, ${AS_ROLLED.replace('coalesce(o.micro, 0)', 'coalesce(leg.micro, o.micro, 0)')}
-        from observation o
-        left join payment_intake p on p.tenant_id = o.tenant_id and p.payment_id = o.payment_id
-        left join lateral (
-          select item ->> 'toAddress' as wallet, (item ->> 'amountMicro')::bigint as micro
-          from jsonb_array_elements(p.legs) as item where item ->> 'role' <> 'platform'
-        ) leg on true
-        where ${observationConditions(binder, scope)} and ${within(binder, 'o.at', window)}
-      ) part group by verdict, key`,
+    (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent, key, ${SUMS}
+      from (${plainRows(binder, scope, within(binder, 'o.at', window), 'wallet')}) part group by verdict, key`,
   );
+}
+
+/**
+ * Net sums of each of several windows, one after the other, by verdict, class and reason, in one statement; `place` is the window's in the
+ * list. Hours of observations are not kept, so that windows of hours are read from the rows. Windows without any are left out.
+ */
+export async function sumEachWindow(
+  sql: Sql,
+  scope: ObservationScope,
+  windows: readonly Span[],
+): Promise<(ObservationSum & { readonly place: number })[]> {
+  if (windows.length === 0) return [];
+  const binder = new Binder();
+  const detail = scope.agent === null ? 'total' : 'full';
+  const pieces = windows.map((window) => readablePieces(scope, window, detail));
+  const of = (unit: keyof Pieces, select: string): string => {
+    const spans = pieces.map((one) => one[unit]);
+    return eachSpan(binder, spans, { keys: ['verdict', 'classified_as', 'reason'], sums: MEASURES, select });
+  };
+  const rolled = (table: string): string => `select o.* from ${table} o where ${observationConditions(binder, scope)}
+      and o.dimension = '${detail}' and o.bucket >= span.since and o.bucket < span.until`;
+  const edges = pieces.flatMap((one) => one.edges);
+  const near = (): string => {
+    // Planned with the days that they are in, so that no other is opened; each span then opens its own.
+    const around = within(binder, 'o.at', {
+      fromMs: Math.min(...edges.map(({ fromMs }) => fromMs)),
+      toMs: edges.some(({ toMs }) => toMs === null) ? null : Math.max(...edges.map(({ toMs }) => toMs ?? 0)),
+    });
+    return of('edges', plainRows(binder, scope, `${around} and o.at >= span.since and o.at < span.until`));
+  };
+  const parts = [
+    ...(pieces.some(({ months }) => months.length > 0) ? [of('months', rolled('observation_month'))] : []),
+    ...(pieces.some(({ days }) => days.length > 0) ? [of('days', rolled('observation_day'))] : []),
+    ...(edges.length > 0 ? [near()] : []),
+  ];
+  const rows = await sql.query<SumRow & { readonly place: number } & Record<string, string>>(
+    `select place, '' as host, verdict, classified_as, '' as kind, reason, '' as agent, '' as key, ${SUMS}
+       from (${parts.join('\n union all ')}) part group by place, verdict, classified_as, reason`,
+    binder.values,
+  );
+  return rows.map((row) => ({ ...sumFromRow(row), place: row.place }));
 }
 
 /** Sums are text, so that they survive JSON. */

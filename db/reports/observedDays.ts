@@ -3,17 +3,17 @@ import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
 import { within } from './crossings.ts';
 import type { ObservationScope } from './observations.ts';
-import { observationConditions } from './observations.ts';
+import { isInRowsAlone, observationConditions } from './observations.ts';
 
 const DAY_MS = 86_400_000;
 
 /**
  * The newest days of a window that together hold at least `most` observations that stand (or all that it has), cut to the
- * window, the newest first; from the rollups, whose net hits of a day are its standing rows. An agent's exact name is in no
+ * window, the newest first; from the rollups, whose net hits of a day are its standing rows. What the rows alone know is in no
  * rollup: the window itself then.
  */
 export async function observedDays(sql: Sql, scope: ObservationScope, window: Span, most: number): Promise<Span[]> {
-  if (scope.agent !== null && 'name' in scope.agent) return [window];
+  if (isInRowsAlone(scope)) return [window];
   const binder = new Binder();
   const dimension = scope.agent === null ? 'total' : 'full';
   const days = { fromMs: Math.floor(window.fromMs / DAY_MS) * DAY_MS, toMs: window.toMs };

@@ -4,6 +4,7 @@ import { FAILURE_REASONS } from '../../domain/errors.ts';
 import { MAX_LEGS } from '../../domain/legs.ts';
 import { TERMS } from '../../domain/licencePeriod.ts';
 import { MAX_PATTERNS } from '../../domain/scope.ts';
+import { MAX_BUCKETS } from '../../domain/series.ts';
 import { EVENT_TYPES } from '../../domain/webhook/event.ts';
 
 /**
@@ -19,6 +20,8 @@ export const MOST_OF = {
   'SettlementBatch.txHashes': 50,
   'SoldLicence.patterns': MAX_PATTERNS,
   'SoldLicence.terms': TERMS.length,
+  'Earnings.series': MAX_BUCKETS,
+  'Audit.series': MAX_BUCKETS,
   'AuditTotals.failedByReason': FAILURE_REASONS.length,
   'WaitingAuthor.reasons': 6,
   'EnforcementStatus.basedOn': 6,

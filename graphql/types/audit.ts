@@ -2,14 +2,16 @@ import { FAILURE_REASONS } from '../../domain/errors.ts';
 import type { AgentTotals } from '../../services/graph/agents.ts';
 import { readAgents } from '../../services/graph/agents.ts';
 import { pageOf } from '../../services/graph/pages.ts';
-import type { AgentRow, Audit, AuditGroupRow, AuditTotals } from '../../services/reports/audit.ts';
+import type { AgentRow, Audit, AuditBucket, AuditGroupRow, AuditTotals } from '../../services/reports/audit.ts';
 import { readAudit } from '../../services/reports/audit.ts';
+import type { AskedSeries } from '../../services/reports/calendar.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AgentOrder, AuditGroupBy, AuditOrder, CrossingKind, FailureReason, Verdict } from '../enums.ts';
-import { filterText, hostFilter } from '../inputs.ts';
+import { filterHex, filterText, hostFilter, lower } from '../inputs.ts';
 import { REPORT_COST } from '../limits/limits.ts';
+import { Bucket, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../series.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
 
@@ -99,7 +101,20 @@ function inOrder(rows: readonly AuditGroupRow[], orderBy: keyof typeof GROUP_MEA
   });
 }
 
-const AuditType = builder.objectRef<Audit>('Audit').implement({
+const AuditBucketType = builder.objectRef<AuditBucket>('AuditBucket').implement({
+  description: 'What was observed in one stretch of a series.',
+  interfaces: [Bucket],
+  fields: (t) => ({
+    totals: t.field({ type: AuditTotalsType, description: 'Net sums of the stretch.', resolve: ({ totals }) => totals }),
+  }),
+});
+
+interface AuditReport extends Audit {
+  /** What each of `series` is. */
+  readonly read: readonly AskedSeries[];
+}
+
+const AuditType = builder.objectRef<AuditReport>('Audit').implement({
   description: 'What was observed on a site in a window. Every filter applies to every part.',
   interfaces: [Report],
   fields: (t) => ({
@@ -109,6 +124,13 @@ const AuditType = builder.objectRef<Audit>('Audit').implement({
       nullable: true,
       description: 'The window of the same length right before; null unless `compare` is true.',
       resolve: ({ previous }) => previous,
+    }),
+    series: t.field({
+      type: [AuditBucketType],
+      description: SERIES_DESCRIPTION,
+      complexity: REPORT_COST,
+      args: seriesArgs,
+      resolve: ({ read, series }, args) => [...seriesFor(read, series, args)],
     }),
     truncated: t.boolean({
       description: 'True when there are more groups or agents than the busiest 1,000.',
@@ -189,13 +211,28 @@ builder.objectFields(Tenant, (t) => ({
       kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
       verdict: t.arg({ type: Verdict, description: 'With this verdict alone.' }),
       agent: t.arg.string({ description: 'A label, or the exact name an agent gave.', validate: filterText }),
-    },
-    resolve: (site, { window, compare, groupBy, host, kind, verdict, agent }, { deps }) =>
-      readAudit({ database: deps.reading, clock: deps.clock }, site, {
-        ...askedWindow(window, deps.clock()),
-        ...{ compare: compare ?? false, groupBy: groupBy ?? null, host: hostFilter(host), kind: kind ?? null },
-        ...{ verdict: verdict ?? null, agent: agent ?? null, cursorMs: null, limit: 1 },
+      slug: t.arg.string({ description: 'Of this page alone; reads every row of the window.', validate: filterText }),
+      author: t.arg.string({
+        description: 'What payments to this wallet stand behind, with its part of the money; reads every row of the window.',
+        validate: filterHex,
       }),
+    },
+    resolve: async (site, { window, compare, groupBy, host, kind, verdict, agent, slug, author }, { deps }, info) => {
+      const read = seriesBelow(info);
+      const report = await readAudit({ database: deps.reading, clock: deps.clock }, site, {
+        ...askedWindow(window, deps.clock()),
+        ...{ compare: compare ?? false, groupBy: groupBy ?? null, host: hostFilter(host), kind: kind ?? null, series: read },
+        ...{
+          verdict: verdict ?? null,
+          agent: agent ?? null,
+          slug: slug ?? null,
+          author: lower(author),
+          cursorMs: null,
+          limit: 1,
+        },
+      });
+      return { ...report, read };
+    },
   }),
   agents: t.field({
     type: AgentConnection,

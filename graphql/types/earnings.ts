@@ -1,13 +1,16 @@
 import { pageOf } from '../../services/graph/pages.ts';
-import type { BreakdownRow, EarningsTotals } from '../../services/reports/earnings.ts';
+import type { AskedSeries } from '../../services/reports/calendar.ts';
+import type { BreakdownRow, Earnings, EarningsBucket, EarningsTotals } from '../../services/reports/earnings.ts';
 import { readEarnings } from '../../services/reports/earnings.ts';
-import type { ReportFrame, Totals } from '../../services/reports/request.ts';
+import type { Totals } from '../../services/reports/request.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
+import { argumentsBelow } from '../asked.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { CrossingKind, EarningsGroupBy } from '../enums.ts';
-import { filterText, hostFilter } from '../inputs.ts';
+import { CrossingKind, CrossingPurposeName, EarningsGroupBy, PayerHistoryName } from '../enums.ts';
+import { filterHex, filterText, hostFilter, lower } from '../inputs.ts';
 import { REPORT_COST } from '../limits/limits.ts';
+import { Bucket, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../series.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
 
@@ -28,25 +31,49 @@ const EarningsTotalsType = builder.objectRef<EarningsTotals>('EarningsTotals').i
   fields: (t) => ({ authors: t.exposeInt('authors', { description: 'How many authors’ wallets were paid.' }) }),
 });
 
+const EarningsGroupBefore = builder.objectRef<Totals>('EarningsGroupBefore').implement({
+  description: 'A group in the window before.',
+  interfaces: [EarningsSums],
+});
+
 const EarningsGroup = builder.objectRef<BreakdownRow>('EarningsGroup').implement({
   description: 'One group of a breakdown.',
   interfaces: [EarningsSums],
   fields: (t) => ({
     key: t.string({
-      description: 'What the group is of: a host, a slug, an author’s wallet, or a kind.',
+      description: 'What the group is of: a host, a slug, an author’s wallet or id, a kind, and so on.',
       resolve: ({ key }) => shownWallet(key),
     }),
     authorId: t.exposeString('authorId', { nullable: true, description: 'The author’s id, where one is known.' }),
+    payerHistory: t.field({
+      type: PayerHistoryName,
+      nullable: true,
+      description: 'Of a payer: whether it had paid before; null for other groups.',
+      resolve: ({ history }) => history,
+    }),
+    payers: t.exposeInt('payers', {
+      nullable: true,
+      description: 'How many payers a group of `PAYER_HISTORY` has; null for others.',
+    }),
+    previous: t.field({
+      type: EarningsGroupBefore,
+      nullable: true,
+      description: 'The same group in the window before; null unless `compare` is true.',
+      resolve: ({ previous }) => previous,
+    }),
   }),
+});
+
+const EarningsBucketType = builder.objectRef<EarningsBucket>('EarningsBucket').implement({
+  description: 'What was earned in one stretch of a series.',
+  interfaces: [EarningsSums, Bucket],
 });
 
 const EarningsGroupConnection = connectionOf(EarningsGroup, 'EarningsGroup', 'groups, the most money first');
 
-interface EarningsReport extends ReportFrame {
-  readonly totals: EarningsTotals;
-  readonly previous: EarningsTotals | null;
-  readonly breakdown: readonly BreakdownRow[] | null;
-  readonly lastEventAtMs: number | null;
+interface EarningsReport extends Earnings {
+  /** What each of `series` is. */
+  readonly read: readonly AskedSeries[];
 }
 
 const EarningsType = builder.objectRef<EarningsReport>('Earnings').implement({
@@ -66,10 +93,23 @@ const EarningsType = builder.objectRef<EarningsReport>('Earnings').implement({
       description: 'When the newest crossing of the window was.',
       resolve: ({ lastEventAtMs }) => lastEventAtMs,
     }),
+    truncated: t.boolean({
+      description: 'True when there are more payers, or agents, than the 1,000 of `breakdown`.',
+      resolve: ({ isCut }) => isCut,
+    }),
+    series: t.field({
+      type: [EarningsBucketType],
+      description: SERIES_DESCRIPTION,
+      complexity: REPORT_COST,
+      args: seriesArgs,
+      resolve: ({ read, series }, args) => [...seriesFor(read, series, args)],
+    }),
     breakdown: t.field({
       type: EarningsGroupConnection,
       nullable: true,
-      description: 'The window by `groupBy`, the most money first; null unless that is given.',
+      description:
+        'The window by `groupBy`, the most money first; null unless that is given. With `compare`, groups that earned in the window before ' +
+        'alone come last, but for payers and agents.',
       complexity: listCost,
       args: pageArgs,
       resolve: ({ breakdown }, page) => {
@@ -99,12 +139,25 @@ builder.objectField(Tenant, 'earnings', (t) =>
       groupBy: t.arg({ type: EarningsGroupBy, description: 'What `breakdown` is by.' }),
       host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
       kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
+      slug: t.arg.string({ description: 'Of this page alone.', validate: filterText }),
+      purpose: t.arg({ type: CrossingPurposeName, description: 'Of pages or licences alone.' }),
+      author: t.arg.string({ description: 'The legs to this wallet alone.', validate: filterHex }),
+      authorId: t.arg.string({ description: 'The legs to all wallets of this author alone.', validate: filterText }),
+      agent: t.arg.string({ description: 'Bought by the agent with this label.', validate: filterText }),
+      payer: t.arg.string({ description: 'Paid by this address.', validate: filterHex }),
+      payerHistory: t.arg({ type: PayerHistoryName, description: 'Paid by those who had, or had not, paid before the window.' }),
     },
-    resolve: (site, { window, compare, groupBy, host, kind }, { deps }) =>
-      readEarnings({ database: deps.reading, clock: deps.clock }, site, {
+    resolve: async (site, { window, compare, groupBy, host, author, payer, ...filters }, { deps }, info) => {
+      const read = seriesBelow(info);
+      const report = await readEarnings({ database: deps.reading, clock: deps.clock }, site, {
         ...askedWindow(window, deps.clock()),
-        ...{ compare: compare ?? false, groupBy: groupBy ?? null, host: hostFilter(host), kind: kind ?? null },
-        ...{ cursorMs: null, limit: 1 },
-      }),
+        ...{ compare: compare ?? false, groupBy: groupBy ?? null, comparesGroups: true, pagesOnly: true, series: read },
+        ...{ host: hostFilter(host), kind: filters.kind ?? null, slug: filters.slug ?? null, purpose: filters.purpose ?? null },
+        ...{ author: lower(author), authorId: filters.authorId ?? null, payer: lower(payer) },
+        ...{ agent: filters.agent ?? null, payerHistory: filters.payerHistory ?? null },
+        ...{ cursorMs: null, limit: argumentsBelow(info, 'lastEventAt').length > 0 ? 1 : null },
+      });
+      return { ...report, read };
+    },
   }),
 );

@@ -4,15 +4,16 @@ import { listAuthorIds } from '../../db/reports/authors.ts';
 import type { StandingObservation } from '../../db/reports/observationList.ts';
 import { knowsAgentLabel } from '../../db/reports/observationList.ts';
 import type { ObservationScope, ObservationSum } from '../../db/reports/observations.ts';
-import { sumByAgent, sumByAuthor, sumBySlug, sumObservations } from '../../db/reports/observations.ts';
+import { sumByAgent, sumByAuthor, sumBySlug, sumEachWindow, sumObservations } from '../../db/reports/observations.ts';
 import { cursorFromNumber, cursorToNumber, spanFrom } from '../../db/reports/pages.ts';
 import { isKnownCrawler } from '../../domain/agent.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
 import type { ReadableWindow, Span } from '../../domain/window.ts';
-import { previousWindow } from '../../domain/window.ts';
+import type { AskedSeries } from './calendar.ts';
+import { bucketsOf } from './calendar.ts';
 import type { ReportDeps, ReportFrame, ReportQuery, ReportSite } from './request.ts';
-import { readReport } from './request.ts';
+import { comparedWindow, readReport } from './request.ts';
 
 /** What the audit can be broken down by. */
 export const AUDIT_GROUPS = ['host', 'slug', 'author', 'kind', 'agent', 'verdict'] as const;
@@ -71,6 +72,13 @@ export interface Audit extends ReportFrame {
   readonly recent: { readonly rows: readonly StandingObservation[]; readonly nextCursor: number | null };
   /** True when groups, agents, or rows that no cursor leads to were left out. */
   readonly isCut: boolean;
+  /** One of each asked for, in their order; its buckets add up to the totals. */
+  readonly series: readonly (readonly AuditBucket[])[];
+}
+
+/** Net sums of one bucket of a series. */
+export interface AuditBucket extends Span {
+  readonly totals: AuditTotals;
 }
 
 /** What an audit takes besides the common parameters. */
@@ -79,21 +87,28 @@ export interface AuditQuery extends ReportQuery {
   readonly verdict: string | null;
   /** A label, or the exact name an agent gave. */
   readonly agent: string | null;
+  readonly slug?: string | null;
+  /** A wallet, in lower case: what payments stand behind that pay it, with its part of their amounts. */
+  readonly author?: string | null;
+  readonly series?: readonly AskedSeries[];
 }
 
 /**
  * What was observed on a site in a window. Every filter applies to every part. Throws
- * database_unavailable.
+ * database_unavailable, and invalid_parameter as `bucketsOf` does.
  */
 export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery): Promise<Audit> {
   return readReport(deps, site, query, async (sql, frame) => {
     const { window } = frame;
     const { host, kind, verdict } = query;
-    const scope = { tenantId: site.tenantId, host, kind, verdict, agent: await agentFilter(sql, site.tenantId, query.agent) };
+    const cut = (query.series ?? []).map((asked) => bucketsOf(window, asked, frame.generatedAtMs));
+    const agent = await agentFilter(sql, site.tenantId, query.agent);
+    const rest = { slug: query.slug ?? null, wallets: query.author ? [query.author] : null };
+    const scope = { tenantId: site.tenantId, host, kind, verdict, agent, ...rest };
     const cursor = query.cursorMs === null ? null : cursorFromNumber(query.cursorMs);
     const listed = spanFrom(bounded(window, frame.generatedAtMs), cursor);
     const { sums, agents, recent } = await readAuditOverview(sql, scope, window, { listed, limit: query.limit, cursor });
-    const before = query.compare ? previousWindow(window, site.plan, frame.generatedAtMs) : null;
+    const before = query.compare ? comparedWindow(query, frame, site) : null;
     const breakdown = query.groupBy && (await breakDown(sql, scope, window, query.groupBy, sums));
     const byAgent = agentRows(agents);
     return {
@@ -104,8 +119,19 @@ export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery)
       byAgent: byAgent.slice(0, MAX_GROUPS),
       recent: { rows: recent.rows, nextCursor: recent.next && cursorToNumber(recent.next) },
       isCut: (breakdown?.length ?? 0) > MAX_GROUPS || byAgent.length > MAX_GROUPS || recent.isCut,
+      series: await seriesOf(sql, scope, cut),
     };
   });
+}
+
+/** The sums of each bucket of each series. */
+async function seriesOf(sql: Sql, scope: ObservationScope, series: readonly (readonly Span[])[]): Promise<AuditBucket[][]> {
+  const all: AuditBucket[][] = [];
+  for (const buckets of series) {
+    const sums = Map.groupBy(await sumEachWindow(sql, scope, buckets), ({ place }) => place);
+    all.push(buckets.map((bucket, place) => ({ ...bucket, totals: totalsOf(sums.get(place) ?? []) })));
+  }
+  return all;
 }
 
 /** A list's window with an end: nothing is observed later than minutes from now, and days to come need not be opened. */

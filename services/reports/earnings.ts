@@ -1,30 +1,48 @@
 import type { Sql } from '../../db/database.ts';
-import { countAuthors } from '../../db/reports/authors.ts';
-import type { CrossingScope } from '../../db/reports/crossings.ts';
-import type { CrossingGroup, CrossingSum, StandingCrossing } from '../../db/reports/earnings.ts';
-import { listCrossings, readOverview, sumCrossings } from '../../db/reports/earnings.ts';
+import { countAuthors, listWallets } from '../../db/reports/authors.ts';
+import type { CrossingPurpose, CrossingScope, PayerHistory } from '../../db/reports/crossings.ts';
+import type { CrossingGroup, CrossingGrouping, CrossingSum, StandingCrossing } from '../../db/reports/earnings.ts';
+import { listCrossings, MAX_READ_GROUPS, readGroups, readOverview, sumCrossings, sumEach } from '../../db/reports/earnings.ts';
 import type { Page } from '../../db/reports/pages.ts';
 import type { Span } from '../../domain/window.ts';
-import { previousWindow } from '../../domain/window.ts';
+import type { AskedSeries } from './calendar.ts';
+import { bucketsOf } from './calendar.ts';
 import type { ReportDeps, ReportFrame, ReportQuery, ReportSite, Totals } from './request.ts';
-import { readReport, untilCursor } from './request.ts';
+import { comparedWindow, readReport, untilCursor } from './request.ts';
 
-/** What earnings can be broken down by. */
+/** What REST breaks earnings down by. */
 export const EARNINGS_GROUPS = ['host', 'slug', 'author', 'kind'] as const;
 /** One of them. */
 export type EarningsGroup = (typeof EARNINGS_GROUPS)[number];
+
+/** Everything earnings can be broken down by. */
+export const EARNINGS_BREAKDOWNS = [
+  ...EARNINGS_GROUPS,
+  ...(['author-id', 'purpose', 'agent', 'payer', 'payer-history'] as const),
+] as const;
+/** One of them. */
+export type EarningsBreakdown = (typeof EARNINGS_BREAKDOWNS)[number];
 
 /** Net sums of a window, with how many authors were paid. */
 export interface EarningsTotals extends Totals {
   readonly authors: number;
 }
 
-/** One group; `key` is a host, a slug, a wallet in lower case, or a kind. */
+/** One group; `key` is a host, a slug, a wallet in lower case, or another name of what it is of. */
 export interface BreakdownRow extends Totals {
   readonly key: string;
   /** The author's id where one is known; null where the key says all. */
   readonly authorId: string | null;
+  /** Whether a payer had paid the site before the window; null for other groups. */
+  readonly history: PayerHistory | null;
+  /** How many payers the group has; null where it is of something else. */
+  readonly payers: number | null;
+  /** The same group in the window that this one is compared with; null unless asked for. */
+  readonly previous: Totals | null;
 }
+
+/** Net sums of one bucket of a series. */
+export interface EarningsBucket extends Totals, Span {}
 
 /** Earnings of a window. */
 export interface Earnings extends ReportFrame {
@@ -33,44 +51,132 @@ export interface Earnings extends ReportFrame {
   readonly previous: EarningsTotals | null;
   /** Largest first; null unless asked for. */
   readonly breakdown: readonly BreakdownRow[] | null;
-  /** The newest crossing of the window that stands; null without one. */
+  /** True when there are more payers or agents than the breakdown has. */
+  readonly isCut: boolean;
+  /** One of each asked for, in their order; its buckets add up to the totals. */
+  readonly series: readonly (readonly EarningsBucket[])[];
+  /** The newest crossing of the window that stands; null without one, and without a list. */
   readonly lastEventAtMs: number | null;
   readonly recent: Page<StandingCrossing>;
 }
 
+/** What earnings take besides the common parameters. */
+export interface EarningsQuery extends Omit<ReportQuery, 'limit'> {
+  readonly groupBy: EarningsBreakdown | null;
+  /** Rows of the list; null: no list. */
+  readonly limit: number | null;
+  readonly slug?: string | null;
+  readonly purpose?: CrossingPurpose | null;
+  /** A wallet, in lower case: its legs alone. */
+  readonly author?: string | null;
+  /** The legs of all wallets of this author. */
+  readonly authorId?: string | null;
+  readonly agent?: string | null;
+  /** Lower case. */
+  readonly payer?: string | null;
+  readonly payerHistory?: PayerHistory | null;
+  readonly series?: readonly AskedSeries[];
+  /** True: groups of pages hold no licences. */
+  readonly pagesOnly?: boolean;
+  /** True: with `compare`, each group has what it was before, and groups that were there before alone are listed. */
+  readonly comparesGroups?: boolean;
+}
+
+const MAX_GROUPS = MAX_READ_GROUPS - 1;
+
 /**
- * Earnings of a site in a window: sums from the rollups, exact whatever the list's limit; mock payments
- * have no crossings and count nowhere. Throws database_unavailable.
+ * Earnings of a site in a window: sums from the rollups where they know what is asked, exact whatever the list's limit; mock payments
+ * have no crossings and count nowhere. Throws database_unavailable, and invalid_parameter as `bucketsOf` does.
  */
-export function readEarnings(
-  deps: ReportDeps,
-  site: ReportSite,
-  query: ReportQuery & { readonly groupBy: EarningsGroup | null },
-): Promise<Earnings> {
-  const scope = { tenantId: site.tenantId, host: query.host, kind: query.kind };
-  const { groupBy } = query;
-  const own = groupBy === 'slug' || groupBy === 'author' ? groupBy : null;
-  const mayBeOne = !query.compare && query.cursorMs === null;
+export function readEarnings(deps: ReportDeps, site: ReportSite, query: EarningsQuery): Promise<Earnings> {
+  const { groupBy, series = [], compare, limit, cursorMs } = query;
+  const mayBeOne = !compare && cursorMs === null && series.length === 0 && !query.authorId;
   const work = async (sql: Sql, frame: ReportFrame): Promise<Earnings> => {
-    const { window } = frame;
-    const parts = { listed: untilCursor(window, query.cursorMs), limit: query.limit, groupBy: own };
+    const { window, generatedAtMs } = frame;
+    const cut = series.map((asked) => bucketsOf(window, asked, generatedAtMs));
+    const scope = await scopeOf(sql, site, query, window);
+    const grouping = groupingOf(scope, query);
+    const parts = { listed: untilCursor(window, cursorMs), limit, ...grouping };
     const { sums, authors, recent, groups } = await readOverview(sql, scope, window, parts);
-    const totals = { ...add(sums), authors };
-    const before = query.compare ? previousWindow(window, site.plan, frame.generatedAtMs) : null;
+    const rows = groupBy === null ? null : rowsOf(groupBy, sums, groups);
+    const before = compare ? await readBefore(sql, site, query, { window: comparedWindow(query, frame, site), rows }) : null;
+    const breakdown = rows && before?.rows ? beside(rows, before.rows, groupBy) : rows;
+    const isBounded = groupBy === 'payer' || groupBy === 'agent';
     return {
       ...frame,
-      totals,
-      previous: before && (await totalsOf(sql, scope, before)),
-      breakdown: groupBy === null ? null : own === null ? groupsBy(groupBy === 'host' ? 'host' : 'kind', sums) : groupsOf(groups),
-      lastEventAtMs: (await newest(sql, scope, window, query.cursorMs === null ? recent : null)) ?? null,
+      totals: { ...add(sums), authors },
+      previous: before?.totals ?? null,
+      breakdown: (isBounded ? breakdown?.slice(0, MAX_GROUPS) : breakdown) ?? null,
+      isCut: isBounded && (rows?.length ?? 0) > MAX_GROUPS,
+      series: await seriesOf(sql, scope, cut),
+      lastEventAtMs: limit === null ? null : ((await newest(sql, scope, window, cursorMs === null ? recent : null)) ?? null),
       recent,
     };
   };
   return readReport(deps, site, query, work, { mayBeOne });
 }
 
-async function totalsOf(sql: Sql, scope: CrossingScope, window: Span): Promise<EarningsTotals> {
-  return { ...add(await sumCrossings(sql, scope, window, 'total')), authors: await countAuthors(sql, scope, window) };
+/** Which crossings a query means in a window. */
+async function scopeOf(sql: Sql, site: ReportSite, query: EarningsQuery, window: Span): Promise<CrossingScope> {
+  const { host, kind, slug = null, purpose = null, author, authorId, agent = null, payer = null, payerHistory } = query;
+  const ofAuthor = authorId ? await listWallets(sql, site.tenantId, authorId) : null;
+  const wallets = author ? [author].filter((wallet) => ofAuthor?.includes(wallet) ?? true) : ofAuthor;
+  const payers = payerHistory ? { history: payerHistory, beforeMs: window.fromMs } : null;
+  return { tenantId: site.tenantId, host, kind, slug, purpose, wallets, agent, payer, payers };
+}
+
+/** How a query's groups are read; none where host and kind are told apart by the totals already, or nothing is asked for. */
+function groupingOf(scope: CrossingScope, { groupBy, pagesOnly = false }: EarningsQuery) {
+  if (groupBy === null || groupBy === 'host' || groupBy === 'kind') return { groupBy: null };
+  const isNoPage = pagesOnly && groupBy === 'slug';
+  if (isNoPage && scope.purpose === 'licence') return { groupBy: null };
+  const grouping: CrossingGrouping = groupBy === 'author-id' ? 'author' : groupBy;
+  return { groupBy: grouping, groupScope: isNoPage ? { ...scope, purpose: 'page' as const } : scope };
+}
+
+/** Totals of the window before, and its groups where they are compared: of payers and agents those that are listed now. */
+async function readBefore(
+  sql: Sql,
+  site: ReportSite,
+  query: EarningsQuery,
+  { window, rows }: { readonly window: Span; readonly rows: readonly BreakdownRow[] | null },
+): Promise<{ readonly totals: EarningsTotals; readonly rows: readonly BreakdownRow[] | null }> {
+  const scope = await scopeOf(sql, site, query, window);
+  const sums = await sumCrossings(sql, scope, window, 'total');
+  const totals = { ...add(sums), authors: await countAuthors(sql, scope, window) };
+  if (!query.comparesGroups || query.groupBy === null) return { totals, rows: null };
+  const { groupBy, groupScope = scope } = groupingOf(scope, query);
+  const keys = groupBy === 'payer' || groupBy === 'agent' ? (rows ?? []).map(({ key }) => key) : null;
+  const groups = groupBy === null ? [] : await readGroups(sql, groupScope, window, { groupBy, keys });
+  return { totals, rows: rowsOf(query.groupBy, sums, groups) };
+}
+
+const NOTHING: Totals = { events: 0, reads: 0, citations: 0, grossMicro: 0n };
+
+/** Each group with what it was before; groups that were there before alone come last, with nothing now. */
+function beside(
+  rows: readonly BreakdownRow[],
+  earlier: readonly BreakdownRow[],
+  groupBy: EarningsBreakdown | null,
+): BreakdownRow[] {
+  const before = new Map(earlier.map((row) => [row.key, row]));
+  const known = new Set(rows.map(({ key }) => key));
+  const gone = earlier.filter(({ key }) => !known.has(key));
+  const isBounded = groupBy === 'payer' || groupBy === 'agent';
+  const all = isBounded
+    ? rows
+    : [...rows, ...gone.map((row) => ({ ...row, ...NOTHING, payers: row.payers === null ? null : 0 }))];
+  return all.map((row) => ({ ...row, previous: before.get(row.key) ?? NOTHING }));
+}
+
+/** The sums of each bucket of each series. */
+async function seriesOf(sql: Sql, scope: CrossingScope, series: readonly (readonly Span[])[]): Promise<EarningsBucket[][]> {
+  const all: EarningsBucket[][] = [];
+  for (const buckets of series) {
+    const sums = Map.groupBy(await sumEach(sql, scope, buckets), ({ place }) => place);
+    all.push(buckets.map((bucket, place) => ({ ...bucket, ...add(sums.get(place) ?? []) })));
+  }
+  return all;
 }
 
 /** When the newest crossing was; a first page knows. */
@@ -79,22 +185,35 @@ async function newest(sql: Sql, scope: CrossingScope, window: Span, first: Page<
   return page.rows[0]?.atMs;
 }
 
-/** Totals added up by host or kind. */
-function groupsBy(column: 'host' | 'kind', sums: readonly CrossingSum[]): BreakdownRow[] {
-  const groups = Map.groupBy(sums, (row) => row[column]);
-  return sorted([...groups].map(([key, members]) => ({ key, authorId: null, ...add(members) })));
+const NO_NOTES = { authorId: null, history: null, payers: null, previous: null };
+
+/** The groups that were asked for, the most money first. */
+function rowsOf(
+  groupBy: EarningsBreakdown,
+  sums: readonly CrossingSum[],
+  groups: readonly CrossingGroup[],
+): readonly BreakdownRow[] {
+  if (groupBy === 'host' || groupBy === 'kind') {
+    return sorted([...Map.groupBy(sums, (row) => row[groupBy])].map(([key, members]) => ({ key, ...NO_NOTES, ...add(members) })));
+  }
+  const rows = groups.map(({ reads, citations, micro, ...group }) => ({
+    ...NO_NOTES,
+    ...group,
+    ...{ events: reads + citations, reads, citations, grossMicro: micro },
+  }));
+  return sorted(groupBy === 'author-id' ? byAuthorId(rows) : rows);
 }
 
-function groupsOf(groups: readonly CrossingGroup[]): BreakdownRow[] {
-  return sorted(
-    groups.map(({ reads, citations, micro, ...group }) => ({
-      ...group,
-      events: reads + citations,
-      reads,
-      citations,
-      grossMicro: micro,
-    })),
-  );
+/** Wallets of one author as one group; a wallet without an author's id is a group by itself. */
+function byAuthorId(wallets: readonly BreakdownRow[]): BreakdownRow[] {
+  return [...Map.groupBy(wallets, ({ key, authorId }) => authorId ?? key)].map(([key, rows]) => ({
+    ...NO_NOTES,
+    ...{ key, authorId: rows[0]?.authorId ?? null },
+    events: rows.reduce((sum, { events }) => sum + events, 0),
+    reads: rows.reduce((sum, { reads }) => sum + reads, 0),
+    citations: rows.reduce((sum, { citations }) => sum + citations, 0),
+    grossMicro: rows.reduce((sum, { grossMicro }) => sum + grossMicro, 0n),
+  }));
 }
 
 function sorted(rows: readonly BreakdownRow[]): BreakdownRow[] {

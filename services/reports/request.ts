@@ -1,8 +1,8 @@
 import type { Database, Sql } from '../../db/database.ts';
 import type { Plan } from '../../domain/access.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
-import type { ReadableWindow } from '../../domain/window.ts';
-import { readableWindow } from '../../domain/window.ts';
+import type { ReadableWindow, Span } from '../../domain/window.ts';
+import { previousWindow, readableWindow } from '../../domain/window.ts';
 import { atDatabase } from '../outage.ts';
 
 /** What reports run with. */
@@ -23,6 +23,8 @@ export interface ReportSite {
 export interface AskedWindow {
   readonly fromMs: number | null;
   readonly toMs: number | null;
+  /** What the window is compared with; left out: the one of the same length right before. */
+  readonly before?: Span;
 }
 
 /** What every report with a list takes. */
@@ -53,6 +55,15 @@ export interface Totals {
 export function frameOf(deps: ReportDeps, site: ReportSite, asked: AskedWindow): ReportFrame {
   const generatedAtMs = deps.clock();
   return { generatedAtMs, window: readableWindow(asked, site.plan, generatedAtMs) };
+}
+
+/** The window that a report is compared with, as far as the plan lets read. */
+export function comparedWindow(
+  { before }: AskedWindow,
+  { window, generatedAtMs }: ReportFrame,
+  { plan }: ReportSite,
+): ReadableWindow {
+  return before ? readableWindow(before, plan, generatedAtMs) : previousWindow(window, plan, generatedAtMs);
 }
 
 /**

@@ -77,7 +77,11 @@ test('earnings, their comparison and every breakdown are those of REST over rand
         list: { key: string; events: number; reads: number; citations: number; [name: string]: unknown }[],
         micro: string,
       ) => list.map((row) => [row.key, ...sums(row, row[micro])]);
-      expect(rows(ours.breakdown.nodes, 'grossMicro')).toEqual(rows(theirs.breakdown, 'grossMicroUsdc'));
+      // A group that earned in the window before alone is listed here, since it is compared, and nowhere in REST.
+      const now = ours.breakdown.nodes.filter(
+        ({ events, grossMicro }: (typeof ours.breakdown.nodes)[0]) => events !== 0 || grossMicro !== '0',
+      );
+      expect(rows(now, 'grossMicro')).toEqual(rows(theirs.breakdown, 'grossMicroUsdc'));
     }),
     { numRuns: 25 },
   );

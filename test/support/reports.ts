@@ -13,6 +13,8 @@ export interface Purchase {
   readonly steps: number;
   readonly payer?: string;
   readonly agent?: string;
+  /** True: a licence, whose slug in the ledger is that of its payment. */
+  readonly isLicence?: boolean;
   readonly legs: readonly {
     readonly toAddress: string;
     readonly amountMicro: number;
@@ -54,9 +56,11 @@ export function insertPurchases(database: Database, purchases: readonly Purchase
     }));
     const tx = `0x${randomBytes(32).toString('hex')}`;
     const payer = purchase.payer ?? `0x${'e'.repeat(40)}`;
+    const id = randomUUID();
     return {
       ...purchase,
-      id: randomUUID(),
+      ...(purchase.isLicence ? { slug: `licence:${id}` } : {}),
+      id,
       tx,
       payer,
       agent: purchase.agent ?? 'other',
