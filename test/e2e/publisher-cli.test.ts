@@ -79,7 +79,8 @@ async function doctor(
   more: readonly string[] = PAGE,
   ...rest: [(string | null)?, { url?: string; nowMs?: () => number }?]
 ) {
-  const argv = ['doctor', '--json', '--site', `https://${site.host}`, '--connect-to', served.url, ...more];
+  const named = more.includes('--site') ? [] : ['--site', `https://${site.host}`];
+  const argv = ['doctor', '--json', ...named, '--connect-to', served.url, ...more];
   const { code, text } = await run(argv, ...rest);
   const report = JSON.parse(text) as { exitCode: number; requests: number; checks: Found[] };
   expect([report.exitCode, report.requests <= 60]).toEqual([code, true]);
@@ -141,7 +142,7 @@ describe('doctor', () => {
       'a catch-all route swallows .well-known',
       () => openSite({ inFront: always(/^\/\.well-known/, app) }),
       'well-known',
-      /^problem .*swallows/,
+      /^warning .*catch-all/,
     ],
     ['a catch-all route swallows robots.txt', () => openSite({ robots: null, catchAll: app }), 'robots', /^problem .*swallows/],
     [
@@ -229,6 +230,22 @@ describe('doctor', () => {
       expect.stringMatching(/^warning .*test key/),
       expect.stringMatching(/^problem .*no host of this key's site/),
       expect.stringMatching(/^unknown .*missing/),
+    ]);
+  });
+
+  test('tells whether the token of an open challenge can be seen, which the package shows', async () => {
+    const host = `www.${site.host}`;
+    const headers = { authorization: `Bearer ${site.key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ host, method: 'well-known' });
+    const opened = await fetch(`${service.baseUrl}/_svc/verify-host`, { method: 'POST', headers, body });
+    expect(opened.status).toBe(201);
+    const www = ['--site', `https://${host}`, ...PAGE];
+    const seen = await doctor(await openSite({ catchAll: app }, gateOf(site)), www);
+    const swallowed = await doctor(await openSite({ inFront: always(/^\/\.well-known/, app) }), www);
+    expect([seen.checks['well-known'], swallowed.checks['well-known'], seen.checks['proof']]).toEqual([
+      expect.stringMatching(/^ok .*token of this host/),
+      expect.stringMatching(/^problem .*not proven.*catch-all/),
+      expect.stringMatching(/^problem .*challenge by well-known is open/),
     ]);
   });
 

@@ -196,21 +196,18 @@ judges(robotsCheck, [
   ['silence', { reply: silent('timeout'), paths: [PAGE] }, 'unknown'],
 ]);
 
+const [shown, hidden] = [true, false].map((isShown) => ({ isVerified: false, isShown }));
 judges(wellKnownCheck, [
-  ['404 for an invented token', { invented: reply(404), open: null }, 'ok'],
-  [
-    'the token of the open challenge',
-    { invented: reply(404), open: { reply: text('t'), isToken: true } },
-    'ok',
-    /shows the token/,
-  ],
-  ['not the token of the open challenge', { invented: reply(404), open: { reply: reply(404), isToken: false } }, 'problem'],
-  ["the app's page", { invented: html(200), open: null }, 'problem', /catch-all/],
-  ['a redirect', { invented: reply(302), open: null }, 'problem', /redirect/],
-  ['a password', { invented: reply(401), open: null }, 'problem', /401/],
-  ['it costs money', { invented: reply(402), open: null }, 'problem', /402/],
-  ['some text', { invented: text('ok'), open: null }, 'warning'],
-  ['silence', { invented: silent('timeout'), open: null }, 'unknown'],
+  ['404 for an invented token', { invented: reply(404), challenge: null }, 'ok', /free for proofs/],
+  ['the token of the host', { invented: html(200), challenge: shown! }, 'ok', /shows the token/],
+  ['not the token of the host', { invented: reply(404), challenge: hidden! }, 'problem', /not proven\.$/],
+  ['not the token of a proven host', { invented: reply(404), challenge: { ...hidden!, isVerified: true } }, 'problem', /lapses/],
+  ["the app's page instead of the token", { invented: html(200), challenge: hidden! }, 'problem', /catch-all/],
+  ["the app's page, and no challenge", { invented: html(200), challenge: null }, 'warning', /catch-all/],
+  ['a redirect', { invented: reply(302), challenge: null }, 'warning', /redirect/],
+  ['a password', { invented: reply(401), challenge: null }, 'warning', /401/],
+  ['it costs money', { invented: reply(402), challenge: null }, 'warning', /402/],
+  ['silence', { invented: silent('timeout'), challenge: null }, 'unknown'],
 ]);
 
 const sold = { page: PAGE, agentName: 'GPTBot', reply: offer(), verdict: 'priced' } as const;
