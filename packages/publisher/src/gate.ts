@@ -90,7 +90,7 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
     warmUp: () => void config.current(),
     flush: () => reports.flush(),
     background: (keep) => {
-      if (config.isReading() || reports.waiting() > 0) keep(config.settled().then(() => reports.flush()));
+      if (config.isReading() || reports.isDue()) keep(config.settled().then(() => reports.flush()));
     },
     counts: () => ({ ...failures.counts(), reportsDropped: reports.dropped() }),
     maxPageBytes: options.maxPageBytes,

@@ -6,6 +6,7 @@ import { factsOf, isAway, isKeyRefused, wordsOf } from './failures.ts';
 
 const BATCH = 50;
 const FLUSH_MS = 2_000;
+const RETRY_MS = 10_000;
 const MOST = 1_000;
 
 /** Takes reports. */
@@ -16,15 +17,21 @@ export interface Reports {
   flush(): Promise<void>;
   /** How many were given up since the start. */
   dropped(): number;
-  /** How many wait. */
-  waiting(): number;
+  /** True when some wait, and were not just refused. */
+  isDue(): boolean;
 }
 
 /** Opens the queue. */
-export function openReports(deps: { readonly client: Client; readonly breaker: Breaker; readonly failures: Failures }): Reports {
+export function openReports(deps: {
+  readonly client: Client;
+  readonly now: () => number;
+  readonly breaker: Breaker;
+  readonly failures: Failures;
+}): Reports {
   const { client, breaker, failures } = deps;
   let queue: Report[] = [];
   let dropped = 0;
+  let retryAtMs = 0;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let sending: Promise<void> | null = null;
 
@@ -56,7 +63,8 @@ export function openReports(deps: { readonly client: Client; readonly breaker: B
       if (left.length === 0) continue;
       queue = [...left, ...queue];
       trim();
-      schedule(5 * FLUSH_MS);
+      retryAtMs = deps.now() + RETRY_MS;
+      schedule(RETRY_MS);
       return;
     }
   }
@@ -85,6 +93,6 @@ export function openReports(deps: { readonly client: Client; readonly breaker: B
     },
     flush,
     dropped: () => dropped,
-    waiting: () => queue.length,
+    isDue: () => queue.length > 0 && deps.now() >= retryAtMs,
   };
 }
