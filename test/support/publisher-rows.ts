@@ -28,15 +28,8 @@ const offered = { act: 'offer', verdict: 'denied' } as const;
 const reader = { act: 'serve', as: 'reader' } as const;
 /** Spellings of /articles/solo: what a server might take for the page costs what the page costs. */
 const SPELLINGS = [
-  ...[
-    '/articles//solo',
-    '//articles/solo',
-    '/articles/solo/',
-    '/articles/%73olo',
-    '/articles/.//solo',
-    '/articles/x%2f..%2fsolo',
-  ],
-  ...['/x/../articles/solo', '/ARTICLES/solo', '/articles/SOLO', '/Articles/Solo?utm=1', '/articles/%53OLO'],
+  ...['/articles//solo', '//articles/solo', '/articles/solo/', '/articles/%73olo'],
+  ...['/ARTICLES/solo', '/articles/SOLO', '/Articles/Solo?utm=1', '/articles/%53OLO'],
 ];
 
 /** The table; the pages are those of `ALPHA_PRICING`. */
@@ -81,6 +74,12 @@ export const ROWS: readonly Row[] = [
   ...SPELLINGS.map(
     (path): Row => ({ name: `${path}, another spelling of it`, facts: AGENT, decision: offered, play: agent(path, 402) }),
   ),
+  {
+    name: 'a path with dot segments that the agent did not resolve',
+    facts: { ...AGENT, quote: 'bad' },
+    decision: { act: 'refuse', status: 400 },
+    play: agent('/articles/x%2f..%2fsolo', 400),
+  },
   {
     name: 'HEAD',
     facts: { ...AGENT, method: 'HEAD' },

@@ -111,14 +111,14 @@ test.each([
   expect(isInScope(site(excluded, endings), path)).toBe(isAsked);
 });
 
-test.each(['*', '', 'ftp://a/b', 'http://'])('%j is no path', (target) => {
+test.each(['*', '', 'http://', '/a/../articles/solo', '/articles/%2e%2e/solo'])('%j is no path of a page', (target) => {
   expect(pathnameOf(target)).toBeNull();
 });
 
 test.each([
   ['//evil.example/articles/solo', '//evil.example/articles/solo'],
   ['http://evil.example/articles/solo?x', '/articles/solo'],
-  ['/a/../articles/solo#x', '/articles/solo'],
+  ['ftp://a/articles/solo#x', '/articles/solo'],
 ])('the target %s is the path %s, whatever host it names', (target, pathname) => {
   expect(pathnameOf(target)).toBe(pathname);
 });
