@@ -33,7 +33,7 @@ const DOTS = /(?:\/|%2f|\\|%5c)(?:\.|%2e){1,2}(?:\/|%2f|\\|%5c|$)/i;
  */
 export function pathnameOf(target: string): string | null {
   const path = target.replace(AUTHORITY, '').split(/[?#]/, 1)[0] ?? '';
-  const text = `http://host${path}#`; // the end that keeps a closing space, which is trimmed from an address
+  const text = `http://host${path}`;
   return path.startsWith('/') && !DOTS.test(path) && URL.canParse(text) ? new URL(text).pathname : null;
 }
 
