@@ -1,5 +1,6 @@
 /** Texts that the commands read and print: options, robots.txt, sitemaps, offers, spellings, rows for people. */
 import { expect, test } from 'vitest';
+import { readSources } from '../../../bin/check/sources.ts';
 import { openBudget } from '../../../packages/publisher/src/cli/budget.ts';
 import { spellingsOf } from '../../../packages/publisher/src/cli/checks/spellings.ts';
 import { microOfUsd, readOffer } from '../../../packages/publisher/src/cli/offer.ts';
@@ -128,4 +129,11 @@ test('a row keeps its columns, and control characters of strangers stay out of t
 test('a run asks as often as its budget says, and no more', () => {
   const budget = openBudget({ requests: 2 });
   expect([budget.take(), budget.take(), budget.take(), budget.taken]).toEqual([true, true, false, 2]);
+  expect(openBudget({ runMs: 0 }).take()).toBe(false);
+});
+
+test('the package uses nothing that Node 20 lacks', () => {
+  const newer = /\bURL\.parse\(|\bAbortSignal\.any\(|\.groupBy\(|\.withResolvers\(|\bimport\.meta\.main\b|\.fromAsync\(/;
+  const sources = readSources(/^packages\/publisher\/src\/.*\.ts$/);
+  expect([sources.length > 30, sources.filter(({ text }) => newer.test(text)).map(({ path }) => path)]).toEqual([true, []]);
 });

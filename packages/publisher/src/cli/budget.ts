@@ -9,25 +9,26 @@ export interface Budget {
   /** True when one more request may be sent. */
   take(): boolean;
   readonly taken: number;
-  /** Fires when the time of the run is over. */
-  readonly ended: AbortSignal;
+  /** Milliseconds until the time of the run is over; 0 from then on. */
+  msLeft(): number;
 }
 
 /** A budget of a run that begins now. */
 export function openBudget(limits: { readonly requests?: number; readonly runMs?: number } = {}): Budget {
   const { requests = MAX_REQUESTS, runMs = MAX_RUN_MS } = limits;
-  const ended = AbortSignal.timeout(runMs);
+  const startedMs = performance.now();
+  const msLeft = (): number => Math.max(0, Math.round(runMs - (performance.now() - startedMs)));
   let taken = 0;
   return {
     take: () => {
-      if (ended.aborted || taken >= requests) return false;
+      if (msLeft() === 0 || taken >= requests) return false;
       taken++;
       return true;
     },
     get taken() {
       return taken;
     },
-    ended,
+    msLeft,
   };
 }
 

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { urlOf } from './site.ts';
 
 /** What the command line asks for. */
 export type Wish =
@@ -100,7 +101,7 @@ function parse(argv: readonly string[]) {
 
 function addressOf(text: string | undefined): URL | null | 'unusable' {
   if (text === undefined || text === '') return null;
-  const url = URL.parse(text);
+  const url = urlOf(text);
   const isUsable =
     url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.pathname === '/' && url.search === '';
   return isUsable ? url : 'unusable';
@@ -108,7 +109,7 @@ function addressOf(text: string | undefined): URL | null | 'unusable' {
 
 /** A path as a request line may hold it, or of a whole address; null for what is none. */
 function pathOf(text: string): string | null {
-  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  const url = /^https?:\/\//i.test(text) ? urlOf(text) : null;
   const path = url ? `${url.pathname}${url.search}` : text;
   return /^\/[\x21-\x7e]{0,2000}$/.test(path) && !path.includes('#') ? path : null;
 }

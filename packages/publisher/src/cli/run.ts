@@ -10,7 +10,7 @@ import type { Screen } from './screen.ts';
 import { markOf, writeLine, writeRow } from './screen.ts';
 import type { Step } from './selftest.ts';
 import { playPurchase } from './selftest.ts';
-import { readSelf } from './site.ts';
+import { readSelf, urlOf } from './site.ts';
 import { askStatus, showStatus, statusExit } from './status.ts';
 import { NEEDS_VIEM, openWallet } from './wallet.ts';
 import type { World } from './world.ts';
@@ -69,7 +69,7 @@ async function worldOf(order: Order, { now, complain }: Surroundings): Promise<{
 async function firstHost(client: World['client']): Promise<URL | null> {
   const self = await client?.self();
   const [host] = (self?.ok && readSelf(self.body)?.hosts) || [];
-  return host === undefined ? null : URL.parse(`https://${host}`);
+  return host === undefined ? null : urlOf(`https://${host}`);
 }
 
 async function doctor(order: Order, surroundings: Surroundings): Promise<ExitCode> {

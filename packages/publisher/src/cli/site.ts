@@ -1,4 +1,4 @@
-/** What the service knows of the key's site, read from its answers. */
+/** Addresses, and what the service knows of the key's site, read from its answers. */
 import type { GateScope, Scope } from '../core/page.ts';
 import { isRecord, listOf } from './offer.ts';
 
@@ -6,6 +6,11 @@ import { isRecord, listOf } from './offer.ts';
 export interface GateConfig extends Scope {
   readonly seoAllowlist: readonly string[];
   readonly policy: Readonly<Record<'allow' | 'charge' | 'block', readonly string[]>>;
+}
+
+/** An address taken apart; null for a text that is none. */
+export function urlOf(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null;
 }
 
 /** A row of enforce-status. */

@@ -1,5 +1,7 @@
 /** Pages of a site by its sitemap. Text of a stranger: no parser that could be made to expand anything, and no pattern that backtracks. */
 
+import { urlOf } from './site.ts';
+
 /** What a sitemap holds: addresses of pages, or of further sitemaps. */
 export interface SitemapText {
   readonly isIndex: boolean;
@@ -23,7 +25,7 @@ export function readSitemap(text: string): SitemapText | null {
 
 /** The path of an address on this host, query included; null for another host's or one that cannot be read. */
 export function pathOn(host: string, address: string): string | null {
-  const url = URL.parse(address);
+  const url = urlOf(address);
   return url !== null && /^https?:$/.test(url.protocol) && url.host === host ? `${url.pathname}${url.search}` : null;
 }
 

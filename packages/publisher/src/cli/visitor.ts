@@ -86,7 +86,7 @@ export function openVisitor(options: {
         headers,
         servername: site.hostname,
         agent: false,
-        signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), budget.ended]),
+        signal: AbortSignal.timeout(Math.min(TIMEOUT_MS, budget.msLeft())),
         ...(port === '' ? {} : { port }),
       },
       asking.maxBytes ?? MAX_BYTES,

@@ -1,6 +1,7 @@
 import type { Check, Finding } from '../finding.ts';
 import { ok, problem, unknown, warning } from '../finding.ts';
 import { readOffer } from '../offer.ts';
+import { urlOf } from '../site.ts';
 import type { Reply } from '../visitor.ts';
 
 interface Facts {
@@ -58,7 +59,7 @@ function plainFindings({ plain }: Facts): Finding[] {
 }
 
 function offerFindings({ site, offered }: Facts): Finding[] {
-  const url = offered === null ? null : URL.parse(offered);
+  const url = offered === null ? null : urlOf(offered);
   if (url === null)
     return [
       unknown('Which address the gate gives to its pages could not be told: no offer came.', 'See the finding about the offer.'),
