@@ -22,6 +22,12 @@ function free(because: FreeBecause): Answer {
   return { status: 204, headers: { ...HEADERS, 'x-svc-free-because': because } };
 }
 
+/**
+ * How long a quote waits for the site's credits API. Gates wait 2 s for a quote, and take a service that is silent for longer as away, for which
+ * they give pages free: whoever makes that API slow must not get any.
+ */
+const CREDITS_PATIENCE_MS = 1_200;
+
 /** GET /_svc/quote: what a page costs now; 204, and why, when it is free. Reads no database, unless authors stand behind a credits API. */
 export const quoteRoute: KeyRoute = {
   method: 'get',
@@ -42,7 +48,7 @@ export const quoteRoute: KeyRoute = {
   handle: async ({ deps, caller: { tenant }, query, search }) => {
     const { build, error, kind = 'read', ...asked } = parseWith(QuoteQuery, Object.fromEntries(query), 'invalid_parameter');
     noteCall(deps.liveness, tenant, asked.resource, 'quoted');
-    const page = await withCredits(deps.credits, () => findPage(deps, { tenant, kind, ...asked }));
+    const page = await withCredits(deps.credits, () => findPage(deps, { tenant, kind, ...asked }), CREDITS_PATIENCE_MS);
     if (build === undefined) rememberPage(tenant, search, page);
     const { found } = page;
     if (typeof found === 'string') return FREE[found];

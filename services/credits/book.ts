@@ -118,8 +118,8 @@ function nameOf({ tenantId, apiUrl, slug }: CreditsKey): string {
 export class CreditsNeeded extends ServiceError {
   readonly key: CreditsKey;
 
-  constructor(key: CreditsKey) {
-    super('credits_unavailable', 'the authors of this page are not known at present', { retryAfterSeconds: 30 });
+  constructor(key: CreditsKey, retryAfterSeconds = 30) {
+    super('credits_unavailable', 'the authors of this page are not known at present', { retryAfterSeconds });
     this.key = key;
   }
 }
@@ -128,15 +128,34 @@ const MAX_LOADS = 12;
 
 /**
  * Runs `work`, which reads credits from memory alone, and again whenever it lacked some and these were loaded. Work that needs
- * none is run once, without waiting for anything but itself.
+ * none is run once, without waiting for anything but itself. With `patienceMs`, a load that takes longer goes on by itself, and what it lacks
+ * is credits_unavailable for the moment.
  */
-export async function withCredits<T>(book: CreditsBook, work: () => T): Promise<T> {
+export async function withCredits<T>(book: CreditsBook, work: () => T, patienceMs?: number): Promise<T> {
   for (let loads = 0; ; loads++) {
     try {
       return work();
     } catch (error) {
       if (!(error instanceof CreditsNeeded) || loads >= MAX_LOADS) throw error;
-      await book.load(error.key);
+      const load = book.load(error.key);
+      if (patienceMs === undefined) await load;
+      else if (!(await endsWithin(load, patienceMs))) throw new CreditsNeeded(error.key, SOON_SECONDS);
     }
+  }
+}
+
+/** When a load that still runs has ended, one way or the other. */
+const SOON_SECONDS = 3;
+
+/** True when the work ended in time. */
+async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

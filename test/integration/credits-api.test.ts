@@ -50,6 +50,20 @@ test('a page is priced by the authors its credits API names, and the answer is k
   expect((await quote('one')).body.legs[0].toAddress.toLowerCase()).toBe(B);
 });
 
+test('a quote does not wait for a slow credits API longer than gates wait for a quote, and has its answer the next time', async () => {
+  const { quote } = await site();
+  await answerWith('slow', PAGE, { delayMs: 2_000 });
+  const startedAt = performance.now();
+  const first = await quote('slow');
+  expect([first.status, first.headers.get('x-svc-error-code'), first.headers.get('retry-after')]).toEqual([
+    503,
+    'credits_unavailable',
+    '3',
+  ]);
+  expect(performance.now() - startedAt).toBeLessThan(1_900);
+  await expect.poll(async () => (await quote('slow')).status).toBe(200);
+});
+
 test('404 of the credits API is a page that is free for want of authors, `free` one that its owner named free', async () => {
   const { quote } = await site();
   const because = async (slug: string) => {

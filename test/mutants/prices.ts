@@ -124,4 +124,14 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
       name: 'a refusal carries no offer where none may be paid: undecided, an outage, or a page without a price',
     },
   },
+  {
+    id: 'slow-credits-look-like-an-outage',
+    rule: 15,
+    bug: 'a gate takes a slow credits API for a service that is away, and gives pages free',
+    edits: [{ file: 'api/routes/quote.ts', search: '...asked }), CREDITS_PATIENCE_MS)', replace: '...asked }))' }],
+    test: {
+      file: 'test/integration/credits-api.test.ts',
+      name: 'a quote does not wait for a slow credits API longer than gates wait for a quote, and has its answer the next time',
+    },
+  },
 ];
