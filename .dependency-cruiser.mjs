@@ -126,7 +126,10 @@ export default {
   options: {
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)(\\.sandbox|\\.test|coverage)(/|$)|^contracts/artifacts/' },
+    // Hono, Next and miniflare are installed by test/starters/run.ts alone, into a folder of their own.
+    exclude: {
+      path: '(^|/)(\\.sandbox|\\.test|coverage)(/|$)|^contracts/artifacts/|^packages/[^/]+/dist/|^(examples/(hono|next)|test/starters/(sites|added))/|^test/starters/workerd',
+    },
     moduleSystems: ['es6'],
     combinedDependencies: false,
     enhancedResolveOptions: {

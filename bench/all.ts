@@ -10,6 +10,7 @@ import { licenseCheckBench } from './licenseCheck.ts';
 import { memoryBench } from './memory.ts';
 import { observeBench } from './observe.ts';
 import { paymentsBench } from './payments.ts';
+import { publisherBench } from './publisher.ts';
 import { quoteBench } from './quote.ts';
 import { recoveryBench } from './recovery.ts';
 import { reportsBench } from './reports.ts';
@@ -29,6 +30,7 @@ export const BENCHES: readonly Bench[] = [
   signatureBench,
   gasBench,
   quoteBench,
+  publisherBench,
   observeBench,
   licenseCheckBench,
   licenceQuoteBench,

@@ -117,6 +117,7 @@ async function besideOfficial(world: World): Promise<Figure[]> {
         ...{ ...common, id: `payments.p${share}`, what: `p${share} of them`, target: null },
         rounds: of((round) => (share === 50 ? round.p50 : round.p99)),
         notes: `${load.parallel} callers at once on our side`,
+        isDetail: true,
       }),
     ),
     walFigure(ours),

@@ -2,10 +2,11 @@ import { existsSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import express from 'express';
 import { checksumAddress } from '../chain/offer.ts';
 import { localSigner } from '../chain/signer.ts';
 import { openDatabase } from '../db/database.ts';
-import { createPublisher } from '../examples/publisher/publisher.ts';
+import { contentSettlement } from '../packages/publisher/src/express.ts';
 import { pepperOf } from '../services/pepper.ts';
 import { playPurchase } from './demo.ts';
 import { playHostProof } from './hostProof.ts';
@@ -166,7 +167,7 @@ function environmentOf(
   return serviceEnvironment(settings);
 }
 
-/** The example publisher as alpha's web server, under an address of its own; it keeps serving. */
+/** alpha's web server, a site of Express with the publisher's package in front, under an address of its own; it keeps serving. */
 async function startPublisher(
   options: SandboxOptions,
   serviceUrl: string,
@@ -174,13 +175,13 @@ async function startPublisher(
   lifetime: Lifetime,
 ): Promise<string> {
   const known = PUBLISHERS.find(({ host }) => host === site.host)?.pricing.creditsInline ?? {};
-  const render = async (slug: string): Promise<string | null> => {
-    const entry = known[slug] as { readonly title: string } | undefined;
-    if (entry === undefined) return null;
-    return `<!doctype html><title>${entry.title}</title><p>The whole text of “${entry.title}”.</p>`;
-  };
-  const apiKey = site.keys['tenant.read'] as string;
-  const app = createPublisher({ serviceUrl, apiKey, origin: `https://${site.host}`, render });
+  const app = express().disable('x-powered-by');
+  app.use(contentSettlement({ serviceUrl, apiKey: site.keys['tenant.read'] as string }));
+  app.get('/articles/:slug', (request, response) => {
+    const entry = known[request.params.slug] as { readonly title: string } | undefined;
+    if (entry === undefined) response.status(404).send('No such page.');
+    else response.send(`<!doctype html><title>${entry.title}</title><p>The whole text of “${entry.title}”.</p>`);
+  });
   const server = createServer(app);
   const port = await listenOnFreePort(server, options.ports.publisher);
   lifetime.onEnd(EDGE_STAGE, async () => {

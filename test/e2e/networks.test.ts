@@ -47,12 +47,17 @@ async function choose(...chosen: NetworkId[]): Promise<void> {
   );
   const { database } = service;
   await setSiteNetworks({ database, networks }, { tenantId: site.tenantId, actor: operatorNamed('ops') }, chosen);
-  while ((await offered('solo')).join() !== chosen.join()); // what is held in memory is two seconds old at most
+  while ((await quoted('solo')).join() !== chosen.join()); // what is held in memory is two seconds old at most
+  shop.forget();
 }
 
-async function offered(slug: string): Promise<string[]> {
-  const response = await fetch(`${shop.url}/articles/${slug}`);
-  return requirements(response).map(({ network }) => network);
+/** On which networks the service quotes a page. */
+async function quoted(slug: string): Promise<string[]> {
+  const { network, otherNetworks = [] } = (await quoteOf(service, site, slug)) as {
+    readonly network: string;
+    readonly otherNetworks?: readonly { readonly network: string }[];
+  };
+  return [network, ...otherNetworks.map((other) => other.network)];
 }
 
 interface Requirement {
@@ -268,7 +273,7 @@ test('a network whose nodes are away leaves the offers by itself, a payment for 
   const buyer = await payerOn(A, B);
   const late = await signedFor(B, buyer, 'solo');
   await chainOf(B).stop();
-  await expect.poll(() => offered('solo'), { timeout: 20_000 }).toEqual([A]);
+  await expect.poll(() => quoted('solo'), { timeout: 20_000 }).toEqual([A]);
   expect((await sell(late)).status).toBe(503);
   expect((await sell(await signedFor(A, buyer, 'trio'))).status).toBe(200);
   expect(await (await fetch(`${service.baseUrl}/readyz`)).json()).toMatchObject({

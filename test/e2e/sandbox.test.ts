@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, expect, inject, test } from 'vitest';
 import { choosePort, releasePort } from '../../sandbox/parts/ports.ts';
+import { filledIn, openShell, shellBlocks } from '../support/pasted.ts';
 import { expectTenAnswers } from '../support/sandbox-questions.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/sandbox.ts', import.meta.url));
@@ -65,6 +66,7 @@ test(
     await expectSeeded(contract);
     await expectTwoSales(contract);
     await expectTenAnswers(contract, 2);
+    await expectGuideSells();
 
     const group = -(second.child.pid as number);
     process.kill(group, 'SIGINT');
@@ -189,6 +191,23 @@ async function expectSeeded({ baseUrl, publishers, chain, buyer, otherBuyer, web
   const [delivery] = (await getJson(webhookSink.deliveriesUrl)).body;
   expect(Object.keys(delivery)).toEqual(['receivedAt', 'headers', 'body']);
   expect(JSON.parse(delivery.body)).toMatchObject({ type: 'settlement.completed', data: { gross: { microUsdc: 1_000 } } });
+}
+
+/** Who pastes docs/integrating-publisher.md into a shell beside the sandbox has a shop of their own, and sells a page of three authors. */
+async function expectGuideSells(): Promise<void> {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const values = new Map([
+    ['SANDBOX', contractFile],
+    ['PORT', String(await choosePort())],
+  ]);
+  const shell = openShell({ folder: root, scratch: inject('parts').folder, environment: {} });
+  let said = '';
+  for (const block of shellBlocks(join(root, 'docs/integrating-publisher.md'))) {
+    said += await shell.paste(filledIn(block, values), 60_000);
+  }
+  await shell.end();
+  expect(said).toMatch(/person: +200\ncrawler: +402\n/);
+  expect(said).toMatch(/status: 200,\s+page: '<h1>trio<\/h1>'/);
 }
 
 /** The first run's purchase is still there beside the second's. */

@@ -228,6 +228,7 @@ test('a v1 client refuses a page above its ten cents and a v2 client one above i
   const setPrice = async (priceUsdc: string): Promise<void> => {
     await setPricing({ database: service.database }, { tenantId: own.tenantId, pricing: { priceUsdc } });
     while ((await quoteOf(service, own, 'solo')).price !== Math.round(Number(priceUsdc) * 1e6));
+    ownShop.forget();
   };
   const buyer = await newBuyer(2_000_000n);
   await setPrice('0.11');
@@ -300,18 +301,19 @@ test('a page that cannot be made charges nobody and is reported as unservable', 
   const bought = await clients['@x402/fetch 2.27']!(`${ownShop.url}/articles/broken`, buyer);
   expect(bought.status).toBe(500);
   expect(await balancesOf(service, [buyer.account.address])).toEqual([10_000n]);
-  const rows = await service.database.query<{ verdict: string; micro: string }>(
-    'select verdict, micro from observation where tenant_id = $1 order by recorded_at',
-    [own.tenantId],
-  );
-  expect(rows).toMatchObject([
+  const reported = () =>
+    service.database.query<{ verdict: string; micro: string }>(
+      'select verdict, micro from observation where tenant_id = $1 order by verdict',
+      [own.tenantId],
+    );
+  await expect.poll(reported).toMatchObject([
     { verdict: 'denied', micro: '1000' },
     { verdict: 'unservable', micro: '1000' },
   ]);
   await ownShop.close();
 });
 
-test('a refused payment gets a fresh offer that says why, and an outage gets 503 with Retry-After and no offer', async () => {
+test('a refused payment gets a fresh offer that says why, and while the service is away a page without a price is free', async () => {
   const broke = await newBuyer(0n);
   const refused = await clients['@x402/fetch 2.27']!(`${shop.url}/articles/solo`, broke);
   expect(refused.status).toBe(402);
@@ -321,8 +323,7 @@ test('a refused payment gets a fresh offer that says why, and an outage gets 503
 
   const nowhere = await openShop({ baseUrl: 'http://127.0.0.1:1' }, site);
   const outage = await fetch(`${nowhere.url}/articles/solo`);
-  expect(outage.status).toBe(503);
-  expect(outage.headers.get('retry-after')).toMatch(/^\d+$/);
+  expect([outage.status, await outage.text()]).toEqual([200, '<p>solo</p>']);
   expect(outage.headers.get('payment-required')).toBeNull();
   await nowhere.close();
 });

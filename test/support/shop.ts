@@ -1,13 +1,14 @@
-/** The example publisher in front of a service under test, and what the chain and the ledger say of its sales. */
+/** A site of Express with the publisher's package in front of a service under test, and what the chain and the ledger say of its sales. */
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import express from 'express';
 import { encodeFunctionData, parseAbi } from 'viem';
-import { createPublisher } from '../../examples/publisher/publisher.ts';
+import { contentSettlement } from '../../packages/publisher/src/express.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import type { TestService, TestSite } from './service.ts';
 
-/** A running example publisher. */
+/** A running site. */
 export interface Shop {
   /** Where it listens; its pages stand under `/articles/`. */
   readonly url: string;
@@ -15,29 +16,39 @@ export interface Shop {
   resourceOf(slug: string): string;
   /** Requests that came in, with their headers. */
   readonly requests: { readonly path: string; readonly headers: Readonly<Record<string, unknown>> }[];
+  /** Forgets what it knows of prices, as a process that starts anew: quotes are kept for a minute. */
+  forget(): void;
   close(): Promise<void>;
 }
 
 const ERC20 = parseAbi(['function balanceOf(address) view returns (uint256)']);
 
-/** Starts the example publisher for a site. A page named `broken` cannot be made; all others are `<p>slug</p>`. */
+/** Starts the web server of a site, with the package as its users have it. A page named `broken` cannot be made; all others are `<p>slug</p>`. */
 export async function openShop(service: { readonly baseUrl: string }, site: TestSite): Promise<Shop> {
   const requests: Shop['requests'] = [];
   const origin = `https://${site.host}`;
-  const render = async (slug: string): Promise<string> => {
-    if (slug === 'broken') throw new Error('the page cannot be made');
-    return `<p>${slug}</p>`;
+  const open = () => {
+    const app = express();
+    app.use(contentSettlement({ serviceUrl: service.baseUrl, apiKey: site.key, origin, log: () => undefined }));
+    app.get('/articles/:slug', ({ params: { slug } }, response) => {
+      if (slug === 'broken') response.status(500).send('the page cannot be made');
+      else response.send(`<p>${slug}</p>`);
+    });
+    return app;
   };
-  const publisher = createPublisher({ serviceUrl: service.baseUrl, apiKey: site.key, origin, render });
+  let app = open();
   const server: Server = createServer((request, response) => {
     requests.push({ path: request.url ?? '', headers: request.headers });
-    publisher(request, response);
+    app(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     resourceOf: (slug) => `${origin}/articles/${slug}`,
     requests,
+    forget: () => {
+      app = open();
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

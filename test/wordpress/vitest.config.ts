@@ -1,7 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
 /** Tests on a WordPress: they begin with a Postgres and a Temporal as the others do, and run one after the other. */
-// biome-ignore lint/style/noDefaultExport: vitest reads its configuration so
 export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {

@@ -1,0 +1,6 @@
+import { contentSettlement } from '@content-settlement/publisher/fetch';
+import { Hono } from 'hono';
+
+const app = new Hono();
+app.get('/articles/:slug', (c) => c.html(`<h1>${encodeURIComponent(c.req.param('slug'))}</h1>`));
+export default { fetch: contentSettlement()(app.fetch) };

@@ -1,0 +1,84 @@
+/** The starter apps as processes, each in front of the service that the test gives it. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { choosePort } from '../../sandbox/parts/ports.ts';
+import type { PartProcess } from '../../sandbox/parts/processes.ts';
+import { startProcess } from '../../sandbox/parts/processes.ts';
+
+/** Where `run.ts` made the apps. */
+const FOLDER = process.env['STARTERS_FOLDER'] ?? '';
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** An app: its folder, and what runs it there. */
+interface Starter {
+  readonly folder: 'express' | 'hono' | 'next';
+  readonly args: (port: number) => readonly string[];
+}
+
+/** Every app by its name. */
+export const STARTERS = {
+  'Express 5': { folder: 'express', args: () => ['server.js'] },
+  'Hono 4 on Node': { folder: 'hono', args: () => ['server.js'] },
+  'Hono 4 on workerd': { folder: 'hono', args: () => ['workerd.js', 'site.js'] },
+  'Next 16': { folder: 'next', args: (port) => ['../node_modules/next/dist/bin/next', 'start', '-p', String(port)] },
+} as const satisfies Record<string, Starter>;
+
+/** The name of an app. */
+export type StarterName = keyof typeof STARTERS;
+
+/** A running app. */
+export interface App {
+  readonly url: string;
+  readonly process: PartProcess;
+}
+
+/** Starts an app with a key, in front of a service; resolves once it listens. */
+export async function startApp(name: StarterName, service: { readonly url: string; readonly key: string }): Promise<App> {
+  const { folder, args } = STARTERS[name];
+  const port = await choosePort(0);
+  const cwd = join(FOLDER, folder);
+  const started = await startProcess({
+    ...{ name, command: process.execPath, args: args(port), cwd, logFile: join(FOLDER, `${name}-${port}.log`) },
+    env: { ...process.env, PORT: String(port), SVC_URL: service.url, SVC_API_KEY: service.key, NODE_ENV: 'production' },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  while (!(await isUp(url))) {
+    if (!started.isRunning()) throw new Error(`${name} ended:\n${started.tail(30)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return { url, process: started };
+}
+
+async function isUp(url: string): Promise<boolean> {
+  return fetch(`${url}/robots.txt`).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The lines that an example has and its starter has not; `own`: all lines of the example. Empty lines and brackets alone do not count. */
+export function linesOf(folder: Starter['folder']): { readonly added: readonly string[]; readonly own: readonly string[] } {
+  const [before, after] = [join(ROOT, 'test/starters/sites', folder), join(ROOT, 'examples', folder)];
+  const added: string[] = [];
+  const own: string[] = [];
+  for (const path of readdirSync(after, { recursive: true, encoding: 'utf8' })) {
+    if (!statSync(join(after, path)).isFile()) continue;
+    own.push(...difference('/dev/null', join(after, path)));
+    const starter = join(before, path);
+    added.push(...difference(statSync(starter, { throwIfNoEntry: false }) ? starter : '/dev/null', join(after, path)));
+  }
+  return { added, own };
+}
+
+function difference(before: string, after: string): string[] {
+  try {
+    execFileSync('git', ['diff', '--no-index', '--no-color', '-U0', before, after], { encoding: 'utf8', stdio: 'pipe' });
+    return [];
+  } catch (error) {
+    const { status, stdout } = error as { status: number; stdout: string };
+    if (status !== 1) throw error; // 1: they differ
+    return stdout.split('\n').filter((line) => /^\+(?!\+\+ )/.test(line) && /\w/.test(line));
+  }
+}

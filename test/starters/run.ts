@@ -1,0 +1,74 @@
+/**
+ * `npm run test:starters [-- vitest options]`: installs Express, Hono, Next and the packed publisher's package into a temporary folder, makes the starter
+ * apps there, and runs the tests of this folder on them. Ends with `N passed, N failed`, and with status 1 if something failed.
+ * Where npm cannot be reached it says `NOT RUN: …` and ends with 0: that is no fault of ours.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const ROOT = join(HERE, '../..');
+const PACKAGE = '@content-settlement/publisher';
+/** Codes with which npm says that it cannot reach a registry, or that the registry does not have something. */
+const REGISTRY_AWAY =
+  /npm error code (E[45]\d\d|E?(ENOTFOUND|CONN\w+|TIMEDOUT|AI_AGAIN)|ENOTFOUND|E(NET|HOST)UNREACH|ETARGET|ENOTCACHED|ERR_\w+)/;
+
+const folder = mkdtempSync(join(tmpdir(), 'starters-'));
+const run = promisify(execFile);
+const startedAt = performance.now();
+const say = (line: string): void => console.log(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}`);
+
+try {
+  process.exitCode = await testStarters();
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function testStarters(): Promise<number> {
+  say('packing the package');
+  await npm(ROOT, ['pack', '--workspace', 'packages/publisher', '--pack-destination', folder]);
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+  const manifest = JSON.parse(readFileSync(join(HERE, 'installed.json'), 'utf8'));
+  manifest.dependencies[PACKAGE] = `file:${tarball}`;
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  say('installing Express, Hono, Next and the package');
+  try {
+    await npm(folder, ['install', '--no-audit', '--no-fund', '--ignore-scripts']);
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    const why = REGISTRY_AWAY.exec(stderr)?.[1];
+    if (why === undefined) throw error;
+    console.log(`NOT RUN: the starter apps, since npm could not install them (${why})`);
+    return 0;
+  }
+  makeApps();
+  say('building Next');
+  await run(process.execPath, [join(folder, 'node_modules/next/dist/bin/next'), 'build'], {
+    ...{ cwd: join(folder, 'next'), env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1' } },
+  });
+  say('testing');
+  const options = ['--config', join(HERE, 'vitest.config.ts'), ...process.argv.slice(2)];
+  const env = { ...process.env, STARTERS_FOLDER: folder };
+  const child = spawn(process.execPath, ['bin/test.ts', ...options], { cwd: ROOT, env, stdio: 'inherit' });
+  const [status] = await once(child, 'exit');
+  return status ?? 1;
+}
+
+/** Each app is its starter with the files of the example over it. */
+function makeApps(): void {
+  for (const name of ['express', 'hono', 'next']) {
+    cpSync(join(HERE, 'sites', name), join(folder, name), { recursive: true });
+    cpSync(join(ROOT, 'examples', name), join(folder, name), { recursive: true });
+  }
+  cpSync(join(HERE, 'added'), folder, { recursive: true });
+  cpSync(join(HERE, 'workerd.js'), join(folder, 'hono', 'workerd.js'));
+}
+
+async function npm(cwd: string, args: readonly string[]): Promise<void> {
+  await run('npm', args, { cwd, maxBuffer: 16_777_216 });
+}

@@ -1,0 +1,4 @@
+export async function GET(request) {
+  const slug = new URL(request.url).pathname.split('/').at(-1);
+  return new Response(`<h1>${slug}</h1>`, { headers: { 'content-type': 'text/html' } });
+}

@@ -1,0 +1,223 @@
+/** What the publisher's package promises, seen from outside of apps as newcomers make them: stock buyers, people, search engines, and a service that is away. */
+
+import { ExactEvmScheme } from '@x402/evm';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
+import { revokeKey } from '../../services/keys.ts';
+import { ALPHA_PRICING, WALLETS } from '../support/api.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+import { balancesOf } from '../support/shop.ts';
+import { moneyVerdicts } from '../support/verify.ts';
+import type { App, StarterName } from './apps.ts';
+import { linesOf, STARTERS, startApp } from './apps.ts';
+import type { Front, FrontMode } from './front.ts';
+import { startFront } from './front.ts';
+
+const NAMES = Object.keys(STARTERS) as StarterName[];
+const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+const GPTBOT = 'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)';
+const PRICE = 1_000n;
+
+let service: TestService;
+let site: TestSite;
+let front: Front;
+const apps = new Map<StarterName, App>();
+
+beforeAll(async () => {
+  service = await startTestService();
+  const articlePrefixes = ['/articles/', '/stories/'];
+  site = await service.site({ hosts: ['alpha.example'], pricing: { ...ALPHA_PRICING, articlePrefixes } });
+  front = await startFront(() => service.apis.at(-1)?.url ?? '');
+  for (const name of NAMES) apps.set(name, await startApp(name, { url: front.url, key: site.key }));
+});
+afterAll(async () => {
+  await Promise.all([...apps.values()].map((app) => app.process.stop()));
+  await front?.close();
+  await service?.stop();
+});
+
+const urlOf = (name: StarterName, slug: string): string => `${apps.get(name)?.url}/articles/${slug}`;
+
+async function read(name: StarterName, slug: string, userAgent: string, headers: Record<string, string> = {}) {
+  const answer = await fetch(urlOf(name, slug), { headers: { 'user-agent': userAgent, ...headers } });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+/** The page as its starter makes it. */
+const pageOf = (slug: string) => expect.stringContaining(`<h1>${slug}</h1>`);
+
+/** A buyer with money for ten pages; `last` is the newest request that carried a payment, to be sent again as it was. */
+async function newBuyer(client: 'v1' | 'v2') {
+  const account: PrivateKeyAccount = await service.payer(10n * PRICE);
+  let last: Request | null = null;
+  let headers = new Headers();
+  const send: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (request.headers.has('x-payment') || request.headers.has('payment-signature')) last = request.clone();
+    const answer = await fetch(request);
+    headers = answer.headers;
+    return answer;
+  };
+  const clients = {
+    v1: () => wrapFetchV1(send, account),
+    v2: () => wrapFetchWithPayment(send, new x402Client().register('eip155:*', new ExactEvmScheme(account))),
+  };
+  return {
+    get: async (url: string) => {
+      const answer = await clients[client]()(url);
+      return { status: answer.status, text: await answer.text(), headers };
+    },
+    again: async () => {
+      const answer = await fetch((last as unknown as Request).clone());
+      return { status: answer.status, text: await answer.text(), headers: answer.headers };
+    },
+    spent: async () => 10n * PRICE - ((await balancesOf(service, [account.address]))[0] ?? 0n),
+  };
+}
+
+type Buyer = Awaited<ReturnType<typeof newBuyer>>;
+
+test.each(['express', 'hono', 'next'] as const)(
+  '%s: at most ten lines are added to the starter, and the example has at most 15',
+  (folder) => {
+    const { added, own } = linesOf(folder);
+    expect(added.length, added.join('\n')).toBeGreaterThan(0);
+    expect(added.length, added.join('\n')).toBeLessThanOrEqual(10);
+    expect(own.length, own.join('\n')).toBeLessThanOrEqual(15);
+  },
+);
+
+describe.each(NAMES)('%s', (name) => {
+  test('people and search engines read the page as it was, and no call is made for them', async () => {
+    const calls = front.count('/_svc/quote');
+    for (const userAgent of [CHROME, GOOGLEBOT]) {
+      expect(await read(name, 'trio', userAgent)).toMatchObject({ status: 200, text: pageOf('trio') });
+    }
+    expect(front.count('/_svc/quote')).toBe(calls);
+  });
+
+  test.each(['v2', 'v1'] as const)(
+    'the stock client of x402 %s buys a page of three authors, each gets their share, and reads it again',
+    async (version) => {
+      const buyer = await newBuyer(version);
+      const before = await balancesOf(service, WALLETS);
+      const bought = await buyer.get(urlOf(name, 'trio'));
+      expect(bought).toMatchObject({ status: 200, text: pageOf('trio') });
+      expect(bought.headers.get('cache-control')).toBe('private, no-store');
+      const after = await balancesOf(service, WALLETS);
+      expect(after.map((micro, at) => micro - (before[at] ?? 0n))).toEqual([500n, 300n, 200n, 0n]);
+      expect(await buyer.spent()).toBe(PRICE);
+      const licence = bought.headers.get('x-licence') ?? '';
+      expect(await read(name, 'trio', GPTBOT, { authorization: `License ${licence}` })).toMatchObject({ status: 200 });
+      expect(await buyer.again()).toMatchObject({ status: 200 });
+      expect(await buyer.spent()).toBe(PRICE);
+    },
+  );
+
+  test('an agent that does not pay gets an offer that no cache may keep, and a page for nobody is free', async () => {
+    const refused = await read(name, 'trio', GPTBOT);
+    expect(refused.status).toBe(402);
+    expect(refused.headers.get('cache-control')).toBe('private, no-store');
+    expect(refused.headers.get('crawler-price')).toBe('USD 0.001');
+    expect(refused.text).not.toContain('<h1>trio</h1>');
+    expect(await read(name, 'free', GPTBOT)).toMatchObject({ status: 200, text: pageOf('free') });
+  });
+});
+
+test('a route handler of Next sells what it answers, and people read it', async () => {
+  const url = `${apps.get('Next 16')?.url}/stories/trio`;
+  const buyer = await newBuyer('v2');
+  expect(await buyer.get(url)).toMatchObject({ status: 200, text: '<h1>trio</h1>' });
+  expect(await buyer.spent()).toBe(PRICE);
+  const person = await fetch(url, { headers: { 'user-agent': CHROME } });
+  expect([person.status, await person.text()]).toEqual([200, '<h1>trio</h1>']);
+});
+
+/** What holds in each app however the service is away: readers have their pages, a licence opens, who pays waits without a new offer. */
+async function expectReaders(name: StarterName): Promise<void> {
+  const startedAt = performance.now();
+  for (const userAgent of [CHROME, GOOGLEBOT]) {
+    expect(await read(name, 'trio', userAgent)).toMatchObject({ status: 200, text: pageOf('trio') });
+  }
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  // No quote was ever had for it: better read free than refused.
+  expect(await read(name, 'duo', GPTBOT)).toMatchObject({ status: 200, text: pageOf('duo') });
+  // Its quote is kept, so it is still for sale.
+  expect((await read(name, 'trio', GPTBOT)).status).toBe(402);
+}
+
+async function expectPayerWaits(name: StarterName, buyer: Buyer): Promise<void> {
+  const answer = await buyer.get(urlOf(name, 'trio'));
+  expect([answer.status, answer.headers.get('payment-required')]).toEqual([503, null]);
+  expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+  expect(answer.text).not.toContain('accepts');
+}
+
+/** The service is away, and back: the payment that waited is taken once. */
+async function playOutage(
+  mode: Exclude<FrontMode, 'through'>,
+  during: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  const buyers = new Map<StarterName, Buyer>();
+  for (const name of NAMES) {
+    buyers.set(name, await newBuyer('v2'));
+    expect((await read(name, 'trio', GPTBOT)).status).toBe(402); // a quote is kept from now on
+  }
+  front.mode = mode;
+  await Promise.all(NAMES.map((name) => expectPayerWaits(name, buyers.get(name) as Buyer)));
+  await Promise.all(NAMES.map(expectReaders));
+  await during();
+  front.mode = 'through';
+  for (const name of NAMES) {
+    const buyer = buyers.get(name) as Buyer;
+    await expect.poll(async () => (await buyer.again()).status).toBe(200);
+    expect((await buyer.again()).status).toBe(200);
+    expect(await buyer.spent(), name).toBe(PRICE);
+  }
+}
+
+describe('in each app at once', () => {
+  test('the service hangs: readers have their pages at once, and a payment that it took in silence is charged once', () =>
+    playOutage('hung'));
+
+  test('the service answers 500: readers have their pages, and who pays is charged once, when it is back', () =>
+    playOutage('broken'));
+
+  test('the service is killed: readers have their pages, also of an app that starts now, and who pays is charged once, when it is back', () =>
+    playOutage('killed', async () => {
+      for (const api of service.apis) await api.kill();
+      for (const name of NAMES) {
+        const newcomer = await startApp(name, { url: front.url, key: site.key });
+        const answer = await fetch(`${newcomer.url}/articles/trio`, { headers: { 'user-agent': CHROME } });
+        expect([answer.status, await answer.text()]).toEqual([200, pageOf('trio')]);
+        await newcomer.process.stop();
+      }
+      await service.startApi();
+    }));
+
+  test('the key is revoked: readers have their pages, and nobody is charged', async () => {
+    const buyers = await Promise.all(NAMES.map(() => newBuyer('v1')));
+    for (const name of NAMES) expect((await read(name, 'trio', GPTBOT)).status).toBe(402);
+    const keys = await service.database.query<{ key_id: string }>('select key_id from api_key where tenant_id = $1', [
+      site.tenantId,
+    ]);
+    for (const { key_id: keyId } of keys) await revokeKey(service, { tenantId: site.tenantId, keyId });
+    await Promise.all(NAMES.map((name, at) => expectPayerWaits(name, buyers[at] as Buyer)));
+    await Promise.all(NAMES.map(expectReaders));
+    for (const buyer of buyers) expect(await buyer.spent()).toBe(0n);
+  });
+
+  test('every payment of these tests was settled once', async () => {
+    const rows = await service.database.query<{ payer: string; paid: number }>(
+      'select payer, count(*)::int as paid from crossing where tenant_id = $1 group by payer',
+      [site.tenantId],
+    );
+    expect(rows.length).toBe(NAMES.length * (2 + 3) + 1);
+    expect(rows.filter(({ paid }) => paid !== 1)).toEqual([]);
+    expect(new Set(await moneyVerdicts(service, site))).toEqual(new Set(['paid']));
+  });
+});

@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config';
+
+/** The tests of the starter apps: real parts as for the others, and apps that `run.ts` has installed. */
+export default defineConfig({
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+  test: {
+    include: ['test/starters/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    ...{ pool: 'forks', allowOnly: false, retry: 0, isolate: false },
+    ...{
+      testTimeout: 180_000,
+      hookTimeout: 180_000,
+      teardownTimeout: 30_000,
+      expect: { poll: { timeout: 60_000, interval: 50 } },
+    },
+  },
+});
