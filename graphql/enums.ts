@@ -181,6 +181,18 @@ export const AmountOrder = builder.enumType('AmountOrder', {
   } as const,
 });
 
+/** Orders of licences. */
+export const LicenceOrder = builder.enumType('LicenceOrder', {
+  description: 'How licences are ordered.',
+  values: {
+    NEWEST: { description: 'Newest first.' },
+    OLDEST: { description: 'Oldest first.' },
+    LARGEST: { description: 'The highest price first.' },
+    SMALLEST: { description: 'The lowest price first.' },
+    ENDING: { description: 'The one that ends first comes first.' },
+  } as const,
+});
+
 /** Orders of agents. */
 export const AgentOrder = builder.enumType('AgentOrder', {
   description: 'How agents are ordered, the most first.',

@@ -112,7 +112,7 @@ const list: Record<string, { question: string; query: string }> = {
     query: `query masqueraders {
   tenant {
     audit(window: { lastDays: 7 }) { totals { masqueradeAttempts verifiedHits agentHits } }
-    observations(filter: { classifiedAs: AGENT, verified: false, window: { lastDays: 7 } }, first: 10) {
+    observations(filter: { sigInvalid: true, window: { lastDays: 7 } }, first: 10) {
       nodes { agent agentUa sigInvalid verdict slug at }
     }
   }
@@ -126,6 +126,88 @@ const list: Record<string, { question: string; query: string }> = {
     deliveries(first: 5) {
       totalCount
       nodes { state reason event { type createdAt } attempts { status durationMs reason } }
+    }
+  }
+}`,
+  },
+  revenueByDay: {
+    question: 'What did we earn on each of the last 28 days, by our own clock?',
+    query: `query revenueByDay {
+  tenant {
+    earnings(window: { named: LAST_28_DAYS, timeZone: "Europe/Berlin" }) {
+      totals { grossMicro events }
+      series(every: DAY, timeZone: "Europe/Berlin") { from grossMicro events }
+    }
+  }
+}`,
+  },
+  authorsByWeek: {
+    question: 'Which authors earn more than a week before, and which less?',
+    query: `query authorsByWeek {
+  tenant {
+    earnings(window: { named: THIS_WEEK, timeZone: "Europe/Berlin" }, compare: true, groupBy: AUTHOR_ID) {
+      breakdown(first: 20) { nodes { key grossMicro previous { grossMicro } } }
+    }
+  }
+}`,
+  },
+  repeatBuyers: {
+    question: 'How many buyers came back, and what did they bring?',
+    query: `query repeatBuyers {
+  tenant {
+    earnings(window: { lastDays: 7 }, groupBy: PAYER_HISTORY) {
+      breakdown { nodes { key payers events grossMicro } }
+    }
+  }
+}`,
+  },
+  medianPrice: {
+    question: 'What does a page cost, in the middle and at the top, and what do licences bring?',
+    query: `query medianPrice {
+  tenant {
+    pages: earnings(window: { lastDays: 30 }, purpose: PAGE) { totals { grossMicro } prices { smallest median p95 largest } }
+    licences: earnings(window: { lastDays: 30 }, purpose: LICENCE) { totals { grossMicro events } }
+  }
+}`,
+  },
+  licencesEnding: {
+    question: 'Which licences end within two weeks?',
+    query: `query licencesEnding {
+  tenant {
+    licencesSold(filter: { endsWithinDays: 14 }, orderBy: ENDING) {
+      totalCount
+      nodes { jti host until micro }
+    }
+  }
+}`,
+  },
+  pretenders: {
+    question: 'Which agents are others taken for most, and when?',
+    query: `query pretenders {
+  tenant {
+    agents(window: { lastDays: 7 }, orderBy: MASQUERADES, first: 5) { nodes { agent masqueradeAttempts hits } }
+    audit(window: { lastDays: 7 }) { series(every: DAY, timeZone: "Europe/Berlin") { from totals { masqueradeAttempts } } }
+  }
+}`,
+  },
+  failingWebhooks: {
+    question: 'Which webhooks fail just now, and why?',
+    query: `query failingWebhooks {
+  tenant {
+    deliveries(filter: { failing: true }, first: 10) {
+      totalCount
+      nodes { dueAt event { type } endpoint { origin failuresInRow } attempts { status reason } }
+    }
+  }
+}`,
+  },
+  timeToFinal: {
+    question: 'How long from a sale until it is settled, and until it is final?',
+    query: `query timeToFinal {
+  tenant {
+    settlementTimes(window: { lastDays: 7 }) {
+      settled { payments p50Ms p95Ms }
+      final { payments p50Ms p95Ms }
     }
   }
 }`,

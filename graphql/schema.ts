@@ -5,6 +5,7 @@ import './scalars.ts';
 import './types/tenant.ts';
 import './types/hosts.ts';
 import './types/settings.ts';
+import './types/settlementTimes.ts';
 import './types/earnings.ts';
 import './types/crossings.ts';
 import './types/authors.ts';

@@ -232,7 +232,7 @@ async function printPlaces(contract: ReturnType<typeof contractOf>, publisherUrl
   printer.step('What is where');
   printer.fact('API', baseUrl);
   printer.fact('description', `${baseUrl}/_svc/openapi.json`);
-  printer.fact('GraphiQL', `${graphqlUrl} (in a browser; ten questions are ready to play)`);
+  printer.fact('GraphiQL', `${graphqlUrl} (in a browser; eighteen questions are ready to play)`);
   if (temporal.uiUrl !== null) printer.fact('Temporal UI', temporal.uiUrl);
   printer.fact('publisher', `${publisherUrl}/articles/trio (also solo, duo, free)`);
   printer.fact('webhooks', webhookSink.deliveriesUrl);

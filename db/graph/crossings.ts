@@ -1,6 +1,8 @@
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Span } from '../../domain/window.ts';
-import { standing } from '../reports/crossings.ts';
+import type { Binder } from '../reports/binder.ts';
+import type { CrossingPurpose } from '../reports/crossings.ts';
+import { isBought, purposeOf, standing } from '../reports/crossings.ts';
 import type { Source } from './source.ts';
 import { equals, isBetween, isWithin } from './source.ts';
 import { tallyCrossings, tallyLegs } from './tally.ts';
@@ -16,6 +18,7 @@ export interface CrossingRow {
   readonly micro: bigint;
   readonly payer: string;
   readonly agent: string;
+  readonly purpose: CrossingPurpose;
   readonly atMs: number;
   readonly recordedAtMs: number;
 }
@@ -30,6 +33,9 @@ export interface CrossingFilter {
   readonly agent?: string | null | undefined;
   /** A wallet that one of the legs pays. */
   readonly author?: string | null | undefined;
+  /** The author's id, as one of the legs names it. */
+  readonly authorId?: string | null | undefined;
+  readonly purpose?: CrossingPurpose | null | undefined;
   readonly minMicro?: bigint | null | undefined;
   readonly maxMicro?: bigint | null | undefined;
   readonly window?: Span;
@@ -41,7 +47,8 @@ const UUID = 'uuid' as const;
 
 /** Crossings of a site. */
 export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
-  columns: 'c.crossing_id, c.payment_id, c.sequence, c.host, c.slug, c.kind, c.micro, c.payer, c.agent, c.at, c.recorded_at',
+  columns: `c.crossing_id, c.payment_id, c.sequence, c.host, c.slug, c.kind, c.micro, c.payer, c.agent, c.at, c.recorded_at,
+    ${purposeOf('c.slug')} as purpose`,
   from: 'crossing c',
   tenant: 'c.tenant_id',
   id: { column: 'c.crossing_id', type: UUID },
@@ -61,23 +68,28 @@ export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
     ...equals(binder, 'c.agent', filter.agent),
     ...isBetween(binder, 'c.micro', filter.minMicro, filter.maxMicro),
     ...isWithin(binder, 'c.at', filter.window),
-    ...(filter.author === undefined || filter.author === null
-      ? []
-      : [
-          `exists (select 1 from leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id
-             and l.to_address = ${binder.bind(filter.author)})`,
-        ]),
+    ...(filter.purpose ? [isBought('c.slug', filter.purpose)] : []),
+    ...hasLeg(binder, 'to_address', filter.author),
+    ...hasLeg(binder, 'author_id', filter.authorId),
     ...(filter.includeCorrected ? [] : [standing(tenant)]),
   ],
   read: (row) => ({
     ...{ crossingId: row['crossing_id'], paymentId: row['payment_id'], sequence: row['sequence'], host: row['host'] },
-    ...{ slug: row['slug'], kind: row['kind'], payer: row['payer'], agent: row['agent'] },
+    ...{ slug: row['slug'], kind: row['kind'], payer: row['payer'], agent: row['agent'], purpose: row['purpose'] },
     micro: BigInt(row['micro']),
     atMs: timeOf(row['at']),
     recordedAtMs: timeOf(row['recorded_at']),
   }),
   tally: tallyCrossings,
 };
+
+/** True of a crossing `c` with a leg of this value, where one is given. */
+function hasLeg(binder: Binder, column: 'to_address' | 'author_id', value: string | null | undefined): string[] {
+  if (value === null || value === undefined) return [];
+  return [
+    `exists (select 1 from leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.${column} = ${binder.bind(value)})`,
+  ];
+}
 
 /** One leg as analysts see it. */
 export interface LegRow {
@@ -92,6 +104,7 @@ export interface LegRow {
   readonly host: string;
   readonly slug: string;
   readonly kind: CrossingKind;
+  readonly purpose: CrossingPurpose;
   readonly atMs: number;
 }
 
@@ -103,6 +116,7 @@ export interface LegFilter {
   /** The wallet that is paid. */
   readonly author?: string | null | undefined;
   readonly authorId?: string | null | undefined;
+  readonly purpose?: CrossingPurpose | null | undefined;
   /** False: without platform legs, which are nobody's earnings. */
   readonly includePlatform?: boolean;
   readonly minMicro?: bigint | null | undefined;
@@ -118,7 +132,7 @@ export interface LegFilter {
 function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
   return {
     columns: `l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0') as leg_id, l.crossing_id, l.payment_id, l.to_address,
-      l.amount_micro, l.role, l.author_id, l.share, l.host, l.slug, l.kind, l.at`,
+      l.amount_micro, l.role, l.author_id, l.share, l.host, l.slug, l.kind, l.at, ${purposeOf('l.slug')} as purpose`,
     from: 'leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id',
     tenant: 'l.tenant_id',
     id: { column: "(l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0'))", type: 'text' },
@@ -137,13 +151,14 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
       ...equals(binder, 'l.author_id', filter.authorId),
       ...isBetween(binder, 'l.amount_micro', filter.minMicro, filter.maxMicro),
       ...isWithin(binder, at, filter.window),
+      ...(filter.purpose ? [isBought('l.slug', filter.purpose)] : []),
       ...(filter.includePlatform === false ? ["l.role <> 'platform'"] : []),
       ...(filter.includeCorrected ? [] : [standing(tenant)]),
     ],
     read: (row) => ({
       ...{ legId: row['leg_id'], crossingId: row['crossing_id'], paymentId: row['payment_id'], toAddress: row['to_address'] },
       ...{ role: row['role'], authorId: row['author_id'], share: row['share'], host: row['host'], slug: row['slug'] },
-      kind: row['kind'],
+      ...{ kind: row['kind'], purpose: row['purpose'] },
       micro: BigInt(row['amount_micro']),
       atMs: timeOf(row['at']),
     }),

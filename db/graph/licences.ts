@@ -32,6 +32,8 @@ export interface SoldLicenceFilter {
   readonly minMicro?: bigint | null | undefined;
   readonly maxMicro?: bigint | null | undefined;
   readonly window?: Span;
+  /** Those that end before this moment. */
+  readonly untilMs?: number;
   /** Those in force at this moment and not revoked. */
   readonly inForceAtMs?: number;
 }
@@ -49,6 +51,7 @@ export const SOLD_LICENCES: Source<SoldLicenceRow, SoldLicenceFilter> = {
     OLDEST: { column: 's.bought_at', type: 'timestamptz', direction: 'asc' },
     LARGEST: { column: 's.price_micro', type: 'bigint', direction: 'desc' },
     SMALLEST: { column: 's.price_micro', type: 'bigint', direction: 'asc' },
+    ENDING: { column: 's.period_until', type: 'timestamptz', direction: 'asc' },
   },
   keys: { payment: { column: 's.payment_id', type: 'uuid' } },
   where: (binder, filter) => [
@@ -58,6 +61,7 @@ export const SOLD_LICENCES: Source<SoldLicenceRow, SoldLicenceFilter> = {
     ...equals(binder, 's.account_id', filter.accountId),
     ...isBetween(binder, 's.price_micro', filter.minMicro, filter.maxMicro),
     ...isWithin(binder, 's.bought_at', filter.window),
+    ...(filter.untilMs === undefined ? [] : [`s.period_until < ${binder.bind(new Date(filter.untilMs))}::timestamptz`]),
     ...(filter.inForceAtMs === undefined ? [] : inForce(binder.bind(new Date(filter.inForceAtMs)))),
   ],
   read: (row) => ({

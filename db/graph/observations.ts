@@ -35,6 +35,7 @@ export interface ObservationFilter {
   readonly reason?: string | null | undefined;
   readonly agent?: string | null | undefined;
   readonly verified?: boolean | null | undefined;
+  readonly sigInvalid?: boolean | null | undefined;
   readonly minMicro?: bigint | null | undefined;
   readonly maxMicro?: bigint | null | undefined;
   /** Observations are kept by day: a list always has a window with an end. */
@@ -61,9 +62,8 @@ export const OBSERVATIONS: Source<ObservationRow, ObservationFilter> = {
     ...equals(binder, 'o.classified_as', filter.classifiedAs),
     ...equals(binder, 'o.reason', filter.reason),
     ...equals(binder, 'o.agent', filter.agent),
-    ...(filter.verified === undefined || filter.verified === null
-      ? []
-      : [`coalesce(o.verified, false) = ${binder.bind(filter.verified)}`]),
+    ...equals(binder, 'coalesce(o.verified, false)', filter.verified),
+    ...equals(binder, 'coalesce(o.sig_invalid, false)', filter.sigInvalid),
     ...isBetween(binder, 'coalesce(o.micro, 0)', filter.minMicro, filter.maxMicro),
     ...isWithin(binder, 'o.at', filter.window),
     `o.count = 1 and not exists (

@@ -9,11 +9,11 @@ import { sumObservations } from '../reports/observations.ts';
 import type { CrossingFilter, LegFilter } from './crossings.ts';
 import type { ObservationFilter } from './observations.ts';
 
-/** How many crossings stand; null unless the filter is made of window, host, kind and slug. */
+/** How many crossings stand; null unless the filter is made of window, host, kind, slug and purpose. */
 export function tallyCrossings(sql: Sql, tenantId: string, filter: CrossingFilter): Promise<number> | null {
-  const { host, kind, slug, window, includeCorrected, ...rest } = filter;
+  const { host, kind, slug, purpose, window, includeCorrected, ...rest } = filter;
   if (window === undefined || includeCorrected === true || isAny(rest)) return null;
-  const scope = { tenantId, host: host ?? null, kind: kind ?? null };
+  const scope = { tenantId, host: host ?? null, kind: kind ?? null, purpose: purpose ?? null };
   return slug ? count(sql, scope, window, 'slug', (bind) => `key = slug_key(${bind(slug)})`) : count(sql, scope, window, 'total');
 }
 
@@ -27,15 +27,18 @@ export function tallyLegs(sql: Sql, tenantId: string, filter: LegFilter): Promis
 
 /** How many observations stand; null when the filter names a slug or an amount, which no rollup knows. */
 export function tallyObservations(sql: Sql, tenantId: string, filter: ObservationFilter): Promise<number> | null {
-  const { host, kind, verdicts, classifiedAs, reason, agent, verified, window, ...rest } = filter;
-  if (isAny(rest)) return null;
+  const { host, kind, verdicts, classifiedAs, reason, agent, verified, sigInvalid, window, ...rest } = filter;
+  if (isAny(rest) || (isGiven(verified) && isGiven(sigInvalid))) return null;
   const scope = { tenantId, host: host ?? null, kind: kind ?? null, verdict: null, agent: agent ? { label: agent } : null };
   return sumObservations(sql, scope, window).then((sums) =>
     sums
       .filter((sum) => !verdicts || verdicts.includes(sum.verdict))
       .filter((sum) => !classifiedAs || sum.classifiedAs === classifiedAs)
       .filter((sum) => !reason || sum.reason === reason)
-      .map((sum) => (verified === true ? sum.verified : verified === false ? sum.hits - sum.verified : sum.hits))
+      .map(({ hits, ...sum }) => {
+        if (isGiven(sigInvalid)) return sigInvalid ? sum.invalid : hits - sum.invalid;
+        return isGiven(verified) ? (verified ? sum.verified : hits - sum.verified) : hits;
+      })
       .reduce((total, hits) => total + hits, 0),
   );
 }
@@ -59,5 +62,9 @@ async function count(
 }
 
 function isAny(rest: object): boolean {
-  return Object.values(rest).some((value) => value !== undefined && value !== null);
+  return Object.values(rest).some(isGiven);
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }

@@ -103,6 +103,8 @@ export interface DeliveryFilter {
   readonly endpointId?: string | null | undefined;
   readonly eventId?: string | null | undefined;
   readonly states?: readonly string[] | null | undefined;
+  /** Those that were tried in vain and will be tried again, or all others. */
+  readonly isFailing?: boolean | null | undefined;
   readonly window?: Span;
 }
 
@@ -123,6 +125,7 @@ export const DELIVERIES: Source<DeliveryShown, DeliveryFilter> = {
     ...equals(binder, 'd.endpoint_id', filter.endpointId),
     ...equals(binder, 'd.event_id', filter.eventId),
     ...isOneOf(binder, 'd.state', filter.states),
+    ...equals(binder, "(d.state = 'pending' and d.attempts > 0)", filter.isFailing),
     ...isWithin(binder, 'd.created_at', filter.window),
   ],
   read: (row) => ({

@@ -46,12 +46,18 @@ function isGiven<T>(value: T | null | undefined): value is T {
   return value !== null && value !== undefined;
 }
 
+/** What a crossing or a leg bought, of its slug, a column. */
+export function purposeOf(slug: string): string {
+  return `case when ${isLicence(slug)} then 'licence' else 'page' end`;
+}
+
 /** A licence stands in the ledger under the id of its payment, `licence:<uuid>`. */
 function isLicence(column: string): string {
   return `${column} like 'licence:________-____-____-____-____________'`;
 }
 
-function isBought(column: string, purpose: CrossingPurpose): string {
+/** True of a slug, a column, as what a crossing bought says. */
+export function isBought(column: string, purpose: CrossingPurpose): string {
   return purpose === 'licence' ? isLicence(column) : `not ${isLicence(column)}`;
 }
 
@@ -98,7 +104,7 @@ function inSpans(binder: Binder, windows: readonly (readonly SignedSpan[])[], se
 /** What the groups of a rollup's rows are called. */
 function keyOf(by: CrossingDimension, key: string): string {
   if (by === 'total') return "''";
-  return by === 'purpose' ? `case when ${isLicence(key)} then 'licence' else 'page' end` : key;
+  return by === 'purpose' ? purposeOf(key) : key;
 }
 
 function keyConditions(binder: Binder, { slug, purpose, wallets }: CrossingScope): string {

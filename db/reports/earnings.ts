@@ -153,6 +153,28 @@ export async function sumEach(
   return rows.map((row) => ({ ...sumFromRow(row), place: row.place }));
 }
 
+/** What the crossings of a window cost; micro-USDC. */
+export interface CrossingPrices {
+  readonly smallest: bigint;
+  readonly p50: bigint;
+  readonly p95: bigint;
+  readonly largest: bigint;
+}
+
+/** Prices of the crossings of a window that stand, each of them read; null without any. */
+export async function readPrices(sql: Sql, scope: CrossingScope, window: Span): Promise<CrossingPrices | null> {
+  if (isEmpty(window)) return null;
+  const binder = new Binder();
+  const where = `${crossingConditions(binder, scope)} and ${within(binder, 'c.at', window)} and ${standing(binder.bind(scope.tenantId))}`;
+  const [row] = await sql.query<{ prices: string[] | null }>(
+    `select percentile_disc(array[0, 0.5, 0.95, 1]) within group (order by c.micro)::text[] as prices from crossing c where ${where}`,
+    binder.values,
+  );
+  const [smallest, p50, p95, largest] = row?.prices?.map(BigInt) ?? [];
+  if (smallest === undefined || p50 === undefined || p95 === undefined || largest === undefined) return null;
+  return { smallest, p50, p95, largest };
+}
+
 interface OverviewRow {
   readonly sums: SumRow[];
   readonly authors: string;

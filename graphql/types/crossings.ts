@@ -2,7 +2,7 @@ import { crossings, legs, legsOfAuthor, payments } from '../../services/graph/li
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { AmountOrder, CrossingKind, LegRole } from '../enums.ts';
+import { AmountOrder, CrossingKind, CrossingPurposeName, LegRole } from '../enums.ts';
 import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
@@ -20,6 +20,11 @@ CrossingType.implement({
     host: t.exposeString('host', { description: 'The host it was on.' }),
     slug: t.exposeString('slug', { description: 'The page.' }),
     kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
+    purpose: t.field({
+      type: CrossingPurposeName,
+      description: 'What was bought; a licence’s slug is no page.',
+      resolve: ({ purpose }) => purpose,
+    }),
     micro: t.field({ type: 'Micro', description: 'What was paid.', resolve: ({ micro }) => micro }),
     payer: t.string({ description: 'The address that signed the payment.', resolve: ({ payer }) => shownWallet(payer) }),
     agent: t.exposeString('agent', { description: 'The agent’s label, as in the audit.' }),
@@ -57,6 +62,11 @@ LegType.implement({
     host: t.exposeString('host', { description: 'The host it was on.' }),
     slug: t.exposeString('slug', { description: 'The page.' }),
     kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
+    purpose: t.field({
+      type: CrossingPurposeName,
+      description: 'What was bought; a licence’s slug is no page.',
+      resolve: ({ purpose }) => purpose,
+    }),
     at: t.field({ type: 'EpochMs', description: 'When the payment was taken.', resolve: ({ atMs }) => atMs }),
     crossing: t.loadable({
       type: CrossingType,
@@ -78,6 +88,8 @@ const CrossingFilter = builder.inputType('CrossingFilter', {
     kind: t.field({ type: CrossingKind, description: 'Reads or citations alone.' }),
     agent: t.string({ description: 'By the agent with this label.', validate: filterText }),
     author: t.string({ description: 'That paid this wallet.', validate: filterHex }),
+    authorId: t.string({ description: 'With a leg that names this author.', validate: filterText }),
+    purpose: t.field({ type: CrossingPurposeName, description: 'Of pages or licences alone.' }),
     payer: t.string({ description: 'Paid by this address.', validate: filterHex }),
     minMicro: t.field({ type: 'Micro', description: 'Of at least this amount.' }),
     maxMicro: t.field({ type: 'Micro', description: 'Of at most this amount.' }),
@@ -94,6 +106,7 @@ const LegFilter = builder.inputType('LegFilter', {
     kind: t.field({ type: CrossingKind, description: 'Of reads or citations alone.' }),
     author: t.string({ description: 'To this wallet.', validate: filterHex }),
     authorId: t.string({ description: 'Of the author with this id.', validate: filterText }),
+    purpose: t.field({ type: CrossingPurposeName, description: 'Of pages or licences alone.' }),
     includePlatform: t.boolean({ description: 'Also platform legs; otherwise those of authors.' }),
     minMicro: t.field({ type: 'Micro', description: 'Of at least this amount.' }),
     maxMicro: t.field({ type: 'Micro', description: 'Of at most this amount.' }),

@@ -71,6 +71,24 @@ const EarningsBucketType = builder.objectRef<EarningsBucket>('EarningsBucket').i
 
 const EarningsGroupConnection = connectionOf(EarningsGroup, 'EarningsGroup', 'groups, the most money first');
 
+const PricesType = builder.objectRef<NonNullable<Earnings['prices']>>('Prices').implement({
+  description: 'What the crossings of a window cost, those that stand.',
+  fields: (t) => ({
+    smallest: t.field({ type: 'Micro', description: 'The lowest price.', resolve: ({ smallest }) => smallest }),
+    median: t.field({
+      type: 'Micro',
+      description: 'The lowest price that half of them cost, or less.',
+      resolve: ({ p50 }) => p50,
+    }),
+    p95: t.field({
+      type: 'Micro',
+      description: 'The lowest price that nineteen in twenty cost, or less.',
+      resolve: ({ p95 }) => p95,
+    }),
+    largest: t.field({ type: 'Micro', description: 'The highest price.', resolve: ({ largest }) => largest }),
+  }),
+});
+
 interface EarningsReport extends Earnings {
   /** What each of `series` is. */
   readonly read: readonly AskedSeries[];
@@ -92,6 +110,13 @@ const EarningsType = builder.objectRef<EarningsReport>('Earnings').implement({
       nullable: true,
       description: 'When the newest crossing of the window was.',
       resolve: ({ lastEventAtMs }) => lastEventAtMs,
+    }),
+    prices: t.field({
+      type: PricesType,
+      nullable: true,
+      description: 'What its crossings cost; null without any. Reads each of them.',
+      complexity: REPORT_COST,
+      resolve: ({ prices }) => prices,
     }),
     truncated: t.boolean({
       description: 'True when there are more payers, or agents, than the 1,000 of `breakdown`.',
@@ -155,6 +180,7 @@ builder.objectField(Tenant, 'earnings', (t) =>
         ...{ host: hostFilter(host), kind: filters.kind ?? null, slug: filters.slug ?? null, purpose: filters.purpose ?? null },
         ...{ author: lower(author), authorId: filters.authorId ?? null, payer: lower(payer) },
         ...{ agent: filters.agent ?? null, payerHistory: filters.payerHistory ?? null },
+        withPrices: argumentsBelow(info, 'prices').length > 0,
         ...{ cursorMs: null, limit: argumentsBelow(info, 'lastEventAt').length > 0 ? 1 : null },
       });
       return { ...report, read };

@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import { payments, soldLicences } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { AmountOrder, CrossingKind } from '../enums.ts';
+import { CrossingKind, LicenceOrder } from '../enums.ts';
 import { filterId, filterText, hostFilter, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { eachBy, keyIn } from '../loading.ts';
@@ -50,11 +51,17 @@ SoldLicenceType.implement({
   }),
 });
 
+const DAY_MS = 86_400_000;
+
 const SoldLicenceFilter = builder.inputType('SoldLicenceFilter', {
   description: 'Which licences; everything given must hold.',
   fields: (t) => ({
     window: t.field({ type: WindowInput, description: 'When they were bought.' }),
     inForce: t.boolean({ description: 'True: those in force now and not revoked.' }),
+    endsWithinDays: t.int({
+      description: 'Those in force that end within so many days of 24 hours from now.',
+      validate: z.int().min(1, 'must be at least 1').max(3_660, 'is too long').nullish(),
+    }),
     host: t.string({ description: 'For this host.', validate: filterText }),
     kind: t.field({ type: CrossingKind, description: 'For reads or citations alone.' }),
     accountId: t.id({ description: 'Of this buyer account.' }),
@@ -75,16 +82,17 @@ builder.objectFields(Tenant, (t) => ({
     args: {
       ...pageArgs,
       filter: t.arg({ type: SoldLicenceFilter, description: 'Which ones.' }),
-      orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
+      orderBy: t.arg({ type: LicenceOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
-      const { window, inForce, accountId, host, ...rest } = filter ?? {};
+      const { window, inForce, endsWithinDays, accountId, host, ...rest } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const nowMs = deps.clock();
       const which = {
         ...rest,
         ...{ host: hostFilter(host), accountId: filterId(accountId, 'accountId'), window: windowOf(site, window, nowMs) },
-        ...(inForce ? { inForceAtMs: nowMs } : {}),
+        ...(inForce || endsWithinDays ? { inForceAtMs: nowMs } : {}),
+        ...(endsWithinDays ? { untilMs: nowMs + endsWithinDays * DAY_MS } : {}),
       };
       return findPage(request, () => soldLicences.page(deps, site.tenantId, which, request));
     },

@@ -52,6 +52,9 @@ const ObservationFilter = builder.inputType('ObservationFilter', {
     kind: t.field({ type: CrossingKind, description: 'Of reads or citations alone.' }),
     agent: t.string({ description: 'Of the agent with this label.', validate: filterText }),
     verified: t.boolean({ description: 'With, or without, a signature that verified.' }),
+    sigInvalid: t.boolean({
+      description: 'With, or without, a signature that failed: whoever shows one pretends to be somebody else.',
+    }),
     reason: t.string({ description: 'Failed for this reason.', validate: filterText }),
     minMicro: t.field({ type: 'Micro', description: 'Of at least this price.' }),
     maxMicro: t.field({ type: 'Micro', description: 'Of at most this price.' }),

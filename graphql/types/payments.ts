@@ -1,3 +1,4 @@
+import { transactionUrl } from '../../domain/explorer.ts';
 import type { Payment } from '../../services/graph/lists.ts';
 import { batchesOf, crossings, observations, payments, soldLicences } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
@@ -18,6 +19,11 @@ const Evidence = builder.objectRef<Payment & { readonly txHash: string }>('Evide
   fields: (t) => ({
     network: t.exposeString('network', { description: 'The chain (CAIP-2).' }),
     txHash: t.exposeString('txHash', { description: 'The transaction.' }),
+    explorerUrl: t.string({
+      nullable: true,
+      description: 'Where people look at the transaction; null where no explorer of the network is known.',
+      resolve: ({ network, txHash }) => transactionUrl(network, txHash),
+    }),
     logPosition: t.exposeInt('logPosition', {
       nullable: true,
       description: 'The transfer’s place among its transaction’s logs.',

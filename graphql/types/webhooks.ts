@@ -151,6 +151,7 @@ const DeliveryFilter = builder.inputType('DeliveryFilter', {
   fields: (t) => ({
     window: t.field({ type: WindowInput, description: 'When they were made.' }),
     states: t.field({ type: [DeliveryState], description: 'In one of these states.' }),
+    failing: t.boolean({ description: 'True: those that were tried in vain and will be tried again; false: all others.' }),
     endpointId: t.id({ description: 'To this endpoint.' }),
     eventId: t.id({ description: 'Of this event.', validate: filterText }),
   }),
@@ -204,10 +205,11 @@ builder.objectFields(Tenant, (t) => ({
       orderBy: t.arg({ type: TimeOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
-      const { window, states, endpointId, eventId } = filter ?? {};
+      const { window, states, failing, endpointId, eventId } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...{ states: states ?? null, eventId: eventId ?? null, endpointId: filterId(endpointId, 'filter.endpointId') },
+        isFailing: failing ?? null,
         window: windowOf(site, window, deps.clock()),
       };
       return findPage(request, () => deliveries.page(deps, site.tenantId, which, request));

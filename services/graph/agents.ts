@@ -27,6 +27,7 @@ export const AGENT_ORDERS = {
   HITS: ({ hits }) => BigInt(hits),
   DENIED: ({ denied }) => BigInt(denied),
   PAYMENT_FAILED: ({ paymentFailed }) => BigInt(paymentFailed),
+  MASQUERADES: ({ masqueradeAttempts }) => BigInt(masqueradeAttempts),
 } as const satisfies Record<string, (agent: AgentTotals) => bigint>;
 /** One of them. */
 export type AgentOrder = keyof typeof AGENT_ORDERS;

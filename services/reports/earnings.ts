@@ -1,8 +1,22 @@
 import type { Sql } from '../../db/database.ts';
 import { countAuthors, listWallets } from '../../db/reports/authors.ts';
 import type { CrossingPurpose, CrossingScope, PayerHistory } from '../../db/reports/crossings.ts';
-import type { CrossingGroup, CrossingGrouping, CrossingSum, StandingCrossing } from '../../db/reports/earnings.ts';
-import { listCrossings, MAX_READ_GROUPS, readGroups, readOverview, sumCrossings, sumEach } from '../../db/reports/earnings.ts';
+import type {
+  CrossingGroup,
+  CrossingGrouping,
+  CrossingPrices,
+  CrossingSum,
+  StandingCrossing,
+} from '../../db/reports/earnings.ts';
+import {
+  listCrossings,
+  MAX_READ_GROUPS,
+  readGroups,
+  readOverview,
+  readPrices,
+  sumCrossings,
+  sumEach,
+} from '../../db/reports/earnings.ts';
 import type { Page } from '../../db/reports/pages.ts';
 import type { Span } from '../../domain/window.ts';
 import type { AskedSeries } from './calendar.ts';
@@ -55,6 +69,8 @@ export interface Earnings extends ReportFrame {
   readonly isCut: boolean;
   /** One of each asked for, in their order; its buckets add up to the totals. */
   readonly series: readonly (readonly EarningsBucket[])[];
+  /** What its crossings cost; null without any, and unless asked for. */
+  readonly prices: CrossingPrices | null;
   /** The newest crossing of the window that stands; null without one, and without a list. */
   readonly lastEventAtMs: number | null;
   readonly recent: Page<StandingCrossing>;
@@ -76,6 +92,7 @@ export interface EarningsQuery extends Omit<ReportQuery, 'limit'> {
   readonly payer?: string | null;
   readonly payerHistory?: PayerHistory | null;
   readonly series?: readonly AskedSeries[];
+  readonly withPrices?: boolean;
   /** True: groups of pages hold no licences. */
   readonly pagesOnly?: boolean;
   /** True: with `compare`, each group has what it was before, and groups that were there before alone are listed. */
@@ -90,7 +107,7 @@ const MAX_GROUPS = MAX_READ_GROUPS - 1;
  */
 export function readEarnings(deps: ReportDeps, site: ReportSite, query: EarningsQuery): Promise<Earnings> {
   const { groupBy, series = [], compare, limit, cursorMs } = query;
-  const mayBeOne = !compare && cursorMs === null && series.length === 0 && !query.authorId;
+  const mayBeOne = !compare && cursorMs === null && series.length === 0 && !query.authorId && !query.withPrices;
   const work = async (sql: Sql, frame: ReportFrame): Promise<Earnings> => {
     const { window, generatedAtMs } = frame;
     const cut = series.map((asked) => bucketsOf(window, asked, generatedAtMs));
@@ -109,6 +126,7 @@ export function readEarnings(deps: ReportDeps, site: ReportSite, query: Earnings
       breakdown: (isBounded ? breakdown?.slice(0, MAX_GROUPS) : breakdown) ?? null,
       isCut: isBounded && (rows?.length ?? 0) > MAX_GROUPS,
       series: await seriesOf(sql, scope, cut),
+      prices: query.withPrices ? await readPrices(sql, scope, window) : null,
       lastEventAtMs: limit === null ? null : ((await newest(sql, scope, window, cursorMs === null ? recent : null)) ?? null),
       recent,
     };

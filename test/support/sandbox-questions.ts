@@ -11,7 +11,7 @@ interface Place {
 }
 
 /**
- * GraphiQL of the sandbox has the ten questions with a credential that answers them, and each answer is right: alpha sold the page of
+ * GraphiQL of the sandbox has the eighteen questions with a credential that answers them, and each answer is right: alpha sold the page of
  * three authors `sales` times for 1,000 micro, and nothing else happened.
  */
 export async function expectTenAnswers(place: Place, sales: number): Promise<void> {

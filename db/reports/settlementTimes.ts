@@ -1,0 +1,55 @@
+import type { CrossingKind } from '../../domain/terms.ts';
+import type { Span } from '../../domain/window.ts';
+import { isEmpty } from '../../domain/window.ts';
+import type { Sql } from '../database.ts';
+import { toldFinalAt } from '../settlement/states.ts';
+import { Binder } from './binder.ts';
+import { within } from './crossings.ts';
+
+/** How long payments took from being stored: how many got there, and after how many milliseconds half and nineteen in twenty had. */
+export interface Times {
+  readonly payments: number;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+}
+
+/** Which payments. */
+export interface TimesScope {
+  readonly tenantId: string;
+  readonly host: string | null;
+  readonly kind: CrossingKind | null;
+  readonly purpose: 'page' | 'licence' | null;
+}
+
+const NONE: Times = { payments: 0, p50Ms: null, p95Ms: null };
+
+/** From storing to the first settlement, and to finality, of the live payments of a window that stand settled. Reads each of them. */
+export async function readTimes(
+  sql: Sql,
+  { tenantId, host, kind, purpose }: TimesScope,
+  window: Span,
+): Promise<{ readonly settled: Times; readonly final: Times }> {
+  if (isEmpty(window)) return { settled: NONE, final: NONE };
+  const binder = new Binder();
+  const since = (moment: string): string => `(extract(epoch from ${moment} - p.accepted_at) * 1000)::bigint`;
+  const where = [
+    `p.tenant_id = ${binder.bind(tenantId)}`,
+    within(binder, 'p.accepted_at', window),
+    "p.mode = 'live' and p.state in ('settled', 'final')",
+    ...(host === null ? [] : [`p.host = ${binder.bind(host)}`]),
+    ...(kind === null ? [] : [`p.kind = ${binder.bind(kind)}`]),
+    ...(purpose === null ? [] : [`p.purpose = ${binder.bind(purpose)}`]),
+  ];
+  const half = (column: string): string => `percentile_disc(array[0.5, 0.95]) within group (order by ${column})::text[]`;
+  type Row = Record<'settled' | 'final', number> & Record<'settled_ms' | 'final_ms', string[] | null>;
+  const [row] = await sql.query<Row & Record<string, unknown>>(
+    `select count(settled)::int as settled, count(final)::int as final, ${half('settled')} as settled_ms, ${half('final')} as final_ms
+       from (select ${since('coalesce(p.settled_at, p.decided_at)')} as settled, ${since(toldFinalAt('p'))} as final
+             from payment p where ${where.join(' and ')}) took`,
+    binder.values,
+  );
+  const times = (payments = 0, [p50, p95]: readonly string[] = []): Times => ({
+    ...{ payments, p50Ms: p50 === undefined ? null : Number(p50), p95Ms: p95 === undefined ? null : Number(p95) },
+  });
+  return { settled: times(row?.settled, row?.settled_ms ?? []), final: times(row?.final, row?.final_ms ?? []) };
+}
