@@ -6,6 +6,7 @@ import { answerTagged } from './etag.ts';
 import { illustrate, illustrateParameters } from './examples/index.ts';
 import type { Call, PublicRoute, Route } from './route.ts';
 import { jsonResponse } from './routes/responses.ts';
+import { creditsComponents } from './schemas/credits.ts';
 import { ErrorBody } from './schemas/shared.ts';
 import { describeWebhooks } from './schemas/webhooks.ts';
 
@@ -43,6 +44,7 @@ export function describeApi(routes: readonly Route[], baseUrl: string): object {
       paths,
       webhooks: describeWebhooks(),
       components: {
+        schemas: creditsComponents(),
         securitySchemes: {
           buyerAccount: {
             type: 'http',

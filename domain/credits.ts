@@ -10,10 +10,11 @@ import { parseDecimal } from './money.ts';
 
 /** Deepest tree: a contributor of a page is at depth 1. */
 export const MAX_CREDITS_DEPTH = 8;
-const MAX_LEAVES = 100;
+/** Most contributors of a page, groups left out. */
+export const MAX_LEAVES = 100;
 /** With these two a quote of the largest credits fits into the body of verify, its token included. */
-const MAX_AUTHOR_ID_CHARS = 64;
-const MAX_TITLE_CHARS = 500;
+export const MAX_AUTHOR_ID_CHARS = 64;
+export const MAX_TITLE_CHARS = 500;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /** One leaf of the flattened tree; the weights of a page's leaves are whole numbers without a common divisor. */

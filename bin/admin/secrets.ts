@@ -5,7 +5,7 @@ import type { Surroundings } from './surroundings.ts';
 
 /** Commands about what SECRETS_KEY seals. */
 export function secretCommands({ open, print }: Pick<Surroundings, 'open' | 'print'>): Command {
-  const secrets = new Command('secrets').description('What SECRETS_KEY seals: webhook secrets.');
+  const secrets = new Command('secrets').description('What SECRETS_KEY seals: webhook secrets and tokens of credits APIs.');
   secrets
     .command('rotate')
     .description('Seals them anew with SECRETS_KEY; opens them with SECRETS_KEY_PREVIOUS, too. Receivers notice nothing.')

@@ -2,7 +2,6 @@ import type { RequestListener } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { createOidcVerifier } from '../../adapters/oidc.ts';
 import type { Outbound } from '../../adapters/outbound.ts';
-import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { AddressReader } from '../../api/address.ts';
 import { API_VERSION, pathOf, requestIdOf } from '../../api/door.ts';
 import { rateDoor } from '../../api/rated.ts';
@@ -14,7 +13,7 @@ import type { Rates } from '../../services/rates.ts';
 import type { ApiConfig } from '../config.ts';
 import type { ThreadSettings } from './graphqlThread.ts';
 
-type Shared = Omit<GraphqlDeps, 'oidc' | 'secretBox' | 'outbound'> & {
+type Shared = Omit<GraphqlDeps, 'oidc' | 'outbound'> & {
   readonly outbound: Outbound;
   readonly rates: Rates;
   readonly addressOf: AddressReader;
@@ -58,7 +57,7 @@ export async function openGraphql(
     start: () => startThread(settings, config.graphqlMemoryMb),
     ...{ log: deps.log, metrics: deps.metrics },
   });
-  const door = { ...deps, oidc, secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious) };
+  const door = { ...deps, oidc };
   const change = openEngine({ ...door, reading: deps.database, temporalUi, networkIds }, door);
   const isPageOn = config.graphiql ?? config.environment !== 'production';
   const page = isPageOn ? { key: config.graphiqlToken ?? null } : null;

@@ -5,14 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { Keyring } from '../../adapters/jws.ts';
 import type { Log } from '../../adapters/log.ts';
+import { createSecretBox } from '../../adapters/secretBox.ts';
 import { createApi, ROUTE_PATHS } from '../../api/app.ts';
 import { createRouteNames } from '../../api/routeName.ts';
+import type { Networks } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase, requireWritable } from '../../db/database.ts';
 import { openReportDatabase } from '../../db/reports/reading.ts';
 import { GRAPHQL_PATH } from '../../graphql/engine.ts';
 import { openCodeWallets } from '../../services/accounts/codeWallets.ts';
+import type { CreditsBookOptions } from '../../services/credits/book.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/enforcementLiveness.ts';
 import { openKeyUse } from '../../services/keyUse.ts';
@@ -104,9 +107,7 @@ async function open(
   const keyUse = openKeyUse({ database, clock, log });
   closers.push(liveness.close, keyUse.close);
 
-  const outbound = openOutbound(config);
-  closers.push(() => outbound.close());
-  const credits = openCreditsBook({ database, outbound, clock, log, forbidden: networks.contracts });
+  const { outbound, secretBox, credits } = openCredits(config, { database, clock, log, networks }, closers);
 
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 30_000 });
   let answer: RequestListener = (_request, response) => void response.writeHead(503, COME_AGAIN).end();
@@ -146,7 +147,8 @@ async function open(
   const hosts = createHostDoor(config, client);
   const buyers = openBuyers(config, rpcOf(networks.first.id), clock);
   const callers = openCallers(config, telemetry.metrics);
-  const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, sitePages: config.sitePages });
+  const { sitePages } = config;
+  const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, sitePages });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
   const { settle } = settlement;
@@ -155,6 +157,19 @@ async function open(
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };
+}
+
+/** Where authors behind credits APIs are asked for, with what asks and what opens the tokens they want. */
+function openCredits(
+  config: ApiConfig,
+  { networks, ...base }: Pick<CreditsBookOptions, 'database' | 'clock' | 'log'> & { readonly networks: Networks },
+  closers: (() => Promise<unknown> | unknown)[],
+) {
+  const outbound = openOutbound(config);
+  closers.push(() => outbound.close());
+  const secretBox = createSecretBox(config.secretsKey, config.secretsKeyPrevious);
+  const credits = openCreditsBook({ ...base, outbound, secretBox, forbidden: networks.contracts });
+  return { outbound, secretBox, credits };
 }
 
 /** What only the buyers' side needs. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describeService } from '../../api/app.ts';
+import { creditsSchema } from '../../api/schemas/credits.ts';
 import { describeSchema } from '../../graphql/schema.ts';
 import { renderEnvExample } from '../config/env-example.ts';
 import { ROOT } from './tool.ts';
@@ -15,6 +16,7 @@ interface GeneratedDocument {
 const DOCUMENTS: readonly GeneratedDocument[] = [
   { path: 'schema.graphql', render: describeSchema },
   { path: '.env.example', render: renderEnvExample },
+  { path: 'docs/credits-api.schema.json', render: () => `${JSON.stringify(creditsSchema(), null, 2)}\n` },
   { path: 'openapi.json', render: () => `${JSON.stringify(describeService('/'), null, 2)}\n` },
 ];
 

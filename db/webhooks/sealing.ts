@@ -1,4 +1,4 @@
-/** Sealed webhook secrets while SECRETS_KEY is being rotated; an operator's work, over all sites. */
+/** Sealed secrets while SECRETS_KEY is being rotated; an operator's work, over all sites. */
 import type { Sql } from '../database.ts';
 
 /** A secret as it is stored. */
@@ -24,9 +24,12 @@ export async function listSecretsNotUnder(
   );
 }
 
-/** How many of them there are. */
+/** How many of them there are, tokens of credits APIs among them. */
 export async function countSecretsNotUnder(sql: Sql, keyId: string): Promise<number> {
-  const [row] = await sql.query<{ count: string }>(`select count(*) as count from webhook_secret where ${LEFT}`, [keyId]);
+  const tokens = 'select count(*) from credits_token where key_id is distinct from $1';
+  const [row] = await sql.query<{ count: string }>(`select count(*) + (${tokens}) as count from webhook_secret where ${LEFT}`, [
+    keyId,
+  ]);
   return Number(row?.count ?? 0);
 }
 

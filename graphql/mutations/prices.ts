@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { CreditsTokenState } from '../../services/credits/token.ts';
+import { setCreditsToken } from '../../services/credits/token.ts';
 import type { PriceChange } from '../../services/site/prices.ts';
 import { changePricing } from '../../services/site/prices.ts';
 import { builder } from '../builder.ts';
@@ -58,6 +60,30 @@ ownerMutation('setPrices', {
     .refine((input) => Object.keys(input).length > 0, 'names nothing to set'),
   payload: pricePayload('SetPricesPayload'),
   change: (deps, call, pricing) => changePricing(deps, call, 'price.set', pricing),
+});
+
+const SetCreditsTokenPayload = builder.objectRef<CreditsTokenState>('SetCreditsTokenPayload').implement({
+  description: 'The token is kept; it is never shown again.',
+  fields: (t) => ({
+    origin: t.exposeString('origin', { nullable: true, description: 'Where it is sent; null: there is none any more.' }),
+  }),
+});
+
+ownerMutation('setCreditsToken', {
+  description:
+    "Sets the bearer token that the site's credits API is asked with. It goes to the origin of the API as it is now, and to no other.",
+  input: builder.inputType('SetCreditsTokenInput', {
+    description: 'A token to set.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      token: t.string({
+        description: 'Sent as Authorization: Bearer, 1 to 1,024 printable characters without a space; null: none.',
+      }),
+    }),
+  }),
+  schema: z.object({ token: z.string().nullish() }),
+  payload: SetCreditsTokenPayload,
+  change: (deps, call, { token }) => setCreditsToken(deps, call, token ?? null),
 });
 
 ownerMutation('setArticlePrefixes', {

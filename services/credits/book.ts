@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Outbound } from '../../adapters/outbound.ts';
+import type { SecretBox } from '../../adapters/secretBox.ts';
 import type { CreditsKey } from '../../db/creditsCopies.ts';
 import { findCreditsCopy, storeCreditsCopy } from '../../db/creditsCopies.ts';
 import type { Database } from '../../db/database.ts';
@@ -9,6 +10,7 @@ import { PRICING_GRACE_MS } from '../../domain/pricing.ts';
 import type { Log } from '../settlement/deps.ts';
 import { fetchCredits } from './client.ts';
 import { readCredits } from './contract.ts';
+import { openCreditsToken } from './token.ts';
 
 /**
  * What is known of a page: its credits, `none` when the API names nobody, `free` when it says so, or `failed` when neither the API nor a copy
@@ -30,6 +32,8 @@ export interface CreditsBook {
 export interface CreditsBookOptions {
   readonly database: Database;
   readonly outbound: Outbound;
+  /** Opens the tokens that APIs are asked with. */
+  readonly secretBox: Pick<SecretBox, 'open'>;
   readonly clock: () => number;
   readonly log: Log;
   /** The asset and the router: never paid. */
@@ -52,7 +56,7 @@ const MAX_HELD = 50_000;
 
 /** Opens a book; memory is this process's, the copies behind it are everybody's and outlive a restart. */
 export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
-  const { database, outbound, clock, log, forbidden } = options;
+  const { database, outbound, secretBox, clock, log, forbidden } = options;
   const freshMs = options.freshMs ?? 300_000;
   const staleMs = options.staleMs ?? 86_400_000;
   const pauseMs = options.pauseMs ?? 10_000;
@@ -77,7 +81,8 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
     const ageMs = copy ? nowMs - copy.fetchedAt.getTime() : Number.POSITIVE_INFINITY;
     if (copy && ageMs < freshMs) return heldOf(copy, copy.fetchedAt.getTime() + freshMs);
     try {
-      const answer = await fetchCredits(outbound, key.apiUrl, key.slug);
+      const token = await openCreditsToken({ database, secretBox }, key);
+      const answer = await fetchCredits(outbound, { ...key, token });
       const entry = answer.kind === 'none' ? null : answer.entry;
       const known = read(entry); // before it is kept: a broken answer never replaces a good copy
       const kept = await storeCreditsCopy(database, key, entry, new Date(nowMs)).catch(() => null);

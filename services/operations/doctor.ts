@@ -219,7 +219,7 @@ async function examinePepper({ database }: SettlementDeps, previousId: string): 
 
 async function examineSecrets({ database }: SettlementDeps, keyId: string): Promise<Finding[]> {
   const left = await countSecretsNotUnder(database, keyId);
-  const found = `${left} webhook secrets are not known to be under SECRETS_KEY`;
+  const found = `${left} sealed secrets are not known to be under SECRETS_KEY`;
   const advice =
     left === 0
       ? 'The rotation is over: take SECRETS_KEY_PREVIOUS away and restart the API and worker processes.'

@@ -1,10 +1,15 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOutbound } from '../../adapters/outbound.ts';
 import { checksumAddress } from '../../chain/offer.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
+import { setCreditsToken } from '../../services/credits/token.ts';
+import { operatorNamed } from '../../services/site/change.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
+import { listAuditEntries } from '../support/auditEntries.ts';
 
 const [A, B] = WALLETS as [string, string];
 const PAGE = { title: 'From the API', contributors: [{ authorId: 'ann', wallet: A }] };
@@ -92,6 +97,52 @@ test('where the credits API names nobody the default payee is paid, until it nam
   expect(api.deps.credits.findPrevious(key)).toBe('none'); // whoever was offered the page for the default payee may still pay him
 });
 
+test('an API is asked with its site’s token, which no redirect, no other origin, no row and no log gets to see', async () => {
+  const seen: (readonly [host: string, token: string])[] = [];
+  const server = createServer(({ headers, url }, response) => {
+    seen.push([headers.host ?? '', headers.authorization ?? 'none']);
+    if (url === '/v1/credits/moved') return response.writeHead(302, { location: 'https://thief.sandbox.example/' }).end();
+    return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(PAGE));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const outbound = createOutbound({
+    allowLoopback: true,
+    sandboxWeb: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  });
+  const warned: object[] = [];
+  const { database, clock } = api.deps;
+  const log = { ...api.deps.log, warn: (fields: object) => warned.push(fields) };
+  const { secretBox } = api;
+  const book = openCreditsBook({ ...{ database, outbound, secretBox, clock, log }, forbidden: [] });
+  const { tenantId } = await site();
+  const call = { tenantId, actor: operatorNamed('ops') };
+  const token = 'a-token-of-this-site';
+  expect(await setCreditsToken({ database, secretBox }, call, token)).toEqual({ origin: 'https://credits.sandbox.example' });
+  const ask = async (slug: string, apiUrl = PRICING.creditsApiUrl) => {
+    await book.load({ tenantId, apiUrl, slug });
+    return book.find({ tenantId, apiUrl, slug });
+  };
+  expect(await ask('one')).toMatchObject({ title: 'From the API' });
+  expect(await ask('moved')).toBe('failed');
+  await ask('one', 'https://elsewhere.sandbox.example/v1');
+  expect(seen).toEqual([
+    ['credits.sandbox.example', `Bearer ${token}`],
+    ['credits.sandbox.example', `Bearer ${token}`],
+    ['elsewhere.sandbox.example', 'none'],
+  ]);
+  const rows = await database.query('select encode(sealed, $2) as sealed, origin from credits_token where tenant_id = $1', [
+    ...[tenantId, 'escape'],
+  ]);
+  const entries = await listAuditEntries(database, tenantId);
+  expect([rows, warned, entries].map((list) => list.length)).toEqual([1, 1, 1]);
+  expect(JSON.stringify([rows, warned, entries])).not.toContain(token);
+  await setCreditsToken({ database, secretBox }, call, null);
+  await ask('two');
+  expect(seen.at(-1)).toEqual(['credits.sandbox.example', 'none']);
+  await outbound.close();
+  server.close();
+});
+
 test('a failing credits API is 503 with Retry-After, never a guess, until it answers', async () => {
   const { quote } = await site();
   await answerWith('broken', 'oops', { status: 500 });
@@ -114,7 +165,7 @@ test('the last answer serves for a day while the API fails, also in a process th
   expect((await quote('stale')).status).toBe(200);
   const { database, clock, log } = api.deps;
   const outbound = createOutbound({ allowLoopback: true, sandboxWeb: web.url });
-  const other = openCreditsBook({ database, outbound, clock, log, forbidden: [] });
+  const other = openCreditsBook({ ...{ database, outbound, clock, log, forbidden: [] }, secretBox: api.secretBox });
   const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug: 'stale' };
   await other.load(key);
   expect(other.find(key)).toMatchObject({ title: 'From the API' });
@@ -129,7 +180,7 @@ test('callers at once share one request', async () => {
   const answers = await Promise.all(Array.from({ length: 10 }, () => quote('shared')));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
   const outbound = createOutbound({ allowLoopback: true, sandboxWeb: web.url });
-  const book = openCreditsBook({ ...api.deps, outbound, forbidden: [] });
+  const book = openCreditsBook({ ...api.deps, outbound, secretBox: api.secretBox, forbidden: [] });
   const key = { tenantId: (await site()).tenantId, apiUrl: 'https://none.sandbox.example', slug: 'x/../y' };
   expect(book.load(key)).toBe(book.load(key));
   await book.load(key);
@@ -192,7 +243,7 @@ test('inline credits come first, and a page with them asks nobody', async () => 
 test.each(['.', '..', 'a/../b'])('the slug %s cannot lead out of the API', async (slug) => {
   const { tenantId } = await site();
   const outbound = createOutbound({ allowLoopback: true, sandboxWeb: web.url });
-  const book = openCreditsBook({ ...api.deps, outbound, forbidden: [] });
+  const book = openCreditsBook({ ...api.deps, outbound, secretBox: api.secretBox, forbidden: [] });
   const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug };
   await book.load(key);
   expect(['failed', 'none']).toContain(book.find(key));

@@ -76,6 +76,15 @@ const CASES: readonly Case[] = [
     after: { priceUsdc: '0.02', citationMultiplier: '3' },
   },
   {
+    name: 'setCreditsToken',
+    action: 'credits.set_token',
+    first: ['setPrices', () => ({ creditsApiUrl: 'https://credits.example.com/v1' })],
+    input: () => ({ token: 'secret-query-of-credits' }),
+    fields: 'origin',
+    before: { origin: null, setAt: null },
+    after: { origin: 'https://credits.example.com', setAt: any },
+  },
+  {
     name: 'setArticlePrefixes',
     action: 'prefixes.set',
     input: () => ({ prefixes: ['/news/'] }),
@@ -484,6 +493,8 @@ const BAD: readonly (readonly [string, (world: OwnedWorld) => object, string])[]
   ['setPrices', () => ({ creditsApiUrl: 'http://credits.example.com' }), 'InvalidInput'],
   ['setPrices', () => ({ priceUsdc: '0.0009' }), 'InvalidInput'],
   ['setPrices', () => ({ defaultPayee: { authorId: 'house', wallet: '0x1' } }), 'InvalidInput'],
+  ['setCreditsToken', () => ({ token: 'two words' }), 'InvalidInput'],
+  ['setCreditsToken', () => ({ token: 'without-an-api' }), 'InvalidInput'],
   ['setArticlePrefixes', () => ({ prefixes: ['articles'] }), 'InvalidInput'],
   ['setFreeSlugs', () => ({ slugs: ['a\u0000b'] }), 'InvalidInput'],
   [

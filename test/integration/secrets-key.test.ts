@@ -4,9 +4,12 @@ import { createOutbound } from '../../adapters/outbound.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { openCreditsToken, setCreditsToken } from '../../services/credits/token.ts';
 import { examineSystem } from '../../services/operations/doctor.ts';
 import { resealSecrets } from '../../services/operations/secrets.ts';
 import { pepperOf } from '../../services/pepper.ts';
+import { operatorNamed } from '../../services/site/change.ts';
+import { createTenant } from '../../services/tenants.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { rotateSecret } from '../../services/webhooks/rotateSecret.ts';
 import { secretContext } from '../../services/webhooks/secret.ts';
@@ -87,14 +90,24 @@ test('webhook secrets are sealed anew under the present key without changing; th
   // As the version before stored it.
   await database.query('update webhook_secret set key_id = null where endpoint_id = $1', [unknown.endpointId]);
   const { secret: next } = await rotateSecret({ database, secretBox: second }, turning.tenantId, turning.endpointId);
-  expect(await doctor()).toEqual(['3 webhook secrets are not known to be under SECRETS_KEY']);
+  expect(await doctor()).toEqual(['3 sealed secrets are not known to be under SECRETS_KEY']);
   await expect(opened(plain)).rejects.toThrow();
 
   expect(await resealSecrets({ database, secretBox: second })).toEqual({ resealed: 3, unreadable: [] });
-  expect(await doctor()).toEqual(['0 webhook secrets are not known to be under SECRETS_KEY']);
+  expect(await doctor()).toEqual(['0 sealed secrets are not known to be under SECRETS_KEY']);
   for (const one of [plain, unknown]) expect(await opened(one)).toEqual([one.secret]);
   expect(await opened(turning)).toEqual([next, turning.secret]);
   expect(await resealSecrets({ database, secretBox: second })).toEqual({ resealed: 0, unreadable: [] });
+});
+
+test('the token of a credits API is sealed anew beside them', async () => {
+  const creditsApiUrl = 'https://credits.example.com/v1';
+  const site = { hosts: ['sealed.example'], pricing: { priceUsdc: '0.01', creditsApiUrl } };
+  const { tenantId } = await createTenant({ database }, site);
+  await setCreditsToken({ database, secretBox: before }, { tenantId, actor: operatorNamed('ops') }, 'a-token');
+  expect(await doctor()).toEqual(['1 sealed secrets are not known to be under SECRETS_KEY']);
+  expect(await resealSecrets({ database, secretBox: second })).toEqual({ resealed: 1, unreadable: [] });
+  expect(await openCreditsToken({ database, secretBox: after }, { tenantId, apiUrl: creditsApiUrl })).toBe('a-token');
 });
 
 test('a secret that neither key opens is named and stays; one that an owner replaces at the same moment is not brought back', async () => {

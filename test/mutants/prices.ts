@@ -115,6 +115,16 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/integration/api-quote.test.ts', name: 'a wrong checksum cannot be the default payee' },
   },
   {
+    id: 'token-to-any-origin',
+    rule: 24,
+    bug: 'the token of a credits API is sent wherever the API is said to be',
+    edits: [{ file: 'services/credits/token.ts', search: ' || token.origin !== new URL(apiUrl).origin', replace: '' }],
+    test: {
+      file: 'test/integration/credits-api.test.ts',
+      name: 'an API is asked with its site’s token, which no redirect, no other origin',
+    },
+  },
+  {
     id: 'offer-while-undecided',
     rule: 15,
     bug: 'a payment that is undecided is answered with an offer, and its buyer signs another',

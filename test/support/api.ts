@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { PrivateJwk } from '../../adapters/jws.ts';
 import type { Outbound } from '../../adapters/outbound.ts';
 import { createOutbound } from '../../adapters/outbound.ts';
+import { createSecretBox } from '../../adapters/secretBox.ts';
 import { createAddressReader } from '../../api/address.ts';
 import { createApi } from '../../api/app.ts';
 import type { ApiDeps } from '../../api/route.ts';
@@ -131,7 +132,8 @@ export async function startTestApi(
   const signingKey = options.signingKey === undefined ? newSigningKey() : options.signingKey;
   const keyring = await openKeyring(database, { privateKeys: signingKey ? [signingKey] : [], clock });
   const outbound = options.outbound ?? createOutbound({ allowLoopback: true });
-  const credits = openCreditsBook({ database, outbound, clock, log, forbidden: networks.contracts });
+  const secretBox = createSecretBox(randomBytes(32));
+  const credits = openCreditsBook({ database, outbound, secretBox, clock, log, forbidden: networks.contracts });
   const liveness = openLiveness({ database, clock, log });
   const failing = new Set<string>();
   const check = (name: string) => () => (failing.has(name) ? Promise.reject(new Error(name)) : Promise.resolve());
@@ -189,7 +191,7 @@ export async function startTestApi(
     await database.close();
     await urls.drop();
   };
-  return { url, urls, deps, liveness, time, failing, problems, request, post, site, stop };
+  return { url, urls, deps, secretBox, liveness, time, failing, problems, request, post, site, stop };
 }
 
 async function listen(server: Server): Promise<string> {

@@ -2,7 +2,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { graphql } from 'graphql';
 import { createOutbound } from '../../adapters/outbound.ts';
-import { createSecretBox } from '../../adapters/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
 import type { GraphqlContext, GraphqlDeps } from '../../graphql/context.ts';
@@ -49,7 +48,7 @@ export async function startOwnerWorld() {
   };
   const api = await startTestApi({ hosts });
   const { database, pepper } = api.deps;
-  const secretBox = createSecretBox(randomBytes(32));
+  const { secretBox } = api;
   const changes: GraphqlDeps = { ...api.deps, outbound, secretBox, oidc: null };
   const deps = { ...changes, reading: database, temporalUi: null, networkIds: api.deps.networks.ids };
 
