@@ -1,8 +1,9 @@
+import { SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Span } from '../../domain/window.ts';
 import { isEmpty } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
-import { toldFinalAt } from '../settlement/states.ts';
+import { isInStates, toldFinalAt } from '../settlement/states.ts';
 import { Binder } from './binder.ts';
 import { within } from './crossings.ts';
 
@@ -35,7 +36,7 @@ export async function readTimes(
   const where = [
     `p.tenant_id = ${binder.bind(tenantId)}`,
     within(binder, 'p.accepted_at', window),
-    "p.mode = 'live' and p.state in ('settled', 'final')",
+    `p.mode = 'live' and ${isInStates('p', SETTLED_STATES)}`,
     ...(host === null ? [] : [`p.host = ${binder.bind(host)}`]),
     ...(kind === null ? [] : [`p.kind = ${binder.bind(kind)}`]),
     ...(purpose === null ? [] : [`p.purpose = ${binder.bind(purpose)}`]),
