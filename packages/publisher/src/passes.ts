@@ -38,8 +38,8 @@ export function openPasses(options: PublisherOptions<Request> & { readonly self?
       for (const name of LEFT_OUT) headers.delete(name);
       headers.set('accept-encoding', 'identity');
       headers.set(PASS, `${untilMs}.${btoa(String.fromCharCode(...signature))}`);
-      const { pathname, search, origin } = new URL(request.url);
-      const page = await (options.fetch ?? fetch)(`${options.self ?? origin}${pathname}${search}`, {
+      const { pathname, search } = new URL(request.url);
+      const page = await (options.fetch ?? fetch)(`${options.self ?? ownAddress(request)}${pathname}${search}`, {
         headers,
         redirect: 'manual',
       });
@@ -54,4 +54,13 @@ export function openPasses(options: PublisherOptions<Request> & { readonly self?
       return crypto.subtle.verify('HMAC', await key(), signature, messageOf(untilMs, request));
     },
   };
+}
+
+/**
+ * Where the site reaches itself. A request to this very machine is by http: Next says https of it as soon as a proxy in front, which ends TLS,
+ * names that with X-Forwarded-Proto.
+ */
+function ownAddress({ url }: Request): string {
+  const { origin, hostname, host } = new URL(url);
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname) ? `http://${host}` : origin;
 }
