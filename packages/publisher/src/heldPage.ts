@@ -124,6 +124,7 @@ class HeldPage {
     if (result.act === 'answer') {
       this.#state = 'shut';
       restoreHead(response, this.#before);
+      response.writeHead = this.#own.writeHead; // what was put over it since then is about the page
       response.statusCode = result.answer.status;
       for (const [name, value] of Object.entries(result.answer.headers)) response.setHeader(name, value);
       this.#own.end.call(response, result.answer.body, 'utf8');

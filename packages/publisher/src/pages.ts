@@ -50,12 +50,14 @@ export function openPages(deps: {
     },
     located: async (page) => {
       if (page.spellings.length === 1) return page;
+      let found: Page | null = null;
       for (const path of page.spellings) {
         const one = { ...page, path, resource: resourceOf(page.origin, path) };
         const price = await priceOf(one);
-        if (price.state !== 'free' || price.because === 'free_slug') return one;
+        if (price.state === 'priced' || (price.state === 'free' && price.because === 'free_slug')) return one;
+        if (price.state !== 'free') found ??= one;
       }
-      return page;
+      return found ?? page;
     },
     priceOf,
     priceAgain: (page) => {

@@ -1,6 +1,7 @@
 /**
  * What pages cost, kept for a minute; while the service is away, for as long as the quote lives. What bounds the cost of a flood: one call for a
- * page at a time, 64 at once, and memory for 5,000 pages with a price and 5,000 without.
+ * page at a time, 64 at once, 100 a second (half of what a key may ask, so that payments get through), and memory for 5,000 pages with a price
+ * and 5,000 without.
  */
 import type { Client, Failure, Quote, Result } from './client.ts';
 import type { Breaker } from './core/breaker.ts';
@@ -13,6 +14,7 @@ const FREE_STALE_MS = 600_000;
 const BUSY_MS = 2_000;
 const PAGES = 5_000;
 const AT_ONCE = 64;
+const A_SECOND = 100;
 
 /** A page's price as far as it is known. */
 export type Price =
@@ -48,6 +50,13 @@ export function openQuotes(deps: {
   const unpriced = new Lru<Kept>(PAGES);
   const flights = new Map<string, Promise<Price>>();
 
+  const second = { at: 0, asked: 0 };
+  const isTooMuch = (): boolean => {
+    const at = Math.floor(now() / 1_000);
+    if (at !== second.at) Object.assign(second, { at, asked: 0 });
+    second.asked += 1;
+    return second.asked > A_SECOND;
+  };
   const keep = (key: string, price: Price, freshMs: number, untilMs: number): Price => {
     const [into, outOf] = price.state === 'priced' ? [priced, unpriced] : [unpriced, priced];
     outOf.delete(key);
@@ -57,10 +66,10 @@ export function openQuotes(deps: {
   async function ask(key: string, resource: string, kind: 'read' | 'citation'): Promise<Price> {
     const stale = priced.get(key) ?? unpriced.get(key);
     const known = stale && now() < stale.untilMs ? stale.price : null;
-    if (flights.size >= AT_ONCE) return known ?? { state: 'busy', retryAfter: 1 };
+    if (flights.size >= AT_ONCE || isTooMuch()) return known ?? { state: 'busy', retryAfter: 1 };
     if (!breaker.mayCall()) return known ?? awayNow('the service failed five times in a row and is left alone for ten seconds');
     const answer = await client.quote({ resource, kind });
-    const isGood = answer.ok && (answer.body === null || isQuote(answer.body));
+    const isGood = answer.ok && (answer.status === 204 || isQuote(answer.body ?? {}));
     breaker.note(answer.ok ? !isGood : isAway(answer) || isKeyRefused(answer));
     if (isGood) return keepAnswer(key, answer);
     const failure: Failure = answer.ok ? { ok: false, why: 'status', status: 502 } : answer;

@@ -48,7 +48,7 @@ export function openConfig(deps: {
   async function read(): Promise<void> {
     const answer = await deps.client.config(etag);
     deps.breaker.note(!answer.ok && isAway(answer));
-    const isGood = answer.ok && (answer.body === null || isConfig(answer.body));
+    const isGood = answer.ok && (answer.status === 304 || (answer.body !== null && isConfig(answer.body)));
     dueAtMs = deps.now() + (isGood ? KEPT_MS : RETRY_MS);
     if (answer.ok && isGood) {
       if (answer.body) config = compile(answer.body);

@@ -1,0 +1,194 @@
+/** What one caller can make a site spend: calls, memory and time of the gate, with a service that the test plays. */
+import { expect, test } from 'vitest';
+import type { Report } from '../../../packages/publisher/src/client.ts';
+import { createClient } from '../../../packages/publisher/src/client.ts';
+import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';
+import { Lru } from '../../../packages/publisher/src/core/lru.ts';
+import { dollars } from '../../../packages/publisher/src/core/usdc.ts';
+import type { FailureNote } from '../../../packages/publisher/src/failures.ts';
+import { openFailures } from '../../../packages/publisher/src/failures.ts';
+import { openQuotes } from '../../../packages/publisher/src/quotes.ts';
+import { openReports } from '../../../packages/publisher/src/reports.ts';
+
+const QUOTE = { price: 1_000, legs: [], quoteToken: 't', x402: { header: 'eyJ9', body: {} }, payees: [] };
+const json = (body: unknown, status = 200, headers = {}) =>
+  new Response(status === 204 ? null : JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+
+/** A service that answers what `say` says; `asked` has what it was asked. */
+function world(say: (url: URL, init: RequestInit) => Response | Promise<Response>) {
+  const asked: string[] = [];
+  const time = { ms: 1_700_000_000_000 };
+  const now = () => time.ms;
+  const notes: FailureNote[] = [];
+  const answer: typeof fetch = async (input, init = {}) => {
+    const url = new URL(String(input));
+    asked.push(url.pathname + url.search);
+    return say(url, init);
+  };
+  const client = createClient({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: answer });
+  const failures = openFailures({ now, log: () => undefined, onFailure: (failure) => void notes.push(failure) });
+  return { asked, time, notes, client, now, failures, breaker: new Breaker(now) };
+}
+const quoted = (now: () => number) => json({ ...QUOTE, expiresAt: now() + 600_000 });
+
+test('a page is asked about once by any number at once, and again after a minute', async () => {
+  const at = world(() => quoted(at.now));
+  const quotes = openQuotes(at);
+  await Promise.all(Array.from({ length: 100 }, () => quotes.find('https://a.example/a', 'read')));
+  expect(at.asked.length).toBe(1);
+  at.time.ms += 59_000;
+  await quotes.find('https://a.example/a', 'read');
+  expect(at.asked.length).toBe(1);
+  at.time.ms += 2_000;
+  await quotes.find('https://a.example/a', 'read');
+  expect(at.asked.length).toBe(2);
+});
+
+test('a flood of pages is at most 64 calls at once and 100 a second, and what is known stays known', async () => {
+  let inFlight = 0;
+  let most = 0;
+  const at = world(async (url) => {
+    most = Math.max(most, ++inFlight);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    inFlight -= 1;
+    return url.search.includes('solo') ? quoted(at.now) : json(null, 204, { 'x-svc-free-because': 'no_credits' });
+  });
+  const quotes = openQuotes(at);
+  await quotes.find('https://a.example/solo', 'read');
+  const flood = await Promise.all(Array.from({ length: 1_000 }, (_, index) => quotes.find(`https://a.example/${index}`, 'read')));
+  expect(most).toBeLessThanOrEqual(64);
+  expect(flood.filter(({ state }) => state === 'free').length).toBeLessThanOrEqual(100);
+  expect(new Set(flood.map(({ state }) => state))).toEqual(new Set(['free', 'busy']));
+  at.time.ms += 61_000;
+  await Promise.all(Array.from({ length: 200 }, (_, index) => quotes.find(`https://a.example/again/${index}`, 'read')));
+  expect((await quotes.find('https://a.example/solo', 'read')).state).toBe('priced');
+});
+
+test('the price of a page is never that of another host or of another kind', async () => {
+  const at = world((url) => {
+    const [resource, kind] = [url.searchParams.get('resource'), url.searchParams.get('kind')];
+    return resource?.includes('//a.') && kind === 'read' ? json(null, 204) : quoted(at.now);
+  });
+  const quotes = openQuotes(at);
+  expect((await quotes.find('https://a.example/x', 'read')).state).toBe('free');
+  expect((await quotes.find('https://b.example/x', 'read')).state).toBe('priced');
+  expect((await quotes.find('https://a.example/x', 'citation')).state).toBe('priced');
+});
+
+test.each([
+  [429, 'rate_limited', 'busy'],
+  [503, 'credits_unavailable', 'busy'],
+  [503, 'payee_blocked', 'busy'],
+  [503, 'overloaded', 'busy'],
+  [400, 'invalid_resource', 'bad'],
+  [500, 'internal', 'away'],
+  [503, 'database_unavailable', 'away'],
+  [502, null, 'away'],
+  [401, 'invalid_key', 'away'],
+  [403, 'resource_not_owned', 'away'],
+  [302, null, 'busy'],
+])('a quote answered with %i %s is %s: nobody who can bring that about reads free by it', async (status, code, state) => {
+  const at = world(() => json({ error: 'no' }, status, code === null ? {} : { 'x-svc-error-code': code }));
+  expect((await openQuotes(at).find('https://a.example/x', 'read')).state).toBe(state);
+});
+
+test('a page of something else than the service, with status 200, is no quote', async () => {
+  for (const text of ['<html>sign in</html>', '{"price":"1"}', '[]', 'null']) {
+    const at = world(() => new Response(text, { status: 200 }));
+    const price = await openQuotes(at).find('https://a.example/x', 'read');
+    expect([text, price.state]).toEqual([text, 'away']);
+  }
+});
+
+test('five failures in a row are followed by ten seconds without a call, then one call finds out', async () => {
+  const at = world(() => new Response('no', { status: 500 }));
+  const quotes = openQuotes(at);
+  for (let index = 0; index < 20; index++) await quotes.find(`https://a.example/${index}`, 'read');
+  expect(at.asked.length).toBe(5);
+  at.time.ms += 10_001;
+  await Promise.all(Array.from({ length: 10 }, (_, index) => quotes.find(`https://a.example/again/${index}`, 'read')));
+  expect(at.asked.length).toBe(6);
+});
+
+test('a page that the service cannot price by itself opens no breaker for the others', async () => {
+  const at = world((url) =>
+    url.search.includes('bad') ? json({}, 503, { 'x-svc-error-code': 'credits_unavailable' }) : quoted(at.now),
+  );
+  const quotes = openQuotes(at);
+  for (let index = 0; index < 20; index++) await quotes.find(`https://a.example/bad/${index}`, 'read');
+  expect((await quotes.find('https://a.example/solo', 'read')).state).toBe('priced');
+});
+
+const report = (slug: string): Report => ({ resource: `https://a.example/${slug}`, verdict: 'denied', classifiedAs: 'agent' });
+
+test('reports leave fifty at a time, wait while the service is away, and the oldest give way beyond a thousand', async () => {
+  const lists: number[] = [];
+  let isAway = true;
+  const at = world((_url, init) => {
+    lists.push(JSON.parse(String(init.body)).length);
+    return isAway ? new Response('no', { status: 500 }) : json({ ok: true, accepted: 1 }, 202);
+  });
+  const reports = openReports(at);
+  for (let index = 0; index < 1_200; index++) reports.add(report(String(index)));
+  await reports.flush();
+  expect([lists, reports.dropped(), reports.isDue()]).toEqual([[50], 200, false]);
+  isAway = false;
+  at.time.ms += 10_001;
+  await reports.flush();
+  expect(lists.slice(1)).toEqual(Array.from({ length: 20 }, () => 50));
+  expect(reports.dropped()).toBe(200);
+});
+
+test('a report that the service refuses takes none of its list with it', async () => {
+  const taken: string[] = [];
+  const at = world((_url, init) => {
+    const list = JSON.parse(String(init.body)) as Report[];
+    if (list.some(({ resource }) => resource.endsWith('/poison'))) return json({ ok: false, error: 'no' }, 400);
+    taken.push(...list.map(({ resource }) => resource));
+    return json({ ok: true, accepted: list.length }, 202);
+  });
+  const reports = openReports(at);
+  for (const slug of [...Array(20).keys(), 'poison', ...Array(20).keys()]) reports.add(report(String(slug)));
+  await reports.flush();
+  expect([taken.length, reports.dropped(), at.asked.length < 20]).toEqual([40, 1, true]);
+});
+
+test('a log line of a kind comes once in five minutes, the hook hears of each, and a hook that throws breaks nothing', () => {
+  const lines: string[] = [];
+  const time = { ms: 0 };
+  const counts: number[] = [];
+  const onFailure = ({ count }: { count: number }): never => {
+    counts.push(count);
+    throw new Error('of the site');
+  };
+  const failures = openFailures({ now: () => time.ms, log: (line) => void lines.push(line), onFailure });
+  for (const ms of [0, 1_000, 299_000, 300_000]) {
+    time.ms = ms;
+    failures.note({ what: 'quote', message: 'away' });
+  }
+  expect([counts, lines.length]).toEqual([[1, 2, 3, 4], 2]);
+});
+
+test('the memory of a map that is full forgets what was used longest ago', () => {
+  const lru = new Lru<number>(2);
+  lru.set('a', 1);
+  lru.set('b', 2);
+  lru.get('a');
+  lru.set('c', 3);
+  expect([lru.get('a'), lru.get('b'), lru.get('c'), lru.size]).toEqual([1, undefined, 3, 2]);
+});
+
+test.each([
+  [3_000, 'USD 0.003'],
+  [1, 'USD 0.000001'],
+  [10_000, 'USD 0.01'],
+  [100_000, 'USD 0.10'],
+  [1_000_000, 'USD 1.00'],
+  [12_345_678, 'USD 12.345678'],
+  ['999999', 'USD 0.999999'],
+])('%s micro-USDC are %s', (micro, text) => {
+  expect(dollars(micro)).toBe(text);
+});
