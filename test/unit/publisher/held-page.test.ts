@@ -47,7 +47,7 @@ const compress: RequestHandler = (_request, response, next) => {
   const { write, end, writeHead } = response;
   const gzip = createGzip();
   gzip.on('data', (chunk: Buffer) => void write.call(response, chunk, 'utf8'));
-  gzip.on('end', () => void end.call(response));
+  gzip.on('end', () => void Reflect.apply(end, response, []));
   gzip.on('drain', () => void response.emit('drain'));
   response.writeHead = ((...args: unknown[]) => {
     response.setHeader('content-encoding', 'gzip');
