@@ -1,9 +1,7 @@
 /** For servers of web-standard requests and answers (Hono, Workers, Deno, Bun): `fetch: contentSettlement()(app.fetch)`. */
-import type { Gate, Ruling } from './gate.ts';
 import { createGate } from './gate.ts';
 import type { PublisherOptions } from './options.ts';
-import type { SiteRequest } from './request.ts';
-import { responseOf, sellResponse, wholeOf, withHeaders } from './soldResponse.ts';
+import { follow, seenOf } from './soldResponse.ts';
 
 /** A handler of requests; what follows the request is the platform's (`env`, `ctx`), and is handed on. */
 export type Handler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>;
@@ -30,26 +28,4 @@ export function contentSettlement(options: FetchOptions = {}) {
 
 interface Context {
   readonly waitUntil: (work: Promise<unknown>) => void;
-}
-
-/** Does what the gate says, with a handler that makes the page. */
-export async function follow(
-  gate: Pick<Gate<Request>, 'maxPageBytes' | 'onLarge'>,
-  ruling: Ruling,
-  request: Request,
-  make: (request: Request) => Response | Promise<Response>,
-): Promise<Response> {
-  if (ruling.act === 'answer') return responseOf(ruling.answer);
-  if (ruling.act === 'sell')
-    return sellResponse(ruling.sale, () => make(wholeOf(request)), { maxBytes: gate.maxPageBytes, onLarge: gate.onLarge });
-  if (!ruling.headers) return make(request);
-  const page = await make(wholeOf(request));
-  return withHeaders(page, ruling.headers, page.body);
-}
-
-/** What the gate reads of a request. */
-export function seenOf(request: Request): SiteRequest<Request> {
-  const { pathname, search, host } = new URL(request.url);
-  const header = (name: string): string | null => request.headers.get(name) ?? (name === 'host' ? host : null);
-  return { method: request.method, target: pathname + search, header, original: request };
 }

@@ -5,11 +5,11 @@
  */
 import { waitAnswer } from './answers.ts';
 import type { FetchOptions } from './fetch.ts';
-import { follow, contentSettlement as forFetch, seenOf } from './fetch.ts';
+import { contentSettlement as forFetch } from './fetch.ts';
 import { createGate } from './gate.ts';
 import type { PublisherOptions } from './options.ts';
 import { openPasses } from './passes.ts';
-import { responseOf } from './soldResponse.ts';
+import { follow, responseOf, seenOf } from './soldResponse.ts';
 
 /** What Next hands over beside a request. */
 interface Event {

@@ -1,8 +1,32 @@
 /** Has a page made as a web-standard answer, and sells it: read to its end before money moves, or to `maxPageBytes`. */
 import type { Answer } from './answers.ts';
 import { merged } from './answers.ts';
+import type { Gate, Ruling } from './gate.ts';
+import type { SiteRequest } from './request.ts';
 import { PARTIAL } from './request.ts';
 import type { Sale } from './sale.ts';
+
+/** Does what the gate says, with a handler that makes the page. */
+export async function follow(
+  gate: Pick<Gate<Request>, 'maxPageBytes' | 'onLarge'>,
+  ruling: Ruling,
+  request: Request,
+  make: (request: Request) => Response | Promise<Response>,
+): Promise<Response> {
+  if (ruling.act === 'answer') return responseOf(ruling.answer);
+  if (ruling.act === 'sell')
+    return sellResponse(ruling.sale, () => make(wholeOf(request)), { maxBytes: gate.maxPageBytes, onLarge: gate.onLarge });
+  if (!ruling.headers) return make(request);
+  const page = await make(wholeOf(request));
+  return withHeaders(page, ruling.headers, page.body);
+}
+
+/** What the gate reads of a request. */
+export function seenOf(request: Request): SiteRequest<Request> {
+  const { pathname, search, host } = new URL(request.url);
+  const header = (name: string): string | null => request.headers.get(name) ?? (name === 'host' ? host : null);
+  return { method: request.method, target: pathname + search, header, original: request };
+}
 
 /** An answer of the gate's own. */
 export function responseOf({ status, headers, body }: Answer): Response {
@@ -10,7 +34,7 @@ export function responseOf({ status, headers, body }: Answer): Response {
 }
 
 /** The request for all of the page, whatever the reader holds already. */
-export function wholeOf(request: Request): Request {
+function wholeOf(request: Request): Request {
   if (!PARTIAL.some((name) => request.headers.has(name))) return request;
   const headers = new Headers(request.headers);
   for (const name of PARTIAL) headers.delete(name);
@@ -18,14 +42,14 @@ export function wholeOf(request: Request): Request {
 }
 
 /** The page with headers added to its own. */
-export function withHeaders(page: Response, ours: Readonly<Record<string, string>>, body: BodyInit | null): Response {
+function withHeaders(page: Response, ours: Readonly<Record<string, string>>, body: BodyInit | null): Response {
   const headers = new Headers(page.headers);
   for (const [name, value] of Object.entries(merged(ours, (one) => headers.get(one)))) headers.set(name, value);
   return new Response(body, { status: page.status, statusText: page.statusText, headers });
 }
 
 /** Makes the page, settles, and gives what the buyer gets. Throws what making the page throws, and then nothing is settled. */
-export async function sellResponse(
+async function sellResponse(
   sale: Sale,
   make: () => Response | Promise<Response>,
   options: { readonly maxBytes: number; readonly onLarge: () => void },
