@@ -1,5 +1,5 @@
 <?php
-/** Pages that go wrong in the ways pages do, and authors as Co-Authors Plus names them, for posts that say so. */
+/** What tests need of a site: pages that go wrong in the ways pages do, and authors as Co-Authors Plus names them, for posts that say so. */
 // No mail leaves; the last one can be read.
 add_filter(
 	'pre_wp_mail',
@@ -9,6 +9,24 @@ add_filter(
 	},
 	10,
 	2
+);
+
+// Nobody waits 25 seconds for a test.
+add_filter(
+	'http_request_args',
+	static function ( array $arguments ): array {
+		$arguments['timeout'] = min( $arguments['timeout'], (int) get_option( 'test_longest_call', 25 ) );
+		return $arguments;
+	}
+);
+
+// A theme that sets a header of its own while it makes the page.
+add_action(
+	'template_redirect',
+	static function (): void {
+		header( 'Cache-Control: public, max-age=600' );
+	},
+	50
 );
 
 add_action(

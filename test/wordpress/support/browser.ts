@@ -19,7 +19,7 @@ export async function logIn(wordpress: WordPress, user: string, password: string
   const request: Browser['request'] = async (path, init = {}) => {
     const headers = new Headers(init.headers);
     headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '));
-    headers.set('user-agent', PERSON);
+    if (!headers.has('user-agent')) headers.set('user-agent', PERSON);
     const response = await fetch(`${wordpress.url}${path}`, { ...init, headers, redirect: 'manual' });
     for (const cookie of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];

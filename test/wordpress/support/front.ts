@@ -9,33 +9,16 @@ export interface Front {
   close(): Promise<void>;
 }
 
-/** How the front treats what comes: passes it on, keeps it without an answer, or answers 500 by itself. */
-export type Mood = 'passes' | 'hangs' | 'fails';
-
-/**
- * Passes every request on to a port of this machine; with `host`, under that name, whatever name it came by. Where nobody listens, the
- * connection is cut.
- */
-export async function openFront(to: {
-  readonly host?: string;
-  readonly port: () => number;
-  readonly mood?: () => Mood;
-}): Promise<Front> {
+/** Passes every request on to PHP's port under the site's public name, whatever name it came by. */
+export async function openFront(host: string, phpPort: number): Promise<Front> {
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
-    const mood = to.mood?.() ?? 'passes';
-    if (mood === 'hangs') return;
-    if (mood === 'fails') {
-      response.writeHead(500).end('broken');
-      return;
-    }
     if (request.url?.startsWith('/control/dns')) {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"txt":[],"cname":null}');
       return;
     }
-    const named = to.host === undefined ? {} : { host: to.host, 'x-forwarded-proto': 'https' };
+    const headers = { ...request.headers, host, 'x-forwarded-proto': 'https' };
     const { url: path, method } = request;
-    const headers = { ...request.headers, ...named };
-    const sent = forward({ host: '127.0.0.1', port: to.port(), path, method, headers }, (answer) => {
+    const sent = forward({ host: '127.0.0.1', port: phpPort, path, method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
       answer.pipe(response);
     });

@@ -59,7 +59,7 @@ export async function startWordPress(folder: string): Promise<WordPress> {
       logFile: join(folder, 'php.log'),
     });
     parts.push(server);
-    front = await openFront({ host: HOST, port: () => port });
+    front = await openFront(HOST, port);
     const { url } = front;
     await untilReady(server, () => fetch(`${url}/wp-login.php`), START_MS);
     return { url, php, stop, log: () => server.tail(10_000) };

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { mintConnectKey } from '../../../services/hosts/preset.ts';
 import { pepperOf } from '../../../services/pepper.ts';
+import type { MoodyService } from '../../support/moody.ts';
+import { startMoody } from '../../support/moody.ts';
 import type { TestService, TestSite } from '../../support/service.ts';
 import { startTestService } from '../../support/service.ts';
-import type { Front, Mood } from './front.ts';
-import { openFront } from './front.ts';
 import type { WordPress } from './wordpress.ts';
 import { HOST, startWordPress } from './wordpress.ts';
 
@@ -16,9 +16,7 @@ export interface World {
   readonly service: TestService;
   readonly wordpress: WordPress;
   /** The service as the plugin reaches it. */
-  readonly line: Front;
-  /** How the line behaves. */
-  mood: Mood;
+  readonly line: MoodyService;
   /** A site that has not proven the WordPress' host yet; its pages stand under /stories/ and cost 0.003 USD. */
   readonly site: TestSite;
   /** The key of the connect preset. */
@@ -43,13 +41,11 @@ export async function startWorld(): Promise<World> {
   const { tenantId } = site;
   const deps = { database: service.database, pepper: pepperOf(service.secrets), clock: Date.now };
   const { token: connectKey } = await mintConnectKey(deps, { tenantId, name: 'WordPress' });
-  const world = { mood: 'passes' as Mood };
-  const port = (): number => Number(new URL(service.apis.at(-1)?.url ?? '').port);
-  const line = await openFront({ port, mood: () => world.mood });
+  const line = await startMoody(() => service.apis.at(-1)?.url ?? '');
   const stop = async (): Promise<void> => {
     await line.close();
     await service.stop();
     await wordpress.stop();
   };
-  return Object.assign(world, { service, wordpress, line, site, connectKey, stop });
+  return { service, wordpress, line, site, connectKey, stop };
 }

@@ -6,6 +6,9 @@ final class Answer {
 	const ALLOWED = 'authorization, payment-signature, x-payment, access-control-expose-headers';
 	const EXPOSED = 'payment-required, payment-response, x-payment-response, x-licence, retry-after, crawler-price, crawler-charged';
 
+	/** @var bool Whether the header Vary has ours. */
+	private static $varies = false;
+
 	/** What every answer to an agent carries: no cache keeps it, browsers of other sites may read it. */
 	public static function mark(): void {
 		foreach ( array( 'DONOTCACHEPAGE', 'DONOTCACHEOBJECT', 'DONOTMINIFY' ) as $name ) {
@@ -13,10 +16,14 @@ final class Answer {
 				define( $name, true );
 			}
 		}
+		if ( ! self::$varies ) {
+			self::$varies = true;
+			header( 'Vary: PAYMENT-SIGNATURE, X-PAYMENT, Authorization, User-Agent, Accept', false ); // Beside what others vary by.
+		}
 		self::headers(
 			array(
 				'Cache-Control'                 => 'private, no-store',
-				'Vary'                          => 'PAYMENT-SIGNATURE, X-PAYMENT, Authorization, User-Agent',
+				'Accept-Ranges'                 => 'none',
 				'Access-Control-Allow-Origin'   => '*',
 				'Access-Control-Expose-Headers' => self::EXPOSED,
 			)
@@ -64,6 +71,7 @@ final class Answer {
 
 	/** The licence and what was charged; the page follows. */
 	public static function sold( object $receipt ): void {
+		self::mark(); // Again: what made the page may have said otherwise.
 		self::headers( array( 'x-licence' => (string) $receipt->licenseJws, 'crawler-charged' => 'USD ' . Money::usd( (string) $receipt->chargedMicro ) ) );
 	}
 

@@ -24,15 +24,25 @@ final class Classifier {
 		if ( self::is_named_crawler( $user_agent ) ) {
 			return array( 'agent', 'crawler_list' );
 		}
-		if ( preg_match( self::names()['bots'], $user_agent ) ) {
+		if ( preg_match( self::lists()['bots'], $user_agent ) ) {
 			return array( 'agent', 'isbot' );
 		}
 		return $paying ? array( 'agent', 'paying' ) : array( 'person', 'person' );
 	}
 
-	/** Whether the User-Agent holds the whole name of a known AI crawler. */
-	public static function is_named_crawler( string $user_agent ): bool {
-		return 1 === preg_match( self::names()['crawlers'], $user_agent );
+	/** Whether the User-Agent holds the whole name of a known AI crawler: `code` is in Code/1.0, not in opencode. */
+	private static function is_named_crawler( string $user_agent ): bool {
+		static $pattern = null;
+		if ( null === $pattern ) {
+			$quoted  = array_map( 'preg_quote', self::crawlers(), array_fill( 0, count( self::crawlers() ), '~' ) );
+			$pattern = '~(?<![a-z0-9-])(?:' . implode( '|', $quoted ) . ')(?![a-z0-9-])~i';
+		}
+		return 1 === preg_match( $pattern, $user_agent );
+	}
+
+	/** Names of known AI crawlers, in lower case. */
+	public static function crawlers(): array {
+		return self::lists()['crawlers'];
 	}
 
 	/** Until the service has said which search engines read free. */
@@ -47,11 +57,11 @@ final class Classifier {
 		return false;
 	}
 
-	private static function names(): array {
-		static $names = null;
-		if ( null === $names ) {
-			$names = require __DIR__ . '/crawlers.generated.php';
+	private static function lists(): array {
+		static $lists = null;
+		if ( null === $lists ) {
+			$lists = require __DIR__ . '/crawlers.generated.php';
 		}
-		return $names;
+		return $lists;
 	}
 }

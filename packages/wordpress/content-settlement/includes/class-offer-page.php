@@ -34,7 +34,7 @@ table { border-collapse: collapse; width: 100%; } td { padding: .3rem 0; border-
 <p class="error"><?php echo esc_html( $error ); ?></p>
 		<?php endif; ?>
 <h2><?php esc_html_e( 'Are you a person?', 'content-settlement' ); ?></h2>
-<p><?php esc_html_e( 'People read this site as always, for nothing more. You see this page because your program says that it is a crawler or a script: open the address in an ordinary browser.', 'content-settlement' ); ?></p>
+<p><?php esc_html_e( 'People read this site as always. You see this page because your program says that it is a crawler or a script: open the address in an ordinary browser.', 'content-settlement' ); ?></p>
 <h2><?php esc_html_e( 'Who receives the money', 'content-settlement' ); ?></h2>
 <table>
 		<?php foreach ( $quote->legs as $leg ) : ?>

@@ -8,7 +8,7 @@ namespace ContentSettlement;
 final class Side_Doors {
 	public static function register(): void {
 		add_filter( 'pre_option_rss_use_excerpt', array( self::class, 'feed' ) );
-		add_filter( 'wp', array( self::class, 'watch_feed' ), 0 );
+		add_action( 'wp', array( self::class, 'watch_feed' ), 0 );
 		add_action( 'rest_api_init', array( self::class, 'watch_rest' ) );
 	}
 
@@ -43,8 +43,7 @@ final class Side_Doors {
 		if ( ! Settings::is_complete() || ! Settings::closes_side_doors() || is_user_logged_in() ) {
 			return false;
 		}
-		$visit              = Visit::now();
-		list( $who, $why ) = Gate::classify( $visit, Gate_Config::kept() );
+		list( $who, $why ) = Gate::classify( Visit::now(), Gate_Config::kept() );
 		return 'blocked' === $who || ( 'agent' === $who && 'isbot' !== $why );
 	}
 }

@@ -65,7 +65,7 @@ final class Settings_Page {
 				<td><input type="url" class="regular-text" id="cs-url" name="service_url" value="<?php echo esc_attr( Settings::service_url() ); ?>" placeholder="https://" required></td></tr>
 			<tr><th><label for="cs-key"><?php esc_html_e( 'Key', 'content-settlement' ); ?></label></th>
 				<td><input type="password" class="regular-text" id="cs-key" name="api_key" value="" autocomplete="off" placeholder="<?php echo esc_attr( '' === Settings::api_key() ? 'svc_live_…' : __( 'saved; leave empty to keep it', 'content-settlement' ) ); ?>">
-				<p class="description"><?php esc_html_e( 'In your account at the service, choose “Connect WordPress” and copy the key here. That key lasts 30 days: once step 2 is done, replace it by a lasting key with the permission “tenant.read”.', 'content-settlement' ); ?></p></td></tr>
+				<p class="description"><?php esc_html_e( 'Paste the WordPress connection key of your account at the service. It lasts 30 days: after step 2, paste a lasting key with the permission “tenant.read” in its place.', 'content-settlement' ); ?></p></td></tr>
 		</table>
 		<?php
 		self::close_form( __( 'Save and connect', 'content-settlement' ) );
@@ -89,7 +89,7 @@ final class Settings_Page {
 
 	private static function print_authors( array $facts ): void {
 		self::open_step( 3, __( 'Tell the service who wrote what', 'content-settlement' ), $facts['has_wallets'] );
-		echo '<p>' . esc_html__( 'Each author enters a wallet in the own profile. A post with several authors is shared out in the box “Payments from AI agents” beside it.', 'content-settlement' ) . '</p><table class="widefat striped cs-authors"><thead><tr><th>' . esc_html__( 'Author', 'content-settlement' ) . '</th><th>' . esc_html__( 'Posts', 'content-settlement' ) . '</th><th>' . esc_html__( 'Wallet', 'content-settlement' ) . '</th></tr></thead>';
+		echo '<p>' . esc_html__( 'Each author enters a wallet in the profile (Users → Profile). To share one post among several authors, use the box “Payments from AI agents” when you edit it.', 'content-settlement' ) . '</p><table class="widefat striped cs-authors"><thead><tr><th>' . esc_html__( 'Author', 'content-settlement' ) . '</th><th>' . esc_html__( 'Posts', 'content-settlement' ) . '</th><th>' . esc_html__( 'Wallet', 'content-settlement' ) . '</th></tr></thead>';
 		foreach ( $facts['authors'] as $author ) {
 			printf(
 				'<tr><td><a href="%s">%s</a></td><td>%d</td><td>%s</td></tr>',
@@ -99,7 +99,7 @@ final class Settings_Page {
 				'' === $author['wallet'] ? '<span class="cs-no">' . esc_html__( 'none: these posts are free', 'content-settlement' ) . '</span>' : '<code>' . esc_html( $author['wallet'] ) . '</code>'
 			);
 		}
-		echo '</table><p>' . esc_html__( 'At the service, enter this address as “credits API”. It tells the service which wallets share the payment of a post:', 'content-settlement' ) . '</p>';
+		echo '</table><p>' . esc_html__( 'Enter this address at the service as “credits API”. There the service reads which wallets share the payment of a post:', 'content-settlement' ) . '</p>';
 		echo '<p><input type="text" readonly class="large-text code" onfocus="this.select()" value="' . esc_attr( Credits_Api::address() ) . '"></p>';
 		if ( '' !== $facts['credits_problem'] ) {
 			echo '<p class="cs-no">' . esc_html( $facts['credits_problem'] ) . '</p>';
@@ -127,7 +127,7 @@ final class Settings_Page {
 		$health = Health::read();
 		echo '<div class="cs-step"><h2>' . esc_html__( 'How it goes', 'content-settlement' ) . '</h2><table class="widefat striped"><tbody>';
 		$rows = array(
-			array( __( 'The service, about this site', 'content-settlement' ), $facts['enforcement'] ),
+			array( __( 'What the service sees', 'content-settlement' ), $facts['enforcement'] ),
 			array( __( 'Free reads while the service was away', 'content-settlement' ), (string) $health['free_reads'] ),
 			array( __( 'Payments that could not be decided at once', 'content-settlement' ), (string) $health['unsettled'] ),
 			array( __( 'Reports that wait to be sent', 'content-settlement' ), (string) Reports::count_waiting() ),
@@ -140,9 +140,20 @@ final class Settings_Page {
 		foreach ( $rows as $row ) {
 			printf( '<tr><td>%s</td><td>%s</td></tr>', esc_html( $row[0] ), esc_html( $row[1] ) );
 		}
-		echo '</tbody></table><p class="description">' . esc_html__( 'A page cache that answers before WordPress does would hand paid pages to agents for free: have it leave out the crawlers named in the plugin’s readme.', 'content-settlement' ) . '</p>';
+		echo '</tbody></table>';
+		self::print_names();
+		if ( 0 === Reports::count_waiting() ) {
+			echo '</div>';
+			return;
+		}
 		self::open_form( 'send' );
 		self::close_form( __( 'Send waiting reports now', 'content-settlement' ), false, 'secondary' );
+	}
+
+	/** For the setting of page caches that names who is never served from it. */
+	private static function print_names(): void {
+		echo '<details class="cs-names"><summary>' . esc_html__( 'Do you use a page cache (WP Super Cache, W3 Total Cache, WP Rocket, a CDN)?', 'content-settlement' ) . '</summary><p>' . esc_html__( 'It may answer agents before this plugin can, and then they read for free. Paste these names where it asks for “rejected” or “never cached” user agents:', 'content-settlement' ) . '</p>';
+		echo '<textarea readonly rows="6" class="large-text code" onfocus="this.select()">' . esc_textarea( implode( "\n", array_merge( Classifier::crawlers(), array( 'bot', 'crawler', 'spider', 'curl', 'python', 'node', 'axios', 'http' ) ) ) ) . '</textarea></details>';
 	}
 
 	private static function open_step( int $number, string $title, bool $is_done ): void {
@@ -169,7 +180,7 @@ final class Settings_Page {
 .cs-step h2 { font-size: 1.15em; } .cs-step .submit { padding: 0; margin: .5rem 0; }
 .cs-mark { display: inline-block; width: 1.7em; height: 1.7em; line-height: 1.7em; margin-right: .4em; border-radius: 50%; text-align: center; color: #fff; background: #787c82; font-size: .85em; }
 .cs-mark.done { background: #00a32a; } .cs-no { color: #b32d2e; } .cs-authors code { font-size: 11px; } .cs-type { margin-right: 1.5em; }
-.cs-example { font-size: 14px; }
+.cs-example { font-size: 14px; } .cs-names { margin: .75rem 0; } .cs-names summary { cursor: pointer; color: #2271b1; }
 </style>';
 	}
 }

@@ -101,10 +101,20 @@ final class Site_Facts {
 		$answer = Service_Client::get( '/_svc/enforce-status' );
 		foreach ( $answer['body']->hosts ?? array() as $row ) {
 			if ( Host_Proof::host() === $row->host ) {
-				return self::mode( (string) $row->mode ) . ( $row->attention ? ' ' . __( 'Something has to be done:', 'content-settlement' ) . ' ' . str_replace( '_', ' ', $row->nextAction ) : '' );
+				return trim( self::mode( (string) $row->mode ) . ' ' . self::to_do( (string) $row->nextAction ) );
 			}
 		}
 		return __( 'This site is not known to the service yet.', 'content-settlement' );
+	}
+
+	/** What the service asks for that this page does not say anyway; installing code is what was just done. */
+	private static function to_do( string $action ): string {
+		$known = array(
+			'rotate_key'   => __( 'A call with a key that does not hold was seen: enter a new key.', 'content-settlement' ),
+			'upgrade_plan' => __( 'Your plan at the service does not include this.', 'content-settlement' ),
+			'fix_dns'      => __( 'The DNS record of the proof is missing.', 'content-settlement' ),
+		);
+		return $known[ $action ] ?? '';
 	}
 
 	private static function mode( string $mode ): string {

@@ -18,7 +18,7 @@ final class Wallet_Field {
 			<tr>
 				<th><label for="<?php echo esc_attr( Wallet::META ); ?>"><?php esc_html_e( 'Wallet', 'content-settlement' ); ?></label></th>
 				<td>
-					<input type="text" class="regular-text code" name="<?php echo esc_attr( Wallet::META ); ?>" id="<?php echo esc_attr( Wallet::META ); ?>" value="<?php echo esc_attr( Wallet::of_user( $user->ID ) ); ?>" placeholder="0x…" autocomplete="off" spellcheck="false" maxlength="42">
+					<input type="text" class="code" size="48" name="<?php echo esc_attr( Wallet::META ); ?>" id="<?php echo esc_attr( Wallet::META ); ?>" value="<?php echo esc_attr( Wallet::of_user( $user->ID ) ); ?>" placeholder="0x…" autocomplete="off" spellcheck="false" maxlength="42">
 					<p class="description"><?php esc_html_e( 'Your share of every paid read of your posts goes straight to this address, in USDC. Copy it from your wallet. Without one, your posts cannot be sold.', 'content-settlement' ); ?></p>
 				</td>
 			</tr>

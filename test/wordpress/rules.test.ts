@@ -1,0 +1,226 @@
+/** The plugin's pure rules beside those of the JavaScript package, without a WordPress; and the form of its files. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { keccak256 } from 'viem';
+import { expect, test } from 'vitest';
+import { checksumAddress } from '../../chain/offer.ts';
+import type { Address } from '../../domain/legs.ts';
+import type { Facts } from '../../packages/publisher/src/core/decide.ts';
+import { decide } from '../../packages/publisher/src/core/decide.ts';
+import { slugOf } from '../../packages/publisher/src/core/page.ts';
+import { createClassifier } from '../../packages/publisher/src/core/who.ts';
+import { newWallet } from '../support/payments.ts';
+
+const path = (text: string): string => fileURLToPath(new URL(text, import.meta.url));
+const PLUGIN = path('../../packages/wordpress/content-settlement/');
+const files = readdirSync(PLUGIN, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.php'));
+
+/** Results of pure functions of the plugin. */
+function call(calls: readonly (readonly [string, string, readonly unknown[]])[]): unknown[] {
+  return JSON.parse(
+    execFileSync('php', [path('site/pure.php')], { input: JSON.stringify(calls), encoding: 'utf8', maxBuffer: 1e8 }),
+  );
+}
+
+const WHO = ['person', 'search', 'allowed', 'blocked', 'agent'] as const;
+const METHODS = { GET: 'GET', HEAD: 'HEAD', POST: 'other' } as const;
+const PAYMENTS = ['none', 'one', 'two'] as const;
+const QUOTES = ['free', 'priced', 'away', 'busy'] as const;
+
+test('every combination of facts is decided as the JavaScript package decides it', () => {
+  const rows = WHO.flatMap((who) =>
+    [true, false].flatMap((isInScope) =>
+      Object.keys(METHODS).flatMap((method) =>
+        PAYMENTS.flatMap((payment) =>
+          [true, false].flatMap((isLicensed) => QUOTES.map((quote) => ({ who, isInScope, method, payment, isLicensed, quote }))),
+        ),
+      ),
+    ),
+  );
+  const ours = call(
+    rows.map(({ isInScope, isLicensed, ...same }) => [
+      'Decision',
+      'of',
+      [{ ...same, in_scope: isInScope, is_licensed: isLicensed, is_partial: false }],
+    ]),
+  );
+  const theirs = rows.map(({ isLicensed, method, ...same }) => {
+    const facts: Facts = {
+      ...same,
+      ...{ isOurs: false, config: 'known', licence: isLicensed ? 'good' : 'none' },
+      method: METHODS[method as keyof typeof METHODS],
+    };
+    const decision = decide(facts);
+    const isWait = decision.act === 'refuse' && decision.status === 503;
+    const isLook = decision.act === 'offer' && method === 'HEAD';
+    const verdict = 'verdict' in decision ? (decision.verdict ?? null) : null;
+    const error = 'error' in decision ? (decision.error ?? '') : '';
+    return { act: isWait ? 'wait' : isLook ? 'discover' : decision.act, verdict, error };
+  });
+  expect(rows).toHaveLength(720);
+  expect(ours).toEqual(theirs);
+});
+
+test('a payment for a part of a page is told the price', () => {
+  const facts = { who: 'agent', in_scope: true, method: 'GET', payment: 'one', is_licensed: false, quote: 'priced' };
+  const [part, whole] = call([true, false].map((is_partial) => ['Decision', 'of', [{ ...facts, is_partial }]] as const));
+  expect([part, whole]).toMatchObject([{ act: 'discover' }, { act: 'settle' }]);
+});
+
+test('after verify: the page, an offer only for what is decided, else waiting', () => {
+  const table = [
+    [200, '', 'page'],
+    [402, 'insufficient_funds', 'offer'],
+    [402, 'settlement_pending', 'wait'],
+    ...[0, 400, 401, 403, 429, 500, 503].map((status) => [status, '', 'wait'] as const),
+  ] as const;
+  expect(call(table.map(([status, code]) => ['Decision', 'after_verify', [status, code]]))).toEqual(
+    table.map(([, , act]) => act),
+  );
+});
+
+test('readers are told apart as the JavaScript package tells them', () => {
+  const lists = { seoAllowlist: ['googlebot'], crawlerPolicy: { allow: ['friend'], charge: ['odd'], block: ['bad'] } };
+  const crawlers = Object.keys(JSON.parse(readFileSync(path('../../packages/publisher/bin/robots.json'), 'utf8')));
+  const agents = [
+    ...['', 'bad friend odd', 'Friend odd', 'odd Googlebot', 'Googlebot/2.1 GPTBot', 'opencode/1', 'MyCode', 'x'.repeat(600)],
+    ...[
+      'curl/8.5.0',
+      'node',
+      'python-requests/2.32',
+      'Feedly/1.0',
+      'okhttp/4',
+      'Mozilla/5.0 (compatible; Foo/1.0; +http://foo.com)',
+    ],
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1',
+    ...crawlers.flatMap((name) => [name, `Mozilla/5.0 (compatible; ${name}/1.0)`, `Mozilla/5.0 Chrome/142.0.0.0 not${name}`]),
+  ];
+  const classify = createClassifier(lists);
+  const theirs = agents.map((agent) => classify(agent)).map(({ who, reason }) => [who, reason]);
+  expect(call(agents.map((agent) => ['Classifier', 'judge', [agent, lists, false]]))).toEqual(theirs);
+  const [paying] = call([
+    ['Classifier', 'judge', ['Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0', lists, true]],
+  ]);
+  expect(paying).toEqual(['agent', 'paying']);
+});
+
+test('the lists of crawlers are those of the JavaScript package, made anew', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'crawlers-')), 'crawlers.php');
+  execFileSync(process.execPath, [path('../../packages/wordpress/bin/crawlers.mjs'), file]);
+  expect(readFileSync(join(PLUGIN, 'includes/crawlers.generated.php'), 'utf8')).toBe(readFileSync(file, 'utf8'));
+});
+
+test('keccak-256 is that of Ethereum, and a wallet is taken with its right checksum or with none', () => {
+  const texts = ['', 'abc', 'a'.repeat(135), 'a'.repeat(136), 'a'.repeat(137), 'a'.repeat(1_000)];
+  const hashes = texts.map((text) => keccak256(Buffer.from(text)).slice(2));
+  expect(hashes[0]).toBe('c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470');
+  expect(call(texts.map((text) => ['Keccak', 'hash256', [text]]))).toEqual(hashes);
+
+  const wallets = Array.from({ length: 100 }, newWallet).map((wallet) => checksumAddress(wallet as Address));
+  const same = (write: (wallet: string) => string) => call(wallets.map((wallet) => ['Wallet', 'clean', [write(wallet)]]));
+  for (const write of [(wallet: string) => wallet, (wallet: string) => wallet.toLowerCase(), (wallet: string) => ` ${wallet}\n`])
+    expect(same(write)).toEqual(wallets);
+  expect(same((wallet) => `0x${wallet.slice(2).toUpperCase()}`)).toEqual(wallets);
+  const turned = (wallet: string) =>
+    wallet.replace(/[a-f]/i, (letter) => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase()));
+  const mixed = wallets.map(turned).filter((wallet) => /[a-f]/.test(wallet.slice(2)) && /[A-F]/.test(wallet));
+  expect(call(mixed.map((wallet) => ['Wallet', 'clean', [wallet]]))).toEqual(mixed.map(() => null));
+  const none = [
+    '',
+    '0x',
+    `0x${'0'.repeat(40)}`,
+    `0x${'a'.repeat(39)}`,
+    `0x${'a'.repeat(41)}`,
+    'a'.repeat(42),
+    `0x${'g'.repeat(40)}`,
+  ];
+  expect(call(none.map((text) => ['Wallet', 'clean', [text]]))).toEqual(none.map(() => null));
+});
+
+test('amounts are written with every digit', () => {
+  const table = {
+    '0': '0',
+    '1': '0.000001',
+    '3000': '0.003',
+    '999999': '0.999999',
+    '1000000': '1',
+    '1500000': '1.5',
+    '12000000000': '12000',
+  };
+  expect(call(Object.keys(table).map((micro) => ['Money', 'usd', [micro]]))).toEqual(Object.values(table));
+});
+
+test('a slug is what follows the longest prefix, in the plain form of the path', () => {
+  const prefixes = ['/', '/stories/', '/stories/long/'];
+  const paths = ['/', '/stories', '/stories/a', '/stories/long/b', '/other/c', '/stories/long'];
+  expect(call(paths.map((one) => ['Page_Address', 'slug_of', [prefixes, one]]))).toEqual(
+    paths.map((one) => slugOf(prefixes, one)),
+  );
+  const urls = ['https://h/', 'https://h/a//b/', 'https://h/%D1%81/?x=1', 'https://h'];
+  expect(call(urls.map((url) => ['Page_Address', 'path_of', [url]]))).toEqual(['/', '/a/b', '/с', '/']);
+});
+
+test('the service is called over https, or on this machine', () => {
+  const good = {
+    'https://svc.example/': 'https://svc.example',
+    'http://127.0.0.1:8402': 'http://127.0.0.1:8402',
+    'HTTPS://SVC.example:8443/base/': 'https://svc.example:8443/base',
+  };
+  expect(call(Object.keys(good).map((text) => ['Settings', 'clean_address', [text]]))).toEqual(Object.values(good));
+  const bad = [
+    '',
+    'svc.example',
+    'http://svc.example',
+    'ftp://svc.example',
+    'https://user@svc.example',
+    'https://svc.example/?a=1',
+    'http://127.0.0.1.evil.example',
+    'file:///etc/passwd',
+    'http://10.0.0.1',
+  ];
+  expect(call(bad.map((text) => ['Settings', 'clean_address', [text]]))).toEqual(bad.map(() => null));
+});
+
+test('every file is PHP 7.4: no syntax and no function of PHP 8', () => {
+  const paths = files.map((name) => join(PLUGIN, name));
+  for (const file of paths) execFileSync('php', ['-l', file]);
+  expect(execFileSync('php', [path('site/since-php-8.php'), ...paths], { encoding: 'utf8' })).toBe('');
+});
+
+test('the rule against PHP 8 sees what it is for', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'php8-')), 'new.php');
+  const lines = [
+    'match ( $a ) { default => 1 };',
+    '$a?->b;',
+    'f( name: 1 );',
+    'str_contains( $a, $b );',
+    'function g( int|string $a ) {}',
+    'class A { function __construct( private int $b ) {} }',
+    'function h( mixed $a ) {}',
+    'function i(): static {}',
+    'try {} catch ( E ) {}',
+    'f( ... );',
+    '$x = $y ?? throw new E();',
+    'function j( $a, ) {}',
+    '$o::class;',
+    '#[A] function k() {}',
+    'enum S {}',
+    'class B { readonly int $c; }',
+  ];
+  writeFileSync(file, `<?php\n${lines.join('\n')}\n`);
+  const told = execFileSync('php', [path('site/since-php-8.php'), file], { encoding: 'utf8' });
+  expect(lines.map((_, index) => told.includes(`:${index + 2} `))).toEqual(lines.map(() => true));
+});
+
+test('no file but the first can be called by itself to any effect', () => {
+  const open = files.filter(
+    (name) => !/^(content-settlement|uninstall)\.php$/.test(name) && !/includes\/.*class-|generated/.test(name),
+  );
+  expect(open).toEqual([]);
+  for (const name of ['content-settlement.php', 'uninstall.php'])
+    expect(readFileSync(join(PLUGIN, name), 'utf8')).toMatch(/! defined\( '[A-Z_]+' \)/);
+});

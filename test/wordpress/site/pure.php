@@ -1,0 +1,20 @@
+<?php
+/** Calls pure functions of the plugin without WordPress: `[[class, method, [arguments]], …]` on the way in, their results on the way out. */
+namespace ContentSettlement;
+
+function wp_parse_url( string $url, int $component = -1 ) {
+	return parse_url( $url, $component );
+}
+function untrailingslashit( string $text ): string {
+	return rtrim( $text, '/\\' );
+}
+spl_autoload_register(
+	static function ( string $name ): void {
+		require dirname( __DIR__, 3 ) . '/packages/wordpress/content-settlement/includes/class-' . strtolower( str_replace( '_', '-', substr( $name, strlen( __NAMESPACE__ ) + 1 ) ) ) . '.php';
+	}
+);
+$results = array();
+foreach ( json_decode( stream_get_contents( STDIN ), true ) as list( $class, $method, $arguments ) ) {
+	$results[] = call_user_func_array( array( __NAMESPACE__ . "\\$class", $method ), $arguments );
+}
+echo json_encode( $results );
