@@ -18,25 +18,22 @@ export interface MoodyService {
   close(): Promise<void>;
 }
 
-/** Starts it in front of a service; one that moves is asked for with each request. */
-export async function startMoody(serviceUrl: string | (() => string)): Promise<MoodyService> {
+/** Starts it in front of a service; where that is, is asked with each request, since one that was killed comes back elsewhere. */
+export async function startMoody(service: string | (() => string)): Promise<MoodyService> {
   const asked: string[] = [];
   const moody = { mood: 'well' as Mood };
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
     const { mood } = moody;
     const { method, headers, url = '/' } = request;
-    const forwarded = send(
-      `${typeof serviceUrl === 'string' ? serviceUrl : serviceUrl()}${url}`,
-      { method: method ?? 'GET', headers },
-      (answer) => {
-        if (mood === 'deaf') {
-          answer.resume().on('end', () => response.destroy());
-          return;
-        }
-        response.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(response);
-      },
-    );
+    const serviceUrl = typeof service === 'string' ? service : service();
+    const forwarded = send(`${serviceUrl}${url}`, { method: method ?? 'GET', headers }, (answer) => {
+      if (mood === 'deaf') {
+        answer.resume().on('end', () => response.destroy());
+        return;
+      }
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
     forwarded.on('error', () => response.destroy());
     request.pipe(forwarded);
   };

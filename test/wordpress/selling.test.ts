@@ -2,12 +2,15 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
+import { createSecretBox } from '../../adapters/secretBox.ts';
 import { newPrivateKey } from '../../bin/serviceSecrets.ts';
 import { checksumAddress } from '../../chain/offer.ts';
 import type { Address } from '../../domain/legs.ts';
 import { buyPage } from '../../examples/buyer/buyer.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import { setCreditsToken } from '../../services/credits/token.ts';
 import { setEnforcement } from '../../services/enforcement.ts';
+import { operatorNamed } from '../../services/site/change.ts';
 import { WALLETS } from '../support/api.ts';
 import { payFor } from '../support/buying.ts';
 import { balancesOf } from '../support/shop.ts';
@@ -58,7 +61,7 @@ async function writePosts(): Promise<void> {
     foreach ( array( 'ann', 'bob', 'cyd' ) as $name ) {
       $ids[ $name ] = wp_insert_user( array( 'user_login' => $name, 'user_pass' => "$name has a password", 'user_email' => "$name@example.com", 'display_name' => ucfirst( $name ), 'role' => 'author' ) );
     }
-    $posts = array( 'two' => 'ann', 'alone' => 'ann', 'unpaid' => 'cyd', 'given' => 'ann', 'breaks' => 'ann', 'gone' => 'ann', 'blank' => 'ann', 'lets-go' => 'ann', 'слово' => 'ann', 'guests' => 'ann', 'later' => 'ann' );
+    $posts = array( 'two' => 'ann', 'alone' => 'ann', 'unpaid' => 'cyd', 'given' => 'ann', 'breaks' => 'ann', 'gone' => 'ann', 'blank' => 'ann', 'lets-go' => 'ann', 'слово' => 'ann', 'guests' => 'ann', 'later' => 'ann', 'sealed' => 'ann', 'opened' => 'ann' );
     foreach ( $posts as $title => $author ) {
       $posts[ $title ] = wp_insert_post( array( 'post_title' => 'two' === $title ? 'By two & for all' : $title, 'post_name' => $title, 'post_content' => "The whole text of $title.", 'post_excerpt' => "Short $title.", 'post_status' => 'publish', 'post_author' => $ids[ $author ] ) );
     }
@@ -309,14 +312,18 @@ test('crawlers known by name get excerpts from feeds and the REST API; feed read
   }
 });
 
-test('a token that the page makes closes the credits API to others; it is shown once', async () => {
+test('a token that the page makes closes the credits API to all but the service, which was told it; it is shown once', async () => {
   const page = await admin.submit(SETTINGS, 'content_settlement_token', {});
   const [token = ''] = /wpc_[0-9a-f]{48}/.exec(page) ?? [];
   expect((await credits('two')).status).toBe(401);
   expect((await credits('two', { authorization: 'Bearer wpc_wrong' })).status).toBe(401);
   expect((await credits('two', { authorization: `Bearer ${token}` })).status).toBe(200);
   expect(await admin.read(SETTINGS)).not.toContain(token);
-  await world.wordpress.php("delete_option( 'content_settlement_credits_token' );");
+  expect((await ask('sealed')).status).toBe(503);
+  const { database, secrets } = world.service;
+  const secretBox = createSecretBox(Buffer.from(secrets.secretsKey, 'base64url'));
+  await setCreditsToken({ database, secretBox }, { tenantId: world.site.tenantId, actor: operatorNamed('ops') }, token);
+  expect((await ask('opened')).status).toBe(402);
 });
 
 test.each(['dead', 'hung', 'failing', 'deaf'] as const)(
