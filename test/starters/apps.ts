@@ -41,7 +41,10 @@ export async function startApp(name: StarterName, service: { readonly url: strin
   const cwd = join(FOLDER, folder);
   const started = await startProcess({
     ...{ name, command: process.execPath, args: args(port), cwd, logFile: join(FOLDER, `${name}-${port}.log`) },
-    env: { ...process.env, PORT: String(port), SVC_URL: service.url, SVC_API_KEY: service.key, NODE_ENV: 'production' },
+    env: {
+      ...{ ...process.env, PORT: String(port), SVC_URL: service.url, SVC_API_KEY: service.key, NODE_ENV: 'production' },
+      NODE_OPTIONS: '', // ours would make them look for the package's source, which is not in it
+    },
   });
   const url = `http://127.0.0.1:${port}`;
   while (!(await isUp(url))) {
