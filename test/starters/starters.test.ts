@@ -12,7 +12,7 @@ import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 import { moneyVerdicts } from '../support/verify.ts';
 import type { App, StarterName } from './apps.ts';
-import { linesOf, STARTERS, startApp } from './apps.ts';
+import { STARTERS, startApp } from './apps.ts';
 import type { Front, FrontMode } from './front.ts';
 import { startFront } from './front.ts';
 
@@ -80,16 +80,6 @@ async function newBuyer(client: 'v1' | 'v2') {
 }
 
 type Buyer = Awaited<ReturnType<typeof newBuyer>>;
-
-test.each(['express', 'hono', 'next'] as const)(
-  '%s: at most ten lines are added to the starter, and the example has at most 15',
-  (folder) => {
-    const { added, own } = linesOf(folder);
-    expect(added.length, added.join('\n')).toBeGreaterThan(0);
-    expect(added.length, added.join('\n')).toBeLessThanOrEqual(10);
-    expect(own.length, own.join('\n')).toBeLessThanOrEqual(15);
-  },
-);
 
 describe.each(NAMES)('%s', (name) => {
   test('people and search engines read the page as it was, and no call is made for them', async () => {

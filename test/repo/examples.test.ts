@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { readSources } from '../../bin/check/sources.ts';
+import { linesOf } from '../starters/apps.ts';
+
+const [guide] = readSources(/^docs\/integrating-publisher\.md$/);
+
+test('what the guide says to add to Express, Hono and Next are lines of the examples, which are run', () => {
+  const examples = readSources(/^examples\/(express|hono|next)\//).flatMap(({ text }) => text.split('\n'));
+  const snippets = [...(guide?.text ?? '').matchAll(/^```js\n(.*?)^```$/gms)].flatMap(([, lines = '']) =>
+    lines.trim().split('\n'),
+  );
+  expect(snippets.length).toBeGreaterThan(5);
+  expect(snippets.filter((line) => !examples.includes(line))).toEqual([]);
+});
+
+test.each(['express', 'hono', 'next'] as const)(
+  '%s: at most ten lines are added to a starter, and the example has at most 15',
+  (folder) => {
+    const { added, own } = linesOf(folder);
+    expect(added.length, added.join('\n')).toBeGreaterThan(0);
+    expect(added.length, added.join('\n')).toBeLessThanOrEqual(10);
+    expect(own.length, own.join('\n')).toBeLessThanOrEqual(15);
+  },
+);
