@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { exportFileName } from '../../services/reports/exportCsv.ts';
 import { exportPdf } from '../../services/reports/exportPdf.ts';
 import type { KeyCall, KeyRoute } from '../route.ts';
-import { WindowParams } from '../schemas/earnings.ts';
+import { PdfParams } from '../schemas/earnings.ts';
 import { parseReport } from '../schemas/report.ts';
+import { ErrorBody } from '../schemas/shared.ts';
 import { REPORT_HEADERS, siteOf } from './reportBody.ts';
-import { keyErrors } from './responses.ts';
+import { jsonResponse, keyErrors } from './responses.ts';
 
-/** GET /_svc/earnings/export.pdf: the window's statement, to forward to an author. */
+/** GET /_svc/earnings/export.pdf: the window's statement, of the site or of one author. */
 export const exportPdfRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings/export.pdf',
@@ -18,23 +19,29 @@ export const exportPdfRoute: KeyRoute = {
     tags: ['Earnings'],
     summary: 'Statement of a window as PDF',
     description:
-      'Only the window has an effect; the other parameters are checked and left aside. Totals are exact; all tables together, that ' +
-      'of authors included, have at most 10,000 lines. The document says on its first page what it leaves out.',
+      'Totals by page, by wallet and by transaction, with page titles; all of one snapshot, and each table adds up to its total. With ' +
+      '`author` it is the statement of that one author: what sales that name him paid him, and nothing of anybody else. A sale in which ' +
+      'several authors share a wallet names none of them. Of the other parameters only the window has an effect; they are checked and ' +
+      'left aside. A table has at most 2,000 pages, 5,000 wallets, the transactions of 3,000 sales; what it leaves out is one line.',
     security: [{ publisherKey: [] }],
-    requestParams: { query: WindowParams },
+    requestParams: { query: PdfParams },
     responses: {
       '200': { description: 'A PDF', content: { 'application/pdf': { schema: z.string().meta({ format: 'binary' }) } } },
       ...keyErrors(),
+      '404': jsonResponse('No author of the site has this id', ErrorBody),
     },
   },
   handle: async ({ deps, caller, query: params }: KeyCall) => {
-    const { query } = parseReport(WindowParams, params);
+    const { query, given } = parseReport(PdfParams, params);
     const site = siteOf(caller);
-    const { bytes, ...frame } = await exportPdf({ ...deps.reports, exports: deps.exports }, site, query);
+    const authorId = given.author ?? null;
+    const { bytes, ...frame } = await exportPdf({ ...deps.reports, exports: deps.exports }, site, { ...query, authorId });
+    const name = exportFileName('pdf', site.hosts[0] ?? null, frame);
+    const ofAuthor = authorId === null ? '' : `; filename*=UTF-8''${encodeURIComponent(`${authorId.toWellFormed()}-${name}`)}`;
     const headers = {
       ...REPORT_HEADERS,
       'content-type': 'application/pdf',
-      'content-disposition': `attachment; filename="${exportFileName('pdf', site.hosts[0] ?? null, frame)}"`,
+      'content-disposition': `attachment; filename="${name}"${ofAuthor}`,
       'x-content-type-options': 'nosniff',
     };
     return { status: 200, headers, body: bytes };

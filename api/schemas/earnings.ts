@@ -8,6 +8,19 @@ export const EarningsParams = reportParams(EARNINGS_GROUPS).extend(reportFilters
 /** Parameters of statements and exports. */
 export const WindowParams = reportParams(EARNINGS_GROUPS);
 
+/** Parameters of the PDF. */
+export const PdfParams = WindowParams.extend({
+  author: z.exactOptional(
+    z
+      .string('must be an author id')
+      .min(1, 'must be an author id')
+      .max(200, 'must be an author id')
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: no id holds them, and Postgres cannot compare one of them
+      .regex(/^[^\x00-\x1f\x7f]+$/, 'must be an author id')
+      .meta({ description: 'An author id of the site: the statement of this author alone. Unknown: 404.' }),
+  ),
+});
+
 const sums = { events: count, reads: count, citations: count };
 
 /** EarningsTotals of the specification. */

@@ -41,6 +41,13 @@ const DEAD_PARTS = [
 const DEAD_BUILDS =
   /\/@opentelemetry\/(?:[\w-]+\/build\/esnext|(?!(?:api|semantic-conventions)\/)[\w-]+\/build\/esm)$|\/@(?:aws-sdk|smithy)\/[\w-]+\/dist-es$/;
 
+/**
+ * Fonts: of each family one file a range of letters is read (adapters/pdf/fontFiles.ts), upright, with the axes that statements use; the
+ * others are other cuts of the same letters.
+ */
+const DEAD_FONTS =
+  /\/@fontsource-variable\/(?:noto-sans\/files\/.*(?<!-standard-normal)|noto-sans-\w+\/files\/.*(?<!-wght-normal))\.woff2$/;
+
 const CORE_MACHINES = { x64: 'x86_64', arm64: 'aarch64' };
 const coreRelease = `${CORE_MACHINES[process.arch]}-unknown-linux-gnu`;
 const prebuild = new RegExp(`^${process.platform}-(?:.*\\+)?${process.arch}(?:\\+.*)?$`);
@@ -61,7 +68,7 @@ function walk(folder, deadFiles) {
     if (entry.isDirectory()) {
       if (DEAD_FOLDERS.has(entry.name) || DEAD_BUILDS.test(path) || isForeign(folder, entry.name)) remove(path);
       else walk(path, deadFiles);
-    } else if (entry.isFile() && deadFiles.test(entry.name)) remove(path);
+    } else if (entry.isFile() && (deadFiles.test(entry.name) || DEAD_FONTS.test(path))) remove(path);
   }
 }
 

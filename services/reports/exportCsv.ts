@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
-import { csvRows } from '../../adapters/csv.ts';
 import { isStatementTimeout } from '../../db/database.ts';
 import { countLegs, streamLegs } from '../../db/reports/exportLegs.ts';
 import type { ReadSnapshot } from '../../db/reports/snapshot.ts';
@@ -8,7 +5,7 @@ import { openReadSnapshot } from '../../db/reports/snapshot.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Span } from '../../domain/window.ts';
 import { atDatabase } from '../outage.ts';
-import { exportRows } from './exportRows.ts';
+import { csvHeader, exportRows } from './exportRows.ts';
 import type { ExportSlots } from './exportSlots.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
 import { frameOf } from './request.ts';
@@ -21,16 +18,6 @@ export const MAX_EXPORT_ROWS = 50_000;
  * own limit is for statements that nobody's line slows down.
  */
 const MAX_DOWNLOAD_MS = 600_000;
-/** A digest goes in small pieces and rests between them, for others; Postgres, which waits to be read, rests too. */
-const DIGEST_PIECE_BYTES = 8_192;
-const DIGEST_PAUSE_MS = 1;
-
-/** The columns, in order. */
-const COLUMNS = [
-  ...['at_iso', 'at_ms', 'host', 'slug', 'kind', 'amount_micro', 'amount_usdc', 'author_id', 'wallet', 'share', 'role'],
-  ...['settlement_ref', 'settlement_ref_kind', 'payer', 'agent', 'licence_jti'],
-];
-
 /** A CSV on its way; `chunks` are read at the client's pace. Whoever gets one closes it, on every path. */
 export interface CsvExport extends ReportFrame {
   /** Rows the file holds, without its header. */
@@ -84,28 +71,14 @@ async function* closeAtEnd<T>(chunks: AsyncIterable<T>, close: () => Promise<voi
 }
 
 /** The file, header first. */
-async function* csvChunks(
-  snapshot: ReadSnapshot,
-  tenantId: string,
-  window: Span,
-  inBackground = false,
-): AsyncGenerator<string | Uint8Array> {
-  yield csvRows([COLUMNS]);
-  const options = { most: MAX_EXPORT_ROWS, limitMs: MAX_DOWNLOAD_MS, inBackground };
-  yield* exportRows(streamLegs(snapshot, tenantId, window, options), inBackground ? DIGEST_PIECE_BYTES : undefined);
+async function* csvChunks(snapshot: ReadSnapshot, tenantId: string, window: Span): AsyncGenerator<string | Uint8Array> {
+  yield csvHeader();
+  yield* exportRows(streamLegs(snapshot, tenantId, window, { most: MAX_EXPORT_ROWS, limitMs: MAX_DOWNLOAD_MS }));
 }
 
-/**
- * SHA-256 of the CSV of a window, in hex; `snapshot` is the one the rest of a report is read from. Nobody waits for it alone, so
- * it goes in small steps, between which other calls get their turn.
- */
-export async function csvDigest(snapshot: ReadSnapshot, tenantId: string, window: Span): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of csvChunks(snapshot, tenantId, window, true)) {
-    hash.update(chunk);
-    await pause(DIGEST_PAUSE_MS);
-  }
-  return hash.digest('hex');
+/** The rows of the file as Postgres gives them, read in the background: nobody waits for them alone. */
+export function newestLegs(snapshot: ReadSnapshot, tenantId: string, window: Span): AsyncGenerator<Buffer> {
+  return streamLegs(snapshot, tenantId, window, { most: MAX_EXPORT_ROWS, limitMs: MAX_DOWNLOAD_MS, inBackground: true });
 }
 
 /** The name of an export's file: dates of the window, UTC; text that a header can carry. */

@@ -6,12 +6,23 @@ import { formatUsdc } from '../../domain/money.ts';
 import { settlementRefKind } from '../../domain/webhook/event.ts';
 import { shownWallet } from './wallet.ts';
 
+/** The columns, in order. */
+const COLUMNS = [
+  ...['at_iso', 'at_ms', 'host', 'slug', 'kind', 'amount_micro', 'amount_usdc', 'author_id', 'wallet', 'share', 'role'],
+  ...['settlement_ref', 'settlement_ref_kind', 'payer', 'agent', 'licence_jti'],
+];
+
 /** The file is made and sent in pieces of about this size. */
 const PIECE_BYTES = 65_536;
 const MAX_REMEMBERED = 10_000;
 
 const { atMs, micro, authorId, wallet, share, role, txHash, mode, payer, agent } = EXPORT_COLUMNS;
 const COLUMN_COUNT = Object.keys(EXPORT_COLUMNS).length;
+
+/** The first line of the file. */
+export function csvHeader(): string {
+  return csvRows([COLUMNS]);
+}
 
 /** What keeps rows from being copied: something escaped, quotes, the start of a formula (what else adapters/csv.ts minds is escaped). */
 const IS_SPECIAL = /[\\"]|(?:^|[,\n])[=+\-@]/;

@@ -4,20 +4,22 @@ import { ServiceError } from '../../domain/errors.ts';
 export interface ExportSlots {
   /**
    * Takes a place for the key of a site; returns what gives it back (again: nothing). Throws throttled (429) while an export of the
-   * key is on its way or its site has the places it may have, and overloaded (503) when this process has no room for anybody.
+   * key is on its way or its site has the places it may have, and overloaded (503) when this process has no room for anybody. `isDrawn`:
+   * a document, which takes a thread; of those a site has one at a time.
    */
-  take(asker: { readonly keyId: string; readonly tenantId: string }): () => void;
+  take(asker: { readonly keyId: string; readonly tenantId: string }, how?: { readonly isDrawn: boolean }): () => void;
 }
 
 /** Places of one process: `most` at once, one a key, half of them a site, so that no site holds all. */
 export function createExportSlots(most = 4): ExportSlots {
   const mostOfSite = Math.max(1, Math.floor(most / 2));
-  /** Sites by the keys that export. */
-  const taken = new Map<string, string>();
+  /** By the keys that export. */
+  const taken = new Map<string, { readonly tenantId: string; readonly isDrawn: boolean }>();
   return {
-    take: ({ keyId, tenantId }) => {
-      const ofSite = [...taken.values()].filter((one) => one === tenantId).length;
-      if (taken.has(keyId) || ofSite >= mostOfSite) {
+    take: ({ keyId, tenantId }, { isDrawn } = { isDrawn: false }) => {
+      const ofSite = [...taken.values()].filter((one) => one.tenantId === tenantId);
+      const isDrawing = isDrawn && ofSite.some((one) => one.isDrawn);
+      if (taken.has(keyId) || isDrawing || ofSite.length >= mostOfSite) {
         throw new ServiceError('throttled', 'another export is on its way; ask again when it is done', { retryAfterSeconds: 2 });
       }
       if (taken.size >= most) {
@@ -25,7 +27,7 @@ export function createExportSlots(most = 4): ExportSlots {
           retryAfterSeconds: 2,
         });
       }
-      taken.set(keyId, tenantId);
+      taken.set(keyId, { tenantId, isDrawn });
       let isBack = false;
       return () => {
         if (!isBack) taken.delete(keyId);

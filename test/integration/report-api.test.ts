@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAX_EXPORT_ROWS } from '../../services/reports/exportCsv.ts';
 import { MAX_STATEMENT_LINES } from '../../services/reports/statements.ts';
 import { startTestApi } from '../support/api.ts';
-import { textOf } from '../support/pdf.ts';
 import type { Purchase, Seen } from '../support/reports.ts';
 import { insertPurchases, insertSeen } from '../support/reports.ts';
 
@@ -365,102 +363,6 @@ test('a CSV of more than 50,000 rows is cut, says so before its body, and the ne
     .toBe(200);
   expect((await get(site, '/_svc/earnings')).body.totals.events).toBe(purchases.length);
   expect((await fetch(url, { headers })).status).toBe(200);
-});
-
-test('the PDF is one, of several pages, and names the digest of the CSV of the same window', async () => {
-  const site = await api.site();
-  const at = Date.now() - HOUR;
-  await insertPurchases(
-    api.deps.database,
-    Array.from({ length: 150 }, (_, n) => buy(site, { atMs: at - n, slug: `(endobj) ${n} 日本` })),
-  );
-  const window = { from: at - DAY, to: at + 1 };
-  const response = await fetch(`${api.url}/_svc/earnings/export.pdf?from=${window.from}&to=${window.to}`, {
-    headers: { authorization: `Bearer ${site.key}` },
-  });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/pdf']);
-  expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="svc-earnings-.*\.pdf"$/);
-  expect(Number(response.headers.get('content-length'))).toBe(bytes.length);
-  expect([bytes.subarray(0, 5).toString(), bytes.subarray(-6).toString().trim()]).toEqual(['%PDF-', '%%EOF']);
-  const csv = (await get(site, '/_svc/earnings/export.csv', window)).body;
-  expect(textOf(bytes)).toContain(createHash('sha256').update(csv).digest('hex'));
-  expect(textOf(bytes)).toContain('0.150000 USDC');
-});
-
-test('the PDF shows every wallet whole, pages in any script by their addresses, and what fees took', async () => {
-  const site = await api.site();
-  const wide = `0x${'ad'.repeat(20)}`;
-  const fee = { toAddress: FEE, amountMicro: 33, role: 'platform' as const };
-  const legs = [{ toAddress: wide, amountMicro: 700, authorId: '作者' }, fee];
-  await insertPurchases(api.deps.database, [buy(site, { slug: '日本', legs }), buy(site, { slug: 'plain', legs, steps: 2 })]);
-  const from = Date.now() - DAY;
-  const response = await fetch(`${api.url}/_svc/earnings/export.pdf?from=${from}`, {
-    headers: { authorization: `Bearer ${site.key}` },
-  });
-  const text = textOf(Buffer.from(await response.arrayBuffer()));
-  const [statement] = (await get(site, '/_svc/earnings/statements')).body.statements;
-  expect(text.split(statement.wallet)).toHaveLength(3);
-  expect(text).toContain(`${site.host}/%E6%97%A5%E6%9C%AC`);
-  expect(text).not.toContain('plain');
-  expect(text).toContain('0.000700 USDC; the rest are fees');
-  expect(text).toContain('that the fonts of this document lack');
-  expect(text.replaceAll(/\s/g, '')).toContain(`export.csv?from=${from};`);
-});
-
-test('the PDF of more authors than it has lines says whom it leaves out, keeps to its lines, and its totals are exact', {
-  timeout: 120_000,
-}, async () => {
-  const site = await api.site();
-  const count = 10_100;
-  // Fifty authors a purchase; the first are paid most, and the sum of 1 to 10,100 is what all are paid.
-  const legs = Array.from({ length: count }, (_, n) => {
-    const toAddress = `0x${(n + 1).toString(16).padStart(40, '0')}`;
-    return { toAddress, amountMicro: count - n, authorId: `writer-${n}`, share: 0.02 };
-  });
-  const purchases = Array.from({ length: count / 50 }, (_, n) =>
-    buy(site, { slug: 'many', legs: legs.slice(n * 50, (n + 1) * 50) }),
-  );
-  await insertPurchases(api.deps.database, purchases);
-  const response = await fetch(`${api.url}/_svc/earnings/export.pdf`, { headers: { authorization: `Bearer ${site.key}` } });
-  const text = textOf(Buffer.from(await response.arrayBuffer()));
-  const flat = text.replaceAll(/\s+/g, ' ');
-  const total = (count * (count + 1)) / 2;
-  expect(flat).toContain(`${(total / 1e6).toFixed(6)} USDC`);
-  expect(flat).toContain(`${purchases.length} (${purchases.length} reads, 0 citations)`);
-  expect(flat).toContain('103 authors, paid 0.005356 USDC together; the lines of 10100 authors.');
-  expect(flat).toContain('The 9997 paid most of 10100 authors are listed.');
-  expect(flat).toContain('all totals are exact');
-  expect([...text.matchAll(/writer-\d+/g)].map(([name]) => Number(name.slice(7)))).toEqual(
-    Array.from({ length: 9_997 }, (_, n) => n),
-  );
-  expect(flat).not.toContain('many');
-});
-
-test('the PDF of many authors has lines of those paid most, and says so; that of few leaves nothing out', async () => {
-  const site = await api.site();
-  const count = 2_500;
-  const legs = Array.from({ length: count }, (_, n) => {
-    const toAddress = `0x${(n + 1).toString(16).padStart(40, '0')}`;
-    return { toAddress, amountMicro: count - n, share: 0.02 };
-  });
-  const at = Date.now() - HOUR;
-  const purchases = Array.from({ length: count / 50 }, (_, n) =>
-    buy(site, { atMs: at, slug: 'many', legs: legs.slice(n * 50, (n + 1) * 50) }),
-  );
-  await insertPurchases(api.deps.database, [...purchases, buy(site, { atMs: at - DAY, slug: 'few' })]);
-  const pdf = async (query: string) => {
-    const response = await fetch(`${api.url}/_svc/earnings/export.pdf?${query}`, {
-      headers: { authorization: `Bearer ${site.key}` },
-    });
-    return textOf(Buffer.from(await response.arrayBuffer())).replaceAll(/\s+/g, ' ');
-  };
-  const many = await pdf(`from=${at - 1}`);
-  expect(many).toContain('the lines of 626 authors. The tables');
-  expect(many.split(`${site.host}/many`)).toHaveLength(1_874 + 1);
-  const few = await pdf(`from=${at - 2 * DAY}&to=${at - HOUR}`);
-  expect(few.split(`${site.host}/few`)).toHaveLength(2 + 1);
-  expect([few.includes('Left out'), many.includes('Left out')]).toEqual([false, true]);
 });
 
 test('the audit counts verdicts, money, reasons, masquerade and agents, net of what was taken back', async () => {

@@ -193,7 +193,14 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'one-site-takes-all-exports',
     rule: 10,
     bug: 'one site may hold all places of exports with several keys',
-    edits: [{ file: 'services/reports/exportSlots.ts', search: '|| ofSite >= mostOfSite', replace: '' }],
+    edits: [{ file: 'services/reports/exportSlots.ts', search: '|| ofSite.length >= mostOfSite', replace: '' }],
     test: { file: 'test/unit/export-slots.test.ts', name: 'one site holds half of the places at most' },
+  },
+  {
+    id: 'documents-of-one-site-side-by-side',
+    rule: 10,
+    bug: 'one site may have several documents drawn at once with several keys',
+    edits: [{ file: 'services/reports/exportSlots.ts', search: ' || isDrawing', replace: '' }],
+    test: { file: 'test/unit/export-slots.test.ts', name: 'a site has one document drawn at a time' },
   },
 ];

@@ -1,0 +1,62 @@
+/** A thread that draws one statement, so that a long one blocks nobody. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import type { MessagePort } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
+import type { FromDrawing, ToDrawing } from './messages.ts';
+import type { PageLine, TransactionLine, WalletLine } from './report.ts';
+
+/** Whoever waits for a short answer goes first; on a busy machine a document still gets a tenth of what a call gets. */
+const PRIORITY = 10;
+
+giveWay();
+const { drawStatement } = await import('../../../adapters/pdf/draw.ts');
+const { csvHeader, exportRows } = await import('../exportRows.ts');
+const { documentOf } = await import('./document.ts');
+if (parentPort) await draw(parentPort);
+
+async function draw(port: MessagePort): Promise<void> {
+  const tell = (message: FromDrawing, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+  const lists = { pages: [] as PageLine[], wallets: [] as WalletLine[], transactions: [] as TransactionLine[] };
+  const hash = createHash('sha256').update(csvHeader());
+  for (;;) {
+    const [message] = (await once(port, 'message')) as [ToDrawing];
+    if (message.kind === 'rows') {
+      for await (const piece of exportRows(only(Buffer.from(message.rows.buffer)))) hash.update(piece);
+      tell({ kind: 'more' });
+    } else if (message.kind === 'report') {
+      const { report, mostRows } = message;
+      const { pages, wallets, transactions } = report;
+      const whole = {
+        ...report,
+        pages: { ...pages, lines: lists.pages },
+        wallets: { ...wallets, lines: lists.wallets },
+        transactions: { ...transactions, lines: lists.transactions },
+      };
+      const csv = mostRows === null ? null : { digest: hash.digest('hex'), mostRows };
+      const bytes = new Uint8Array(await drawStatement(documentOf(whole, csv)));
+      tell({ kind: 'drawn', bytes }, [bytes.buffer]);
+      return;
+    } else {
+      (lists[message.kind] as unknown[]).push(...message.lines);
+      tell({ kind: 'more' });
+    }
+  }
+}
+
+async function* only<T>(one: T): AsyncGenerator<T> {
+  yield one;
+}
+
+/** Lowers the priority of this thread alone, where threads have one of their own (Linux); elsewhere nothing. */
+function giveWay(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    const [threadId] = readlinkSync('/proc/thread-self').split('/').slice(-1);
+    setPriority(Number(threadId), PRIORITY);
+  } catch {
+    // Without /proc, or where a sandbox forbids it, the document is drawn at the usual priority.
+  }
+}
