@@ -1,4 +1,4 @@
-import type { GraphQLResolveInfo, SelectionSetNode } from 'graphql';
+import type { FieldNode, GraphQLResolveInfo, SelectionSetNode } from 'graphql';
 import { getArgumentValues, getNamedType, isInterfaceType, isObjectType, Kind } from 'graphql';
 
 /**
@@ -9,23 +9,33 @@ export function argumentsBelow(info: GraphQLResolveInfo, name: string): readonly
   const type = getNamedType(info.returnType);
   const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
   if (!field) throw new Error(`${type.name} has no field ${name}`);
+  return selectionsOf(info, info.fieldNodes, name).flatMap((node) => {
+    try {
+      return [getArgumentValues(field, node, info.variableValues)];
+    } catch {
+      return []; // refused where the field itself is executed
+    }
+  });
+}
+
+/** True when a field is asked for below any of some fields right below the one that is being resolved. */
+export function isAskedBelow(info: GraphQLResolveInfo, parents: readonly string[], name: string): boolean {
+  return parents.some((parent) => selectionsOf(info, selectionsOf(info, info.fieldNodes, parent), name).length > 0);
+}
+
+/** Every selection of a field in the selections of some others, by whatever alias or fragment. */
+function selectionsOf(info: GraphQLResolveInfo, nodes: readonly FieldNode[], name: string): readonly FieldNode[] {
   const seen = new Set<SelectionSetNode>();
-  const found: Record<string, unknown>[] = [];
+  const found: FieldNode[] = [];
   const walk = (selections: SelectionSetNode | undefined): void => {
     if (!selections || seen.has(selections)) return;
     seen.add(selections);
     for (const part of selections.selections) {
       if (part.kind === Kind.FRAGMENT_SPREAD) walk(info.fragments[part.name.value]?.selectionSet);
       else if (part.kind === Kind.INLINE_FRAGMENT) walk(part.selectionSet);
-      else if (part.name.value === name) {
-        try {
-          found.push(getArgumentValues(field, part, info.variableValues));
-        } catch {
-          // refused where the field itself is executed
-        }
-      }
+      else if (part.name.value === name) found.push(part);
     }
   };
-  for (const node of info.fieldNodes) walk(node.selectionSet);
+  for (const node of nodes) walk(node.selectionSet);
   return found;
 }

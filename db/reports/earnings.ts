@@ -84,6 +84,8 @@ export interface OverviewParts {
   /** Rows of the list; null: no list. */
   readonly limit: number | null;
   readonly groupBy: CrossingGrouping | null;
+  /** False: authors are not counted, 0. */
+  readonly countsAuthors: boolean;
   /** What the groups are of; left out: the report's own scope. */
   readonly groupScope?: CrossingScope;
 }
@@ -98,7 +100,7 @@ export async function readOverview(
   sql: Sql,
   scope: CrossingScope,
   window: Span,
-  { listed, limit, groupBy, groupScope = scope }: OverviewParts,
+  { listed, limit, groupBy, countsAuthors, groupScope = scope }: OverviewParts,
 ): Promise<CrossingOverview> {
   if (isEmpty(window)) return { sums: [], authors: 0, recent: NO_PAGE, groups: [] };
   const binder = new Binder();
@@ -106,7 +108,7 @@ export async function readOverview(
     `(select coalesce(json_agg(one), '[]') from (${newestCrossings(binder, scope, listed, most)}) one)`;
   const statement = `select
       (select coalesce(json_agg(one), '[]') from (${crossingSums(binder, scope, window, 'total')}) one) as sums,
-      (${authorCount(binder, scope, window)}) as authors,
+      ${countsAuthors ? `(${authorCount(binder, scope, window)})` : '0'} as authors,
       ${limit === null ? 'null' : newestOf(limit + 1)} as newest,
       ${groupBy === null ? 'null' : `(${crossingGroups(binder, groupScope, window, { groupBy })})`} as groups`;
   const name = isWholeSite(scope) ? `overview-${hash('sha1', statement)}` : undefined;

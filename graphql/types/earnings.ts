@@ -4,7 +4,7 @@ import type { BreakdownRow, Earnings, EarningsBucket, EarningsTotals } from '../
 import { readEarnings } from '../../services/reports/earnings.ts';
 import type { Totals } from '../../services/reports/request.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
-import { argumentsBelow } from '../asked.ts';
+import { argumentsBelow, isAskedBelow } from '../asked.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { CrossingKind, CrossingPurposeName, EarningsGroupBy, PayerHistoryName } from '../enums.ts';
@@ -181,6 +181,7 @@ builder.objectField(Tenant, 'earnings', (t) =>
         ...{ author: lower(author), authorId: filters.authorId ?? null, payer: lower(payer) },
         ...{ agent: filters.agent ?? null, payerHistory: filters.payerHistory ?? null },
         withPrices: argumentsBelow(info, 'prices').length > 0,
+        countsAuthors: isAskedBelow(info, ['totals', 'previous'], 'authors'),
         ...{ cursorMs: null, limit: argumentsBelow(info, 'lastEventAt').length > 0 ? 1 : null },
       });
       return { ...report, read };

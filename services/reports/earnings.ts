@@ -93,6 +93,8 @@ export interface EarningsQuery extends Omit<ReportQuery, 'limit'> {
   readonly payerHistory?: PayerHistory | null;
   readonly series?: readonly AskedSeries[];
   readonly withPrices?: boolean;
+  /** False: `authors` of the totals is 0; to count them takes every leg of the window where no rollup knows the filter. */
+  readonly countsAuthors?: boolean;
   /** True: groups of pages hold no licences. */
   readonly pagesOnly?: boolean;
   /** True: with `compare`, each group has what it was before, and groups that were there before alone are listed. */
@@ -106,14 +108,14 @@ const MAX_GROUPS = MAX_READ_GROUPS - 1;
  * have no crossings and count nowhere. Throws database_unavailable, and invalid_parameter as `bucketsOf` does.
  */
 export function readEarnings(deps: ReportDeps, site: ReportSite, query: EarningsQuery): Promise<Earnings> {
-  const { groupBy, series = [], compare, limit, cursorMs } = query;
+  const { groupBy, series = [], compare, limit, cursorMs, countsAuthors = true } = query;
   const mayBeOne = !compare && cursorMs === null && series.length === 0 && !query.authorId && !query.withPrices;
   const work = async (sql: Sql, frame: ReportFrame): Promise<Earnings> => {
     const { window, generatedAtMs } = frame;
     const cut = series.map((asked) => bucketsOf(window, asked, generatedAtMs));
     const scope = await scopeOf(sql, site, query, window);
     const grouping = groupingOf(scope, query);
-    const parts = { listed: untilCursor(window, cursorMs), limit, ...grouping };
+    const parts = { listed: untilCursor(window, cursorMs), limit, countsAuthors, ...grouping };
     const { sums, authors, recent, groups } = await readOverview(sql, scope, window, parts);
     const rows = groupBy === null ? null : rowsOf(groupBy, sums, groups);
     const before = compare ? await readBefore(sql, site, query, { window: comparedWindow(query, frame, site), rows }) : null;
@@ -146,10 +148,10 @@ async function scopeOf(sql: Sql, site: ReportSite, query: EarningsQuery, window:
 /** How a query's groups are read; none where host and kind are told apart by the totals already, or nothing is asked for. */
 function groupingOf(scope: CrossingScope, { groupBy, pagesOnly = false }: EarningsQuery) {
   if (groupBy === null || groupBy === 'host' || groupBy === 'kind') return { groupBy: null };
-  const isNoPage = pagesOnly && groupBy === 'slug';
-  if (isNoPage && scope.purpose === 'licence') return { groupBy: null };
+  const isOfPages = pagesOnly && groupBy === 'slug';
+  if (isOfPages && scope.purpose === 'licence') return { groupBy: null };
   const grouping: CrossingGrouping = groupBy === 'author-id' ? 'author' : groupBy;
-  return { groupBy: grouping, groupScope: isNoPage ? { ...scope, purpose: 'page' as const } : scope };
+  return { groupBy: grouping, groupScope: isOfPages ? { ...scope, purpose: 'page' as const } : scope };
 }
 
 /** Totals of the window before, and its groups where they are compared: of payers and agents those that are listed now. */
@@ -161,7 +163,7 @@ async function readBefore(
 ): Promise<{ readonly totals: EarningsTotals; readonly rows: readonly BreakdownRow[] | null }> {
   const scope = await scopeOf(sql, site, query, window);
   const sums = await sumCrossings(sql, scope, window, 'total');
-  const totals = { ...add(sums), authors: await countAuthors(sql, scope, window) };
+  const totals = { ...add(sums), authors: query.countsAuthors === false ? 0 : await countAuthors(sql, scope, window) };
   if (!query.comparesGroups || query.groupBy === null) return { totals, rows: null };
   const { groupBy, groupScope = scope } = groupingOf(scope, query);
   const keys = groupBy === 'payer' || groupBy === 'agent' ? (rows ?? []).map(({ key }) => key) : null;

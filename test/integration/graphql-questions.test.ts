@@ -188,8 +188,9 @@ test('licences are in no group of pages, and crossings and legs say and filter b
 });
 
 test('several series of one report, by aliases and fragments, are of one moment with its totals', async () => {
-  const query = `query ($ms: EpochMs) { tenant { earnings(window: { from: $ms, to: "2999-01-01T00:00:00+02:00" }) { totals { events }
+  const query = `query ($ms: EpochMs) { tenant { earnings(window: { from: $ms, to: "2999-01-01T00:00:00+02:00" }) { totals { events } sums: totals { ...who }
       byMonth: series(every: MONTH, timeZone: "Asia/Kathmandu") { events from to } ...more } } }
+    fragment who on EarningsTotals { wallets: authors }
     fragment more on Earnings { ... on Earnings { byWeek: series(every: WEEK) { events } series { ... on Bucket { from to } } } }`;
   const ms = new Date(world.nowMs - 5 * DAY).toISOString();
   const { data, errors } = await world.graph.ask(
@@ -198,7 +199,8 @@ test('several series of one report, by aliases and fragments, are of one moment 
     { ms },
   );
   expect(errors).toEqual([]);
-  const { totals, byMonth, byWeek, series } = data.tenant.earnings;
+  const { totals, sums, byMonth, byWeek, series } = data.tenant.earnings;
+  expect(sums.wallets).toBe(3);
   for (const buckets of [byMonth, byWeek]) {
     expect(buckets.reduce((sum: number, { events }: { events: number }) => sum + events, 0)).toBe(totals.events);
   }

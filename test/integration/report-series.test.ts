@@ -94,7 +94,10 @@ const purchase = fc.record({
   kind: from('read' as const, 'citation' as const),
   atMs: moment,
   steps: from(1, 1, 1, 1, 2, 3),
-  payer: from(...PAYERS),
+  payer: fc.oneof(
+    { weight: 1, arbitrary: from(...PAYERS) },
+    { weight: 3, arbitrary: fc.nat(150).map((n) => `0x${n.toString(16).padStart(40, '0')}`) },
+  ),
   agent: from(...AGENTS),
   wallets: fc.uniqueArray(from(0, 1, 2, 3), { minLength: 1, maxLength: 3 }),
   micro: fc.integer({ min: 1, max: 9_000 }),

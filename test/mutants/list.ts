@@ -13,6 +13,7 @@ import { RATE_MUTANTS } from './rates.ts';
 import { RELIABILITY_MUTANTS } from './reliability.ts';
 import { RESTORE_MUTANTS } from './restore.ts';
 import { RULE_MUTANTS } from './rules.ts';
+import { SERIES_MUTANTS } from './series.ts';
 import { STATEMENT_MUTANTS } from './statements.ts';
 
 /** Every bug that a test must notice, those with cheap tests first. */
@@ -32,4 +33,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...PRICE_MUTANTS,
   ...RATE_MUTANTS,
   ...STATEMENT_MUTANTS,
+  ...SERIES_MUTANTS,
 ];

@@ -1,0 +1,76 @@
+import type { Mutant } from './mutant.ts';
+
+const calendar = 'adapters/calendar.ts';
+const series = 'test/integration/report-series.test.ts';
+const questions = 'test/integration/graphql-questions.test.ts';
+
+/** Bugs of reports that are cut by a calendar, and of what they count as a page. */
+export const SERIES_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'days-of-twenty-four-hours',
+    rule: 23,
+    bug: 'the next day is twenty-four hours later, also where clocks change',
+    edits: [
+      {
+        file: calendar,
+        search: 'return startOf(firstDay(zoned(ms, zone).toPlainDate(), unit).add({',
+        replace:
+          "if (unit === 'day') return startOf(zoned(ms, zone).toPlainDate(), zone) + 24 * HOUR_MS;\n" +
+          '  return startOf(firstDay(zoned(ms, zone).toPlainDate(), unit).add({',
+      },
+    ],
+    test: { file: series, name: 'a day on which clocks change has 23 or 25 hours, or 23 and a half' },
+  },
+  {
+    id: 'hours-keep-their-offset',
+    rule: 23,
+    bug: 'after clocks were changed hours still begin where they did before',
+    edits: [
+      { file: calendar, search: 'if (ms >= changesAt) {', replace: 'if (changesAt < 0) {' },
+      { file: calendar, search: 'return Math.min(full, changesAt);', replace: 'return full;' },
+    ],
+    test: {
+      file: series,
+      name: 'a bucket ends where Postgres’ own time zones show another hour, day, week or month, or another offset',
+    },
+  },
+  {
+    id: 'series-of-any-length',
+    rule: 23,
+    bug: 'hours of seven years are read one by one',
+    edits: [{ file: 'services/reports/calendar.ts', search: 'MAX_BUCKETS - 1', replace: 'MAX_BUCKETS * 100' }],
+    test: {
+      file: questions,
+      name: 'what names no window, no zone, or more buckets than are allowed is refused with what to change',
+    },
+  },
+  {
+    id: 'licences-are-pages',
+    rule: 23,
+    bug: 'a licence is listed among the pages that earn most',
+    edits: [
+      {
+        file: 'services/reports/earnings.ts',
+        search: "const isOfPages = pagesOnly && groupBy === 'slug';",
+        replace: 'const isOfPages = pagesOnly && groupBy === null;',
+      },
+    ],
+    test: {
+      file: questions,
+      name: 'licences are in no group of pages, and crossings and legs say and filter by what was bought',
+    },
+  },
+  {
+    id: 'everybody-is-new',
+    rule: 23,
+    bug: 'a payer whose purchase was taken back counts as one who came back',
+    edits: [
+      {
+        file: 'db/reports/crossings.ts',
+        search: 'standing(tenant)} offset 0)`;',
+        replace: "'true'} offset 0)`;",
+      },
+    ],
+    test: { file: series, name: 'every breakdown, and the same groups of the window before, are the plain sums of their rows' },
+  },
+];
