@@ -136,7 +136,7 @@ async function bootSandbox(
   await playHostProof({ ...{ database, web, printer }, temporal: unit.temporal, baseUrl: api.url, pepper: pepperOf(secrets) });
   if (lifetime.isEnding) return null;
   const tell = (): ReturnType<typeof contractOf> => {
-    const contract = contractOf({ api, unit, seeded, sink, web, relayer: checksumAddress(relayer) });
+    const contract = contractOf({ api, unit, seeded, publisherUrl, sink, web, relayer: checksumAddress(relayer) });
     writePrivateJson(contractFile, contract);
     return contract;
   };
@@ -164,7 +164,8 @@ function environmentOf(
 ): Record<string, string> {
   const { rpcUrl, router } = chain;
   const settings = { databaseUrl: postgres.appUrl, temporal, rpcUrl, router, secrets, sandboxWeb: web.url, intervals };
-  return serviceEnvironment(settings);
+  // Whoever writes a publisher tries it here, without money.
+  return { ...serviceEnvironment(settings), TEST_KEYS_ENABLED: 'true' };
 }
 
 /** alpha's web server, a site of Express with the publisher's package in front, under an address of its own; it keeps serving. */
@@ -196,13 +197,14 @@ interface ContractParts {
   readonly api: Service;
   readonly unit: Unit;
   readonly seeded: Seeded;
+  readonly publisherUrl: string;
   readonly sink: Sink;
   readonly web: SandboxWeb;
   readonly relayer: string;
 }
 
 /** `sandbox.json`, a public contract; `cluster.json` is the same and names the processes besides. */
-function contractOf({ api, unit, seeded, sink, web, relayer }: ContractParts) {
+function contractOf({ api, unit, seeded, publisherUrl, sink, web, relayer }: ContractParts) {
   const { postgres, temporal, chain } = unit;
   const { address, uiUrl, namespace } = temporal;
   return {
@@ -219,6 +221,8 @@ function contractOf({ api, unit, seeded, sink, web, relayer }: ContractParts) {
       relayer,
     },
     publishers: seeded.publishers,
+    // The key by its place in this file (RFC 6901).
+    examplePublisher: { url: publisherUrl, host: seeded.publishers.alpha.host, key: '/publishers/alpha/keys/tenant.read' },
     buyer: seeded.buyer,
     otherBuyer: seeded.otherBuyer,
     webhookSink: { url: sink.url, secret: seeded.webhookSecret, deliveriesUrl: sink.deliveriesUrl },

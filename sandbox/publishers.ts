@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { privateKeyToAddress } from 'viem/accounts';
 import type { Plan, Scope, TenantStatus } from '../domain/access.ts';
-import { SCOPES } from '../domain/access.ts';
+import { MINTABLE_SCOPES, SCOPES } from '../domain/access.ts';
 import type { Address } from '../domain/legs.ts';
 import type { PricingInput } from '../services/tenants.ts';
 
@@ -56,7 +56,13 @@ const ALPHA_PRICING: PricingInput = {
 };
 const SMALL_PRICING: PricingInput = { priceUsdc: '0.001', articlePrefixes: ['/articles/'], creditsInline: { solo: SOLO } };
 
-const EVERY_KEY = { all: SCOPES, ...Object.fromEntries(SCOPES.map((scope) => [scope, [scope]])) };
+/** The name of a key that buys without money. */
+export const TEST_KEY = 'test';
+const EVERY_KEY = {
+  all: SCOPES,
+  ...Object.fromEntries(SCOPES.map((scope) => [scope, [scope]])),
+  [TEST_KEY]: MINTABLE_SCOPES,
+};
 const ONE_KEY = { all: SCOPES };
 
 /** The four sites: everything, a neighbour, one below the plan gate, one suspended. */

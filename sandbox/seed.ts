@@ -17,7 +17,7 @@ import { balanceOf } from './balances.ts';
 import type { PreparedChain } from './parts/chain-setup.ts';
 import { mintUsdc } from './parts/chain-setup.ts';
 import type { SeededPublisher } from './publishers.ts';
-import { PUBLISHERS } from './publishers.ts';
+import { PUBLISHERS, TEST_KEY } from './publishers.ts';
 import type { SandboxSecrets } from './secrets.ts';
 import { tokenOf, writePrivateJson } from './secrets.ts';
 
@@ -82,9 +82,10 @@ async function seedPublisher(deps: SeedDeps, publisher: SeededPublisher): Promis
   }
   const keys: Record<string, string> = {};
   for (const [keyName, scopes] of Object.entries(publisher.keys)) {
-    const value = tokenOf(secretsFile, secrets, `${name} ${keyName}`, 'svc_live_');
+    const prefix = keyName === TEST_KEY ? 'svc_test_' : 'svc_live_';
+    const value = tokenOf(secretsFile, secrets, `${name} ${keyName}`, prefix);
     const known = await findKeyByHash({ database }, hashCredential(pepper, value));
-    if (known === null) await mintKey({ database, pepper }, { tenantId, name: keyName, scopes, value });
+    if (known === null) await mintKey({ database, pepper }, { tenantId, name: keyName, scopes, prefix, value });
     keys[keyName] = value;
   }
   const ownerToken = tokenOf(secretsFile, secrets, `${name} owner`, 'svc_owner_');

@@ -14,8 +14,10 @@ import { callOf } from './surroundings.ts';
 
 /** Commands about sites. */
 export function tenantCommands({ open, print, operator }: Surroundings): Command {
-  const tenant = new Command('tenant').description('Sites.');
-  pricingOptions(tenant.command('create').description('Creates a site; its hosts count as verified, the first is the default.'))
+  const tenant = new Command('tenant').alias('site').description('Sites.');
+  pricingOptions(
+    tenant.command('create').alias('add').description('Creates a site; its hosts count as verified, the first is the default.'),
+  )
     .requiredOption('--host <name>', 'host name; again for more', collect)
     .option('--plan <plan>', 'free, starter, studio, scale or enterprise', parsePlan)
     .option('--owner <userId>', 'user id of the owner')

@@ -147,11 +147,14 @@ function expectShape(contract: Record<string, unknown>): void {
     databaseUrl: expect.stringMatching(/^postgres:/),
     chain: { rpcUrl: url, chainId: 84_532, network: 'eip155:84532', usdc: address, router: address, relayer: address },
     publishers: {
-      alpha: site('alpha', 'studio', { keys: Object.fromEntries(scopes.map((scope) => [scope, key])) }),
+      alpha: site('alpha', 'studio', {
+        keys: { ...Object.fromEntries(scopes.map((scope) => [scope, key])), test: expect.stringMatching(/^svc_test_/) },
+      }),
       beta: site('beta'),
       gamma: site('gamma', 'free'),
       delta: site('delta', 'studio', { status: 'suspended' }),
     },
+    examplePublisher: { url, host: 'alpha.example', key: '/publishers/alpha/keys/tenant.read' },
     buyer,
     otherBuyer: buyer,
     webhookSink: { url, secret: expect.stringMatching(/^whsec_/), deliveriesUrl: url },
@@ -177,6 +180,8 @@ async function expectSeeded({ baseUrl, publishers, chain, buyer, otherBuyer, web
   expect(await amounts('trio')).toEqual([500, 300, 200]);
   expect(await amounts('duo')).toEqual([500, 250, 250]);
   expect((await quote('alpha', 'solo', 'citation')).body.price).toBe(5_000);
+  const asTest = { headers: { authorization: `Bearer ${publishers.alpha.keys.test}` } };
+  expect((await getJson(`${baseUrl}/_svc/quote?slug=solo`, asTest)).status).toBe(200);
   for (const slug of ['free', 'unknown']) expect((await quote('alpha', slug)).status).toBe(204);
   expect((await quote('beta', 'solo')).status).toBe(200);
   expect(await quote('gamma', 'solo')).toMatchObject({ status: 403, body: { upgrade: true } });

@@ -73,6 +73,13 @@ test('a site is created with its price, hosts and key, and sells at once; a pric
   await expect(run('host', 'add', other, 'no host')).rejects.toMatchObject({ code: 'invalid_parameter' });
 });
 
+test('a site is added, listed and shown by that word, too', async () => {
+  const host = 'word.admin.example';
+  const { tenantId } = await run('site', 'add', '--host', host, '--price', '0.001');
+  expect(await run('site', 'list', '--host', host)).toMatchObject({ items: [{ tenantId, hosts: [host] }] });
+  expect(await run('site', 'show', String(tenantId))).toMatchObject({ tenantId, pricing: { priceUsdc: '0.001' } });
+});
+
 test('the lowest price holds for operators too, and a default payee is set and taken away', async () => {
   const tenantId = await createSite('payee.admin.example');
   await expect(run('price', 'set', tenantId, '--price', '0.0004')).rejects.toMatchObject({ code: 'invalid_parameter' });
