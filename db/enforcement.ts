@@ -51,6 +51,8 @@ export interface HeardOf {
   readonly observedAtMs: number | null;
   readonly keyRejectedAtMs: number | null;
   readonly planGatedAtMs: number | null;
+  /** When a gate said that it served pages free while we were away. */
+  readonly failedOpenAtMs: number | null;
 }
 
 /** Stores the newest times of hosts, in one statement, keys in order; an older time changes nothing. */
@@ -59,15 +61,18 @@ export async function recordLiveness(sql: Sql, entries: readonly HeardOf[]): Pro
   const times = (read: (entry: HeardOf) => number | null): (Date | null)[] =>
     entries.map(read).map((ms) => (ms === null ? null : new Date(ms)));
   await sql.query(
-    `insert into host_liveness (tenant_id, host, quoted_at, verified_at, observed_at, key_rejected_at, plan_gated_at)
-     select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
+    `insert into host_liveness (tenant_id, host, quoted_at, verified_at, observed_at, key_rejected_at, plan_gated_at,
+       failed_open_at)
+     select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
+       $8::timestamptz[])
        as heard (tenant_id, host, quoted_at, verified_at, observed_at, key_rejected_at, plan_gated_at) order by 1, 2
      on conflict (tenant_id, host) do update set
        quoted_at = greatest(host_liveness.quoted_at, excluded.quoted_at),
        verified_at = greatest(host_liveness.verified_at, excluded.verified_at),
        observed_at = greatest(host_liveness.observed_at, excluded.observed_at),
        key_rejected_at = greatest(host_liveness.key_rejected_at, excluded.key_rejected_at),
-       plan_gated_at = greatest(host_liveness.plan_gated_at, excluded.plan_gated_at)`,
+       plan_gated_at = greatest(host_liveness.plan_gated_at, excluded.plan_gated_at),
+       failed_open_at = greatest(host_liveness.failed_open_at, excluded.failed_open_at)`,
     [
       entries.map((entry) => entry.tenantId),
       entries.map((entry) => entry.host),
@@ -76,6 +81,7 @@ export async function recordLiveness(sql: Sql, entries: readonly HeardOf[]): Pro
       times((entry) => entry.observedAtMs),
       times((entry) => entry.keyRejectedAtMs),
       times((entry) => entry.planGatedAtMs),
+      times((entry) => entry.failedOpenAtMs),
     ],
   );
 }
@@ -92,7 +98,7 @@ export async function listHostFacts(sql: Sql, tenantId: string, now: Date): Prom
      select hosts.host, hosts.created_at, hosts.verified_at, hosts.routing_verified_at, lapse.lapsed_at,
        challenge.host is not null as has_challenge, live.quoted_at, live.verified_at as verify_called_at, live.observed_at,
        live.key_rejected_at, anywhere.key_rejected_at as rejected_anywhere_at,
-       greatest(live.plan_gated_at, anywhere.plan_gated_at) as plan_gated_at,
+       greatest(live.plan_gated_at, anywhere.plan_gated_at) as plan_gated_at, live.failed_open_at,
        (select plan from tenant where tenant_id = $1) as plan,
        (select max(last_used_at) from api_key where api_key.tenant_id = $1 and revoked_at is null) as key_used_at,
        probe.probed_at, probe.cname, probe.live,
@@ -123,6 +129,7 @@ interface HostFactsRow {
   readonly key_rejected_at: Date | null;
   readonly rejected_anywhere_at: Date | null;
   readonly plan_gated_at: Date | null;
+  readonly failed_open_at: Date | null;
   readonly plan: Plan | null;
   readonly key_used_at: Date | null;
   readonly has_active_key: boolean;
@@ -145,6 +152,7 @@ function factsFromRow(row: HostFactsRow): HostFacts {
     keyRejectedAtMs: row.key_rejected_at?.getTime() ?? null,
     rejectedAnywhereAtMs: row.rejected_anywhere_at?.getTime() ?? null,
     planGatedAtMs: row.plan_gated_at?.getTime() ?? null,
+    failedOpenAtMs: row.failed_open_at?.getTime() ?? null,
     isPlanGated: !hasApiAccess(row.plan),
     keyUsedAtMs: row.key_used_at?.getTime() ?? null,
     hasActiveKey: row.has_active_key,

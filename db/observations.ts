@@ -9,6 +9,8 @@ export interface ObservationRow {
   readonly verdict: string;
   readonly classifiedAs: string;
   readonly kind: string | null;
+  /** `no_credits`: an agent got the page free because nobody is named who could be paid. */
+  readonly reason: string | null;
   readonly micro: number | null;
   /** Normalised label of the agent (safety 23). */
   readonly agent: string;
@@ -34,17 +36,17 @@ export async function insertObservations(database: Database, groups: readonly Ob
     insertAndRollUp(
       database,
       `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, agent, agent_ua,
-       classify_reason, verified, verified_agent, sig_invalid, at)
+       classify_reason, verified, verified_agent, sig_invalid, at, reason)
      select tenant_id, uuidv7(), host, slug, verdict, classified_as, kind, micro, agent, agent_ua, classify_reason, verified,
-       verified_agent, sig_invalid, to_timestamp(at_ms / 1000.0)
+       verified_agent, sig_invalid, to_timestamp(at_ms / 1000.0), reason
      from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[],
-       $10::text[], $11::bool[], $12::text[], $13::bool[], $14::float8[])
+       $10::text[], $11::bool[], $12::text[], $13::bool[], $14::float8[], $15::text[])
        as report (tenant_id, host, slug, verdict, classified_as, kind, micro, agent, agent_ua, classify_reason, verified,
-         verified_agent, sig_invalid, at_ms)`,
+         verified_agent, sig_invalid, at_ms, reason)`,
       [
         ...[column('tenantId'), column('host'), column('slug'), column('verdict'), column('classifiedAs'), column('kind')],
         ...[column('micro'), column('agent'), column('agentUa'), column('classifyReason'), column('verified')],
-        ...[column('verifiedAgent'), column('sigInvalid'), column('atMs')],
+        ...[column('verifiedAgent'), column('sigInvalid'), column('atMs'), column('reason')],
       ],
       'insert-observations',
     );

@@ -29,6 +29,8 @@ export interface HostFacts {
   /** When a good key was refused for the site's plan, here or without a host, and whether it would be now. */
   readonly planGatedAtMs: number | null;
   readonly isPlanGated: boolean;
+  /** When a gate here last said that it served pages free while we were away. */
+  readonly failedOpenAtMs: number | null;
   /** When a key of the site that is not revoked was last let in. */
   readonly keyUsedAtMs: number | null;
   readonly hasActiveKey: boolean;
@@ -66,6 +68,7 @@ export interface EnforcementStatus {
   /** The DNS name to change, where DNS is what is wrong. */
   readonly recordToFix: string | null;
   readonly tracks: Readonly<Record<'fleet' | 'in_app' | 'ownership' | 'key', Track>>;
+  readonly failedOpenAtMs: number | null;
 }
 
 /** Judges one host. */
@@ -97,6 +100,7 @@ export function judgeHost(facts: HostFacts, nowMs: number): EnforcementStatus {
     attention: nextAction !== 'none' && nextAction !== 'wait',
     recordToFix: nextAction === 'remove_cname' || nextAction === 'fix_dns' ? facts.host : null,
     tracks,
+    failedOpenAtMs: facts.failedOpenAtMs,
   };
 }
 

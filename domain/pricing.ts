@@ -44,6 +44,9 @@ export type FreeBecause = 'no_credits' | 'free_slug' | 'out_of_scope' | 'no_pric
 /** What a pricing asks for reads and citations. */
 export type Prices = Pick<Pricing, 'priceUsdc' | 'citationMultiplier'>;
 
+/** The reason of a report about such a page, as observations and their sums keep it. */
+export const NO_CREDITS = 'no_credits' satisfies FreeBecause;
+
 /** A price found: free, so much for these authors, or to be asked at the tenant's credits API; `otherwise` when that names nobody. */
 export type Price =
   | { readonly kind: 'free'; readonly because: FreeBecause }

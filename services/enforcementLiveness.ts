@@ -6,7 +6,7 @@ import { openPaced } from './paced.ts';
 import type { Log } from './settlement/deps.ts';
 
 /** What may be heard of a host. */
-export type Sign = 'quoted' | 'verifyCalled' | 'observed' | 'keyRejected' | 'planGated';
+export type Sign = 'quoted' | 'verifyCalled' | 'observed' | 'keyRejected' | 'planGated' | 'failedOpen';
 
 /** Remembers when hosts were last heard of; noting is memory only, so that quotes stay free of the database. */
 export interface Liveness {
@@ -63,6 +63,7 @@ function mergeByHost(signs: readonly { tenantId: string; host: string; sign: Sig
       observedAtMs: at('observed'),
       keyRejectedAtMs: at('keyRejected'),
       planGatedAtMs: at('planGated'),
+      failedOpenAtMs: at('failedOpen'),
     };
   });
 }

@@ -5,8 +5,10 @@ import { agentLabel } from '../domain/agent.ts';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
 import type { ResourceUrl } from '../domain/host.ts';
 import type { Metrics } from '../domain/metrics.ts';
+import { NO_CREDITS } from '../domain/pricing.ts';
 import { requireOwned, requireResource, slugOf } from '../domain/resource.ts';
 import type { CrossingKind, ObservedAgent } from '../domain/terms.ts';
+import type { CreditsBook } from './credits/book.ts';
 import { gathered } from './gather.ts';
 import { atDatabase, isTooSlow } from './outage.ts';
 import { presentPricing } from './quotes.ts';
@@ -50,8 +52,11 @@ export function openObserver(options: {
   readonly flushers?: number;
   readonly maxQueuedRows?: number;
   readonly metrics?: Metrics;
+  /** What is known of authors behind credits APIs; nothing unless given. */
+  readonly credits?: Pick<CreditsBook, 'find'>;
 }): Observer {
   const { database, clock, flushers = 2, maxQueuedRows = 20_000 } = options;
+  const find = options.credits?.find ?? (() => undefined);
   const pending = new Set<Promise<void>>();
   let queuedRows = 0;
   const write = gathered(writeGroups, {
@@ -74,7 +79,7 @@ export function openObserver(options: {
       const nowMs = clock();
       const pages = new Map<string, ResourceUrl>();
       const rows = reports.map((report, index) =>
-        placed(reports.length > 1 ? index : null, () => rowOf(tenant, report, nowMs, pages)),
+        placed(reports.length > 1 ? index : null, () => rowOf({ tenant, find, nowMs, pages }, report)),
       );
       if (queuedRows + rows.length > maxQueuedRows) {
         throw new ServiceError('overloaded', 'too many reports are waiting to be written', { retryAfterSeconds: 1 });
@@ -113,20 +118,26 @@ function placed<T>(index: number | null, work: () => T): T {
   }
 }
 
-/** A report as stored; `pages` keeps those of one request that were read, since a gate often names a page again. */
-function rowOf(
-  tenant: TenantSnapshot,
-  report: ObservationReport,
-  nowMs: number,
-  pages: Map<string, ResourceUrl>,
-): ObservationRow {
+/** What the reports of one request are read with; `pages` keeps those that were read, since a gate often names a page again. */
+interface Reading {
+  readonly tenant: TenantSnapshot;
+  readonly find: CreditsBook['find'];
+  readonly nowMs: number;
+  readonly pages: Map<string, ResourceUrl>;
+}
+
+/** A report as stored. */
+function rowOf({ tenant, find, nowMs, pages }: Reading, report: ObservationReport): ObservationRow {
   const resource = pages.get(report.resource) ?? requireResource(report.resource);
   pages.set(report.resource, resource);
   requireOwned(tenant.hosts, resource.host);
   const agent = report.agent ?? {};
+  const slug = slugOf(presentPricing(tenant).articlePrefixes, resource.path);
+  const isGiven = report.verdict === 'served-free' && report.classifiedAs === 'agent';
   return {
     host: resource.host,
-    slug: report.slug ?? slugOf(presentPricing(tenant).articlePrefixes, resource.path) ?? '',
+    slug: report.slug ?? slug ?? '',
+    reason: isGiven && isUnnamed({ tenant, find }, slug) ? NO_CREDITS : null,
     verdict: report.verdict,
     classifiedAs: report.classifiedAs,
     kind: report.kind ?? null,
@@ -139,6 +150,23 @@ function rowOf(
     sigInvalid: agent.sigInvalid ?? null,
     atMs: Math.min(Math.max(report.at ?? nowMs, nowMs - PAST_MS), nowMs + FUTURE_MS),
   };
+}
+
+/**
+ * True when a page is free because nobody is named who could be paid, by the pricing of this site and what memory knows of its credits API:
+ * no report asks anybody.
+ */
+function isUnnamed({ tenant, find }: Pick<Reading, 'tenant' | 'find'>, slug: string | null): boolean {
+  if (slug === null || tenant.status === 'pending') return false;
+  try {
+    const price = presentPricing(tenant).priceOf(slug, 'read');
+    if (price.kind === 'free') return price.because === NO_CREDITS;
+    if (price.kind !== 'credits_api' || price.otherwise) return false;
+    return find({ tenantId: tenant.tenantId, apiUrl: price.apiUrl, slug }) === 'none';
+  } catch (error) {
+    if (isServiceError(error)) return false; // inline credits that cannot be read name somebody
+    throw error;
+  }
 }
 
 function cut(text: string | undefined): string | null {

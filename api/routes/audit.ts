@@ -46,7 +46,9 @@ function bodyOf(audit: Audit, groupBy: AuditGroup | null) {
   };
 }
 
+/** The members that the specification lists, and no other. */
 function totalsBody({
+  freeForWantOfAuthors: _unlisted,
   missedMicro,
   failedMicro,
   earnedMicro,

@@ -25,13 +25,14 @@ export const enforceStatusRoute: KeyRoute = {
 
 function rowOf(status: EnforcementStatus) {
   const { host, mode, confidence, basedOn, nextAction, attention, recordToFix, tracks } = status;
+  const failedOpenAt = isoTime(status.failedOpenAtMs);
   return {
     ...{ host, mode, confidence, basedOn },
     lastCheckedAt: isoTime(status.lastCheckedAtMs),
     keyRejectedAt: isoTime(status.keyRejectedAtMs),
     ...{ nextAction, attention },
     ...(recordToFix === null ? {} : { recordToFix }),
-    tracks,
+    tracks: { ...tracks, ...(failedOpenAt === null ? {} : { failedOpenAt }) },
   };
 }
 

@@ -9,6 +9,8 @@ import { jsonResponse, keyErrors } from './responses.ts';
 
 /** Reports of a list that count as much as another call. */
 const REPORTS_A_POINT = 10;
+/** What a gate says of a page that it gave away while it could not reach us. */
+const SERVICE_AWAY = 'service_away';
 
 /** POST /_svc/observe: 1 to 50 reports of a gate, durable before the 202; all of them or none. */
 export const observeRoute: KeyRoute = {
@@ -33,6 +35,9 @@ export const observeRoute: KeyRoute = {
     const checked = reports.map((report, index) => requireGateVerdict(report, isList ? `${index}.verdict` : 'verdict'));
     for (const resource of new Set(checked.map((report) => report.resource)))
       noteCall(deps.liveness, caller.tenant, resource, 'observed');
+    const away = checked.filter(({ agent }) => agent?.classifyReason === SERVICE_AWAY);
+    for (const resource of new Set(away.map((report) => report.resource)))
+      noteCall(deps.liveness, caller.tenant, resource, 'failedOpen');
     await deps.observer.record(caller.tenant, checked);
     return { status: 202, body: { ok: true, accepted: reports.length } };
   },

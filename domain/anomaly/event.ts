@@ -20,6 +20,7 @@ const LABELS: Readonly<Record<AnomalyMetric, string>> = {
   earned_micro: 'Earnings',
   earned_drop_pct: 'Drop of earnings against the time before',
   unservable: 'Requests that could not be served',
+  free_without_authors: 'Pages that agents got free for want of authors',
 };
 
 const RANGE_LABELS: Readonly<Record<RangeKey, string>> = {

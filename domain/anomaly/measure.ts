@@ -1,3 +1,4 @@
+import { NO_CREDITS } from '../pricing.ts';
 import type { AnomalyMetric } from './rule.ts';
 import { MIN_SAMPLE } from './rule.ts';
 
@@ -5,6 +6,7 @@ import { MIN_SAMPLE } from './rule.ts';
 export interface TrafficSum {
   readonly verdict: string;
   readonly classifiedAs: string;
+  readonly reason: string;
   readonly hits: number;
   readonly micro: bigint;
   /** Requests whose presented signature failed. */
@@ -52,6 +54,8 @@ export function measure(metric: AnomalyMetric, figures: Figures): number | null 
       return sum(traffic.map(({ invalid }) => invalid));
     case 'missed_micro':
       return sum(traffic.filter(({ verdict }) => verdict === 'denied' || verdict === 'blocked').map((row) => Number(row.micro)));
+    case 'free_without_authors':
+      return sum(traffic.filter((row) => row.verdict === 'served-free' && row.reason === NO_CREDITS).map((row) => row.hits));
     case 'earned_micro':
       return Number(earned.micro);
     case 'earned_drop_pct': {

@@ -12,6 +12,7 @@ export const ANOMALY_METRICS = [
   'earned_micro',
   'earned_drop_pct',
   'unservable',
+  'free_without_authors',
 ] as const;
 /** One of the metrics. */
 export type AnomalyMetric = (typeof ANOMALY_METRICS)[number];

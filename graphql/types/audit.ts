@@ -33,6 +33,10 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
     denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
     paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
     servedFree: t.exposeInt('servedFree', { description: 'Requests that were served free.' }),
+    freeForWantOfAuthors: t.exposeInt('freeForWantOfAuthors', {
+      description:
+        'Requests of agents for pages that were free because nobody is named who could be paid: `setPrices` takes a default payee.',
+    }),
     paymentFailed: t.exposeInt('paymentFailed', { description: 'Payments that failed.' }),
     verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
     masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),

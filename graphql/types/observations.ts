@@ -29,7 +29,10 @@ ObservationType.implement({
       description: 'Whom the gate took the reader for.',
       resolve: ({ classifiedAs }) => classifiedAs,
     }),
-    reason: t.exposeString('reason', { nullable: true, description: 'Why a payment failed.' }),
+    reason: t.exposeString('reason', {
+      nullable: true,
+      description: 'Why a payment failed; no_credits: an agent got a page free because nobody is named who could be paid.',
+    }),
     agent: t.exposeString('agent', { description: 'The agent’s label: a verified host, a known crawler, or other.' }),
     agentUa: t.exposeString('agentUa', { nullable: true, description: 'The User-Agent.' }),
     classifyReason: t.exposeString('classifyReason', { nullable: true, description: 'Why the gate took it for that.' }),

@@ -9,6 +9,7 @@ import { cursorFromNumber, cursorToNumber, spanFrom } from '../../db/reports/pag
 import { isKnownCrawler } from '../../domain/agent.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
+import { NO_CREDITS } from '../../domain/pricing.ts';
 import type { ReadableWindow, Span } from '../../domain/window.ts';
 import type { AskedSeries } from './calendar.ts';
 import { bucketsOf } from './calendar.ts';
@@ -30,6 +31,8 @@ export interface AuditTotals {
   readonly denied: number;
   readonly paid: number;
   readonly servedFree: number;
+  /** Of these, agents' requests for pages that were free because nobody is named who could be paid. */
+  readonly freeForWantOfAuthors: number;
   readonly paymentFailed: number;
   /** What denied and blocked requests would have paid. */
   readonly missedMicro: bigint;
@@ -199,6 +202,7 @@ export function totalsOf(rows: readonly ObservationSum[]): AuditTotals {
     denied: hits((row) => row.verdict === 'denied'),
     paid: hits((row) => row.verdict === 'paid'),
     servedFree: hits((row) => row.verdict === 'served-free'),
+    freeForWantOfAuthors: hits((row) => row.verdict === 'served-free' && row.reason === NO_CREDITS),
     paymentFailed: hits((row) => row.verdict === 'payment-failed'),
     missedMicro: micro('denied', 'blocked'),
     failedMicro: micro('payment-failed'),

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FAILURE_REASONS } from '../../domain/errors.ts';
 import { MAX_PRICE_MICRO } from '../../domain/money.ts';
 import { openObserver } from '../../services/observe.ts';
+import { readAudit } from '../../services/reports/audit.ts';
 import { startTestApi } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
@@ -10,6 +12,11 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const DAY_MS = 86_400_000;
+/** Everything there is. */
+const AUDIT = {
+  ...{ fromMs: null, toMs: null, compare: false, cursorMs: null, limit: 10, host: null, kind: null },
+  ...{ groupBy: null, verdict: null, agent: null },
+};
 
 async function rows(tenantId: string) {
   return api.deps.database.query('select * from observation where tenant_id = $1 order by at, slug', [tenantId]);
@@ -54,6 +61,39 @@ test('a list of 50 is accepted whole, and none or 51 are 400', async () => {
   for (const count of [0, 51])
     expect(await api.post('/_svc/observe', site.key, list(count))).toMatchObject({ status: 400, body: { ok: false } });
   expect(await rows(site.tenantId)).toHaveLength(50);
+});
+
+test('what agents got free for want of authors is counted by our own pricing, and no other free page', async () => {
+  const site = await api.site();
+  const free = (slug: string, more: object = {}) =>
+    report(site.host, { verdict: 'served-free', resource: `https://${site.host}/articles/${slug}`, slug, ...more });
+  const reports = [
+    free('unknown'),
+    free('unknown', { slug: 'free' }), // what the gate calls it decides nothing
+    free('free', { slug: 'unknown' }),
+    free('solo'),
+    free('unknown', { classifiedAs: 'human' }),
+    free('unknown', { verdict: 'denied' }),
+    free('x', { resource: `https://${site.host}/about` }),
+  ];
+  expect((await api.post('/_svc/observe', site.key, reports)).status).toBe(202);
+  const audit = await readAudit(
+    { database: api.deps.database, clock: Date.now },
+    { ...site, hosts: [site.host], plan: 'studio' },
+    AUDIT,
+  );
+  expect(audit.totals).toMatchObject({ observations: 7, servedFree: 6, freeForWantOfAuthors: 2 });
+  expect(audit.totals.failedByReason).toEqual(Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])));
+});
+
+test('pages that a gate gave away while we were away are a time in the tracks of their host', async () => {
+  const site = await api.site();
+  const tracks = async () => (await api.request('/_svc/enforce-status', { key: site.key })).body.hosts[0].tracks;
+  expect(await tracks()).not.toHaveProperty('failedOpenAt');
+  const away = report(site.host, { verdict: 'served-free', agent: { classifyReason: 'service_away' } });
+  await api.post('/_svc/observe', site.key, away);
+  await api.liveness.flush();
+  expect((await tracks()).failedOpenAt).toMatch(/^20\d\d-.*Z$/);
 });
 
 test('one wrong report refuses the whole list and is named by its index', async () => {

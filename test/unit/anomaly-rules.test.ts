@@ -62,12 +62,17 @@ test('the throttle is half the range, at least an hour', () => {
 });
 
 const traffic = (verdict: string, hits: number, more: Partial<TrafficSum> = {}): TrafficSum => ({
-  ...{ verdict, hits, classifiedAs: 'agent', micro: 0n, invalid: 0 },
+  ...{ verdict, hits, classifiedAs: 'agent', reason: '', micro: 0n, invalid: 0 },
   ...more,
 });
 const figures = (more: Partial<Figures>): Figures => ({
   ...{ traffic: [], earned: { events: 0, micro: 0n }, earnedBefore: { events: 0, micro: 0n } },
   ...more,
+});
+
+test('what agents got free counts as free for want of authors only where that was the reason', () => {
+  const free = [traffic('served-free', 7), traffic('served-free', 4, { reason: 'no_credits' }), traffic('paid', 2)];
+  expect(measure('free_without_authors', figures({ traffic: free }))).toBe(4);
 });
 
 test('every metric counts what its name says', () => {
@@ -86,6 +91,7 @@ test('every metric counts what its name says', () => {
   const values = Object.fromEntries(ANOMALY_METRICS.map((metric) => [metric, measure(metric, all)]));
   expect(values).toEqual({
     agent_hits: 50,
+    free_without_authors: 0,
     denied: 5,
     paid: 30,
     payment_failed: 10,

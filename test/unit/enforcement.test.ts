@@ -19,6 +19,7 @@ const SILENT: HostFacts = {
   keyRejectedAtMs: null,
   rejectedAnywhereAtMs: null,
   planGatedAtMs: null,
+  failedOpenAtMs: null,
   isPlanGated: false,
   keyUsedAtMs: null,
   hasActiveKey: true,
