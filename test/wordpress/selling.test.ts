@@ -61,11 +61,12 @@ async function writePosts(): Promise<void> {
     foreach ( array( 'ann', 'bob', 'cyd' ) as $name ) {
       $ids[ $name ] = wp_insert_user( array( 'user_login' => $name, 'user_pass' => "$name has a password", 'user_email' => "$name@example.com", 'display_name' => ucfirst( $name ), 'role' => 'author' ) );
     }
-    $posts = array( 'two' => 'ann', 'alone' => 'ann', 'unpaid' => 'cyd', 'given' => 'ann', 'breaks' => 'ann', 'gone' => 'ann', 'blank' => 'ann', 'lets-go' => 'ann', 'слово' => 'ann', 'guests' => 'ann', 'later' => 'ann', 'sealed' => 'ann', 'opened' => 'ann' );
+    $posts = array( 'two' => 'ann', 'alone' => 'ann', 'unpaid' => 'cyd', 'given' => 'ann', 'breaks' => 'ann', 'gone' => 'ann', 'blank' => 'ann', 'lets-go' => 'ann', 'слово' => 'ann', 'guests' => 'ann', 'later' => 'ann', 'sealed' => 'ann', 'opened' => 'ann', 'half' => 'ann' );
     foreach ( $posts as $title => $author ) {
       $posts[ $title ] = wp_insert_post( array( 'post_title' => 'two' === $title ? 'By two & for all' : $title, 'post_name' => $title, 'post_content' => "The whole text of $title.", 'post_excerpt' => "Short $title.", 'post_status' => 'publish', 'post_author' => $ids[ $author ] ) );
     }
     ContentSettlement\\Credits::store( $posts['two'], array( $ids['ann'] => 2, $ids['bob'] => 1 ), false );
+    ContentSettlement\\Credits::store( $posts['half'], array( $ids['ann'] => 1, $ids['cyd'] => 1 ), false );
     ContentSettlement\\Credits::store( $posts['given'], array(), true );
     update_post_meta( $posts['guests'], 'test_coauthors', array( $ids['bob'], array( 'ID' => $posts['alone'], 'user_nicename' => 'visitor', 'display_name' => 'A visitor', 'linked_account' => '' ) ) );
     update_post_meta( $posts['alone'], 'content_settlement_wallet', '${GUEST}' );
@@ -185,7 +186,8 @@ test('the credits API names authors, wallets and parts; 404 where somebody has n
   });
   expect(await (await credits('given')).json()).toEqual({ free: true });
   expect((await credits('слово')).status).toBe(200);
-  for (const slug of ['unpaid', 'no-such-post', '../wp-login.php', 'two/feed']) expect((await credits(slug)).status).toBe(404);
+  for (const slug of ['unpaid', 'half', 'no-such-post', '../wp-login.php', 'two/feed'])
+    expect((await credits(slug)).status).toBe(404);
 });
 
 const clients = {
