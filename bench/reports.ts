@@ -86,14 +86,22 @@ async function overHttp(store: RecordStore, { quick }: BenchOptions): Promise<Fi
       return performance.now() - startedAt;
     };
     const week = `from=${nowMs - 7 * DAY_MS}&limit=50`;
+    const month = `from=${nowMs - 30 * DAY_MS}`;
+    const [{ author = '' } = {}] = await database.query<{ author: string }>(
+      "select author_id as author from leg where tenant_id = $1 and author_id is not null and role <> 'platform' order by at desc limit 1",
+      [BUSY],
+    );
+    const asked = { quote: `/_svc/quote?resource=${encodeURIComponent(`https://${HOSTS[0]}/news/solo`)}`, key };
     return [
       await measurePage(api.url, `/_svc/earnings?${week}`, key, newest, quick),
+      await measurePdf(api.url, { ...asked, id: 'reports.pdf', statement: 'a site', pdf: '/_svc/earnings/export.pdf' }, quick),
       await measurePdf(
         api.url,
         {
-          quote: `/_svc/quote?resource=${encodeURIComponent(`https://${HOSTS[0]}/news/solo`)}`,
-          pdf: '/_svc/earnings/export.pdf',
-          key,
+          ...asked,
+          id: 'reports.pdf-author',
+          statement: 'an author',
+          pdf: `/_svc/earnings/export.pdf?${month}&author=${encodeURIComponent(author)}`,
         },
         quick,
       ),

@@ -19,23 +19,25 @@ export async function exportPdf(
   asked: AskedWindow & { readonly authorId: string | null },
 ): Promise<ReportFrame & { readonly bytes: Uint8Array }> {
   const giveBack = deps.exports.take(site, { isDrawn: true });
-  const drawing = (deps.startDrawing ?? startDrawing)();
+  let drawing: Drawing | null = null;
   try {
     const frame = frameOf(deps, site, asked);
     const { authorId } = asked;
-    const report = await atDatabase(async () => {
+    const { report, drawn } = await atDatabase(async () => {
       const snapshot = await openReadSnapshot(deps.database);
       try {
-        const found = await readStatement(snapshot, { site, authorId, frame });
+        const read = await readStatement(snapshot, { site, authorId, frame });
+        const started = (drawing = (deps.startDrawing ?? startDrawing)());
         if (authorId === null)
-          for await (const rows of newestLegs(snapshot, site.tenantId, frame.window)) await drawing.addRows(rows);
-        return found;
+          for await (const rows of newestLegs(snapshot, site.tenantId, frame.window)) await started.addRows(rows);
+        return { report: read, drawn: started };
       } finally {
         await snapshot.close();
       }
     });
-    return { ...frame, bytes: await drawing.draw(report, authorId === null ? MAX_EXPORT_ROWS : null) };
+    return { ...frame, bytes: await drawn.draw(report, authorId === null ? MAX_EXPORT_ROWS : null) };
   } finally {
-    await drawing.end().finally(giveBack);
+    await (drawing as Drawing | null)?.end();
+    giveBack();
   }
 }
