@@ -23,19 +23,21 @@ export async function exportPdf(
   try {
     const frame = frameOf(deps, site, asked);
     const { authorId } = asked;
-    const { report, drawn } = await atDatabase(async () => {
+    const read = await atDatabase(async () => {
       const snapshot = await openReadSnapshot(deps.database);
       try {
-        const read = await readStatement(snapshot, { site, authorId, frame });
-        const started = (drawing = (deps.startDrawing ?? startDrawing)());
-        if (authorId === null)
+        const found = await readStatement(snapshot, { site, authorId, frame });
+        const started = (deps.startDrawing ?? startDrawing)();
+        drawing = started;
+        if (authorId === null) {
           for await (const rows of newestLegs(snapshot, site.tenantId, frame.window)) await started.addRows(rows);
-        return { report: read, drawn: started };
+        }
+        return { found, started };
       } finally {
         await snapshot.close();
       }
     });
-    return { ...frame, bytes: await drawn.draw(report, authorId === null ? MAX_EXPORT_ROWS : null) };
+    return { ...frame, bytes: await read.started.draw(read.found, authorId === null ? MAX_EXPORT_ROWS : null) };
   } finally {
     await (drawing as Drawing | null)?.end();
     giveBack();

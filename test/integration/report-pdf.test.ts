@@ -144,7 +144,7 @@ test('the statement of an author has his part alone: no other author, wallet, pa
   const { answer, bytes, text } = await statement(site, { author: 'ann' });
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-disposition')).toContain("filename*=UTF-8''ann-svc-earnings-");
-  expect(text.toLowerCase()).not.toMatch(/bob|secret|handed|777|3333|platform|licence:/);
+  expect(text.toLowerCase()).not.toMatch(/bob|secret|handed|0\.77|0\.0033|platform|licence:/);
   expect(text.toLowerCase()).not.toContain(walletOf(1));
   expect(text).not.toContain('SHA-256');
   expect(rowsOf(bytes, 'Pages')).toEqual([
