@@ -9,6 +9,7 @@ import { LIVE_MUTANTS } from './live.ts';
 import type { Mutant } from './mutant.ts';
 import { NETWORK_MUTANTS } from './networks.ts';
 import { PRICE_MUTANTS } from './prices.ts';
+import { PUBLISHER_MUTANTS } from './publisher.ts';
 import { RATE_MUTANTS } from './rates.ts';
 import { RELIABILITY_MUTANTS } from './reliability.ts';
 import { RESTORE_MUTANTS } from './restore.ts';
@@ -31,6 +32,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RESTORE_MUTANTS,
   ...NETWORK_MUTANTS,
   ...PRICE_MUTANTS,
+  ...PUBLISHER_MUTANTS,
   ...RATE_MUTANTS,
   ...STATEMENT_MUTANTS,
   ...SERIES_MUTANTS,

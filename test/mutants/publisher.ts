@@ -1,0 +1,97 @@
+import type { Mutant } from './mutant.ts';
+
+const src = 'packages/publisher/src';
+const decide = 'test/unit/publisher/decide.test.ts';
+const bounds = 'test/unit/publisher/bounds.test.ts';
+const held = 'test/unit/publisher/held-page.test.ts';
+
+/** Bugs in what stands in front of publishers' pages: a page that goes out unpaid, or a buyer who pays for none or twice. */
+export const PUBLISHER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'gate-offers-while-undecided',
+    rule: 15,
+    bug: 'a payment on its way is answered with an offer, and its buyer signs another',
+    edits: [
+      { file: `${src}/core/decide.ts`, search: "status === 402 && code !== 'settlement_pending'", replace: 'status === 402' },
+    ],
+    test: { file: decide, name: 'verify answers ' },
+  },
+  {
+    id: 'gate-offers-in-an-outage',
+    rule: 15,
+    bug: 'a verify that did not answer is taken for a refusal',
+    edits: [{ file: `${src}/core/decide.ts`, search: '  if (status === 402 &&', replace: '  if (status !== 503 &&' }],
+    test: { file: decide, name: 'verify answers ' },
+  },
+  {
+    id: 'gate-sells-errors',
+    rule: 15,
+    bug: 'a page that could not be made is paid for',
+    edits: [{ file: `${src}/core/decide.ts`, search: 'status >= 200 && status < 300 && bytes > 0', replace: 'bytes > 0' }],
+    test: { file: decide, name: 'a page of status ' },
+  },
+  {
+    id: 'gate-sells-nothing-for-money',
+    rule: 15,
+    bug: 'an empty page is paid for',
+    edits: [{ file: `${src}/core/decide.ts`, search: ' && bytes > 0;', replace: ';' }],
+    test: { file: decide, name: 'a page of status ' },
+  },
+  {
+    id: 'gate-takes-one-of-two-payments',
+    rule: 12,
+    bug: 'of two different payments in one request one is settled',
+    edits: [
+      { file: `${src}/request.ts`, search: "isTwo ? { state: 'two' } :", replace: "isTwo && v1 === '' ? { state: 'two' } :" },
+    ],
+    test: { file: 'test/unit/publisher/who.test.ts', name: 'two headers with one payment are one' },
+  },
+  {
+    id: 'gate-reads-paths-with-case',
+    rule: 17,
+    bug: 'a page spelled in capitals is none, and a server that ignores case sends it free',
+    edits: [
+      {
+        file: `${src}/core/page.ts`,
+        search: 'slugOf(articlePrefixes.map(lower), lower(path)) !== null',
+        replace: 'slugOf(articlePrefixes, path) !== null',
+      },
+    ],
+    test: { file: 'test/unit/publisher/page.test.ts', name: 'a path that differs from a priced one' },
+  },
+  {
+    id: 'a-refusal-is-an-outage',
+    rule: 15,
+    bug: 'a page whose price a buyer can make unavailable is free meanwhile',
+    edits: [{ file: `${src}/failures.ts`, search: "if (code === 'credits_unavailable') return false;", replace: '' }],
+    test: { file: bounds, name: 'a quote answered with ' },
+  },
+  {
+    id: 'a-bad-address-is-free',
+    rule: 15,
+    bug: 'an address that the service refuses is served as if it were away',
+    edits: [{ file: `${src}/quotes.ts`, search: 'if (failure.status === 400)', replace: 'if (failure.status === 418)' }],
+    test: { file: bounds, name: 'a quote answered with ' },
+  },
+  {
+    id: 'prices-of-all-kinds-alike',
+    rule: 17,
+    bug: 'the price of one kind is kept for the other',
+    edits: [
+      {
+        file: `${src}/quotes.ts`,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
+        search: '    find: (resource, kind) => {\n      const key = `${kind} ${resource}`;',
+        replace: '    find: (resource, kind) => {\n      const key = resource;',
+      },
+    ],
+    test: { file: bounds, name: 'the price of a page is never that of another host' },
+  },
+  {
+    id: 'settled-though-the-buyer-is-gone',
+    rule: 15,
+    bug: 'a page that nobody waits for any longer is settled',
+    edits: [{ file: `${src}/heldPage.ts`, search: '      sale.abandon();', replace: '      void this.#settle();' }],
+    test: { file: held, name: 'a page whose connection the server ends' },
+  },
+];
