@@ -252,6 +252,8 @@ test('an agent gets an offer, whoever looks at it a page that says it in words, 
   expect(shown.text).toContain('$0.003');
   expect(shown.text).toContain('Ann');
   expect(await ask('two', { 'user-agent': 'BadBot/2' })).toMatchObject({ status: 403 });
+  const preview = await fetch(`${world.wordpress.url}/stories/two/?preview=1`, { headers: { 'user-agent': AGENT } });
+  expect([preview.status, (await preview.text()).includes('The whole text')]).toEqual([402, false]);
   expect((await ask('слово')).status).toBe(402);
 });
 
@@ -309,9 +311,10 @@ test('crawlers known by name get excerpts from feeds and the REST API; feed read
   for (const read of [rest, feed]) {
     expect(await read(AGENT)).not.toContain('The whole text of two.');
     expect(await read(AGENT)).toContain('Short two.');
-    expect(await read('Feedly/1.0')).toContain('The whole text of two.');
+    expect(await feed('Feedly/1.0')).toContain('The whole text of two.');
     expect(await read(PERSON)).toContain('The whole text of two.');
   }
+  expect(await rest('curl/8.5.0')).not.toContain('The whole text of two.');
 });
 
 test('a token that the page makes closes the credits API to all but the service, which was told it; it is shown once', async () => {
@@ -445,6 +448,19 @@ test('two requests never lose each other’s reports, and more than 500 drop the
   expect(left[0]).toBe(500);
   expect(left[1]).toBeGreaterThanOrEqual(10);
   expect(await runCron()).toBe('0');
+});
+
+test('after five payments that nobody decided the next wait at once, quotes are still asked for, and one tries again after the pause', async () => {
+  await forget();
+  const states = await world.wordpress.php(`
+    use ContentSettlement\\Breaker;
+    for ( $i = 0; $i < 5; $i++ ) { Breaker::note( false, Breaker::SALES ); }
+    $held = array( Breaker::is_open( Breaker::SALES ), Breaker::is_open() );
+    set_transient( Breaker::SALES, array( 'failures' => 5, 'until' => time() - 1 ), 60 );
+    $tried = array( Breaker::is_open( Breaker::SALES ), Breaker::is_open( Breaker::SALES ) );
+    Breaker::note( true, Breaker::SALES );
+    echo json_encode( array( $held, $tried, Breaker::is_open( Breaker::SALES ) ) );`);
+  expect(states).toEqual([[true, false], [false, true], false]);
 });
 
 test('PHP had nothing to complain of, and the log holds no secret', () => {

@@ -30,9 +30,12 @@ final class Gate {
 		self::on_agent( $visit, $resource, $reason );
 	}
 
-	/** The published post or page that is asked for, as a page: no feed, embed, preview or form for a password. */
+	/**
+	 * The published post or page that is asked for, as a page: no feed or embed. A preview of one is the page: anybody may ask for it by
+	 * `?preview=1`, and editors, who have logged in, read free.
+	 */
 	private static function page_in_question(): ?\WP_Post {
-		if ( ! is_singular( Settings::post_types() ) || is_feed() || is_embed() || is_trackback() || is_preview() ) {
+		if ( ! is_singular( Settings::post_types() ) || is_feed() || is_embed() || is_trackback() ) {
 			return null;
 		}
 		$post = get_queried_object();

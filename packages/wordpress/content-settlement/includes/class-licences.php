@@ -3,7 +3,7 @@ namespace ContentSettlement;
 
 /**
  * Licences to read again, checked by the service and remembered for 60 s. While it is away, one that it has confirmed holds to its own
- * end. What cannot be a licence of this site costs no call.
+ * end. What cannot be a licence of this site costs no call, and one that was refused none for a minute.
  */
 final class Licences {
 	const FRESH     = 60;
@@ -17,6 +17,9 @@ final class Licences {
 		}
 		$name = Settings::PREFIX . 'licence_' . md5( "$licence $resource" );
 		$seen = (int) get_transient( $name );
+		if ( $seen < 0 ) {
+			return false;
+		}
 		if ( $seen > 0 && time() - $seen <= self::FRESH ) {
 			return true;
 		}
@@ -29,7 +32,7 @@ final class Licences {
 			return $seen > 0;
 		}
 		if ( true !== ( $answer['body']->entitled ?? false ) ) {
-			delete_transient( $name );
+			set_transient( $name, -1, self::FRESH );
 			return false;
 		}
 		set_transient( $name, time(), min( $ends - time(), DAY_IN_SECONDS ) );

@@ -85,6 +85,10 @@ final class Sale {
 	}
 
 	private function settle( string $page ): void {
+		if ( Breaker::is_open( Breaker::SALES ) ) {
+			Answer::wait( (string) Breaker::PAUSE );
+			return;
+		}
 		ignore_user_abort( true );
 		$answer = Service_Client::post(
 			'/_svc/verify',
@@ -98,6 +102,7 @@ final class Sale {
 			Service_Client::SETTLING
 		);
 		$code   = (string) ( $answer['headers']['x-svc-error-code'] ?? '' );
+		Breaker::note( ! Service_Client::is_away( $answer ), Breaker::SALES );
 		$next   = Decision::after_verify( $answer['status'], $code );
 		Answer::receipt( $answer );
 		if ( 'page' === $next ) {

@@ -3,7 +3,8 @@ namespace ContentSettlement;
 
 /**
  * Feeds and the REST API hold the whole text of every post. Crawlers that are known by name get the excerpt there, so that a price on the
- * page means something; feed readers, which people use, and editors get what they always got.
+ * page means something; feed readers, which people use, and editors get what they always got. The REST API, which no
+ * feed reader asks, is closed to everything that says it is automated.
  */
 final class Side_Doors {
 	public static function register(): void {
@@ -31,7 +32,7 @@ final class Side_Doors {
 
 	public static function rest( \WP_REST_Response $response ): \WP_REST_Response {
 		$data = $response->get_data();
-		if ( isset( $data['content']['rendered'] ) && self::is_closed() ) {
+		if ( isset( $data['content']['rendered'] ) && self::is_closed( true ) ) {
 			$data['content']['rendered'] = $data['excerpt']['rendered'] ?? '';
 			$response->set_data( $data );
 			$response->header( 'Cache-Control', 'private, no-store' );
@@ -39,11 +40,12 @@ final class Side_Doors {
 		return $response;
 	}
 
-	private static function is_closed(): bool {
+	/** Whether who asks gets excerpts; `$to_all` closes a door that no feed reader uses to whatever says that it is automated, too. */
+	private static function is_closed( bool $to_all = false ): bool {
 		if ( ! Settings::is_complete() || ! Settings::closes_side_doors() || is_user_logged_in() ) {
 			return false;
 		}
 		list( $who, $why ) = Gate::classify( Visit::now(), Gate_Config::kept() );
-		return 'blocked' === $who || ( 'agent' === $who && 'isbot' !== $why );
+		return 'blocked' === $who || ( 'agent' === $who && ( $to_all || 'isbot' !== $why ) );
 	}
 }

@@ -58,6 +58,7 @@ final class Settings_Actions {
 	private static function try_connection(): array {
 		Gate_Config::forget();
 		delete_transient( Breaker::NAME );
+		delete_transient( Breaker::SALES );
 		$answer = Gate_Config::refresh();
 		if ( 200 === $answer['status'] ) {
 			Health::note_success();
