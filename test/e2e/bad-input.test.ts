@@ -28,12 +28,13 @@ async function newCase(slug = 'trio'): Promise<void> {
 
 type Payload = Awaited<ReturnType<typeof payloadFor>>;
 
-/** What a decided refusal must be: 402 with its code, both response headers, no offer, and one observation with the reason. */
+/** What a decided refusal must be: 402 with its code, both response headers, a fresh offer that says why, and one observation with the reason. */
 async function expectRefusal(answer: VerifyAnswer, reason: string): Promise<void> {
   expect(answer.body.error).toMatch(new RegExp(`^${reason}: `));
   expect(answer).toMatchObject({ status: 402, body: { ok: false } });
   expect(answer.headers.get('x-svc-error-code')).toBe(reason);
-  expect(answer.headers.get('payment-required')).toBeNull();
+  const offer = JSON.parse(Buffer.from(answer.headers.get('payment-required') ?? '', 'base64').toString('utf8'));
+  expect(offer).toMatchObject({ error: answer.body.error, accepts: [{ scheme: 'exact' }] });
   const response = JSON.parse(Buffer.from(answer.headers.get('payment-response') ?? '', 'base64').toString('utf8'));
   expect(response).toMatchObject({ success: false, transaction: '' });
   expect(answer.headers.get('x-payment-response')).toBe(answer.headers.get('payment-response'));
