@@ -125,6 +125,16 @@ export const ROWS: readonly Row[] = [
     play: { path: '/articles/solo', ua: UA.person, shows: 'payment', status: 200 },
   },
   {
+    name: 'a payment with a body, which would be waited for',
+    facts: { ...AGENT, payment: 'laden' },
+    decision: { act: 'refuse', status: 400 },
+  },
+  {
+    name: 'a payment with a body of another method',
+    facts: { ...AGENT, method: 'other', payment: 'laden' },
+    decision: { act: 'offer', error: 'Payment required: pay with GET' },
+  },
+  {
     name: 'two payments in one request',
     facts: { ...AGENT, payment: 'two' },
     decision: { act: 'offer', error: 'authorization_invalid: two payments in one request' },

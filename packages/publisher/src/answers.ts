@@ -59,6 +59,11 @@ export function merged(
   return changes;
 }
 
+/** True for a header that tells caches, above Cache-Control or beside it, how long to keep a page that everybody may have. */
+export function isForCaches(name: string): boolean {
+  return /^(surrogate-control|(.+-)?cdn-cache-control|expires|etag|last-modified|age)$/i.test(name);
+}
+
 /** 402 with an offer for both generations of clients: version 2 reads the header, version 1 the body, people a page about it. */
 export function offerAnswer(
   quote: Quote,
@@ -95,9 +100,12 @@ export function waitAnswer(retryAfter: number | undefined, settlement?: Settleme
   return { status: 503, headers, body: 'Please try again shortly, with the same payment.' };
 }
 
-/** 403 for whom the owner refuses, 400 for an address that can have no price. */
+/** 403 for whom the owner refuses, 400 for an address that can have no price and for a payment with a body. */
 export function refusalAnswer(status: 400 | 403): Answer {
-  const body = status === 403 ? 'This site does not serve this agent.' : 'This address cannot be read by agents.';
+  const body =
+    status === 403
+      ? 'This site does not serve this agent.'
+      : 'Agents cannot read this address, or not with a body in the request.';
   return { status, headers: { ...PRIVATE, 'content-type': 'text/plain; charset=utf-8' }, body };
 }
 

@@ -195,6 +195,8 @@ export interface Client {
   checkHost(host: string): Promise<Result<{ readonly verified: boolean; readonly host?: string }>>;
 }
 
+const MAX_ANSWER_BYTES = 1_024 * 1_024;
+
 interface Call {
   readonly path: string;
   readonly body?: object;
@@ -218,7 +220,7 @@ export function createClient(options: ClientOptions): Client {
         headers: { ...given, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...{ redirect: 'manual', signal },
       });
-      return resultOf<Body>(answer, await answer.text());
+      return resultOf<Body>(answer, await textOf(answer));
     } catch {
       return { ok: false, why: signal.aborted ? 'timeout' : 'unreachable' };
     }
@@ -245,8 +247,25 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
+/** The text of an answer; null for one that is longer than any of the service's, of which no more is read than that. */
+async function textOf({ body }: Response): Promise<string | null> {
+  const decoder = new TextDecoder();
+  const reader = body?.getReader();
+  let bytes = 0;
+  let text = '';
+  for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+    bytes += part.value.length;
+    if (bytes > MAX_ANSWER_BYTES) {
+      await reader?.cancel().catch(() => undefined);
+      return null;
+    }
+    text += decoder.decode(part.value, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
 /** A text that is no JSON where JSON belongs is no answer of the service: something else stands in between. */
-function resultOf<Body>({ status, headers, ok }: Response, text: string): Result<Body> {
+function resultOf<Body>({ status, headers, ok }: Response, text: string | null): Result<Body> {
   const body = text === '' ? null : parsed(text);
   if ((ok && body !== undefined) || status === 304) return { ok: true, status, body: (body ?? null) as Body, headers };
   const code = headers.get('x-svc-error-code');
@@ -260,7 +279,8 @@ function resultOf<Body>({ status, headers, ok }: Response, text: string): Result
   };
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string | null): unknown {
+  if (text === null) return undefined;
   try {
     return JSON.parse(text);
   } catch {

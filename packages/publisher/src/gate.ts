@@ -49,6 +49,8 @@ export interface Gate<Request> {
   counts(): Readonly<Record<string, number>>;
   /** Bytes of a page that are kept until it is paid. */
   readonly maxPageBytes: number;
+  /** Hears that the site did not make a page that was paid for. */
+  onNoPage(error: unknown): void;
   /** Hears of a page that is longer; warns once. */
   onLarge(): void;
 }
@@ -94,6 +96,8 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
     },
     counts: () => ({ ...failures.counts(), reportsDropped: reports.dropped() }),
     maxPageBytes: options.maxPageBytes,
+    onNoPage: (error) =>
+      failures.note({ what: 'page', message: `a page was not made: ${String(error)}; nothing is settled, its buyer comes back` }),
     onLarge: () => {
       if (!isWarned)
         quietly(() =>
@@ -116,7 +120,7 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const reports = openReports(deps);
   const pages = openPages({ quotes: openQuotes(deps), licences: openLicences(deps), origin: options.origin });
   const sales = openSales({
-    ...{ ...deps, pages },
+    ...{ ...deps, pages, maxPageBytes: options.maxPageBytes },
     unservable: ({ page, caller, quote }) =>
       report({ options, reports }, page, { verdict: 'unservable', caller, priceMicro: quote.price }),
   });

@@ -76,7 +76,7 @@ export function openLicences(deps: {
     const answer = await client.check({ license, resource, slug, kind, ...(proof === undefined ? {} : { proof }) });
     breaker.note(!answer.ok && isAway(answer));
     if (answer.ok || answer.status === 400) {
-      const isGood = answer.ok && answer.body.entitled === true;
+      const isGood = answer.ok && answer.body?.entitled === true;
       if (!claims.isBound) confirmed.set(key, { isGood, atMs: now() });
       if (isGood) site ??= claims.site;
       return isGood;
@@ -130,7 +130,11 @@ function openKeys({ client, now, breaker }: { readonly client: Client; readonly 
       set = createLocalJWKSet(answer.body as KeySet as Parameters<typeof createLocalJWKSet>[0]);
   }
   const refresh = async (ageMs: number): Promise<void> => {
-    if (reading === null && now() - readAtMs >= ageMs) reading = read().finally(() => (reading = null));
+    if (reading === null && now() - readAtMs >= ageMs) {
+      reading = read()
+        .catch(() => undefined) // a set that holds no keys opens nothing; the one of before stays
+        .finally(() => (reading = null));
+    }
     await reading;
   };
   return {

@@ -15,7 +15,7 @@ import { follow, responseOf, seenOf } from './soldResponse.ts';
 interface Event {
   readonly waitUntil?: (work: Promise<unknown>) => void;
 }
-/** Options, and where the site reaches itself: the address of the request unless told. */
+/** Options, and where the site reaches itself: unless told, the address of the request if it is this machine's or `origin`. */
 export type NextOptions = PublisherOptions<Request> & { readonly self?: string };
 /** A proxy for pages; `route` wraps a route handler. */
 export type NextProxy = ((request: Request, event?: Event) => Promise<Response | undefined>) & {
@@ -36,8 +36,9 @@ export function contentSettlement(options: NextOptions = {}): NextProxy {
       const ruling = await gate.rule(seen);
       if (ruling.act === 'serve' && !ruling.headers) return undefined;
       return await follow(gate, ruling, request, passes.pageFor);
-    } catch {
-      return responseOf(waitAnswer(undefined)); // the site did not answer itself: nothing was settled
+    } catch (error) {
+      gate.onNoPage(error); // the site did not answer itself: nothing was settled
+      return responseOf(waitAnswer(undefined));
     } finally {
       gate.background((work) => event?.waitUntil?.(work));
     }

@@ -8,6 +8,7 @@ import type { Breaker } from './core/breaker.ts';
 import { Lru } from './core/lru.ts';
 import type { Failures } from './failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from './failures.ts';
+import { isQuote } from './shapes.ts';
 
 const FRESH_MS = 60_000;
 const FREE_STALE_MS = 600_000;
@@ -69,7 +70,7 @@ export function openQuotes(deps: {
     if (flights.size >= AT_ONCE || isTooMuch()) return known ?? { state: 'busy', retryAfter: 1 };
     if (!breaker.mayCall()) return known ?? awayNow('the service failed five times in a row and is left alone for ten seconds');
     const answer = await client.quote({ resource, kind });
-    const isGood = answer.ok && (answer.status === 204 || isQuote(answer.body ?? {}));
+    const isGood = answer.ok && (answer.status === 204 || isQuote(answer.body));
     breaker.note(answer.ok ? !isGood : isAway(answer) || isKeyRefused(answer));
     if (isGood) return keepAnswer(key, answer);
     const failure: Failure = answer.ok ? { ok: false, why: 'status', status: 502 } : answer;
@@ -79,8 +80,9 @@ export function openQuotes(deps: {
     const busy = { state: 'busy', retryAfter: failure.retryAfter ?? 5 } as const;
     return tell(failure, 'agents are told to come back', keep(key, busy, BUSY_MS, 0));
   }
-  const keepAnswer = (key: string, { headers, body }: Result<Quote | null> & { readonly ok: true }): Price => {
-    if (body) return keep(key, { state: 'priced', quote: body }, FRESH_MS, Math.min(body.expiresAt, now() + FREE_STALE_MS));
+  const keepAnswer = (key: string, { status, headers, body }: Result<Quote | null> & { readonly ok: true }): Price => {
+    if (body && status !== 204)
+      return keep(key, { state: 'priced', quote: body }, FRESH_MS, Math.min(body.expiresAt, now() + FREE_STALE_MS));
     return keep(key, { state: 'free', because: headers.get('x-svc-free-because') }, FRESH_MS, now() + FREE_STALE_MS);
   };
   const tell = (failure: Failure, meanwhile: string, price: Price): Price => {
@@ -108,9 +110,4 @@ export function openQuotes(deps: {
       if (kept) priced.set(key, { ...kept, freshUntilMs: 0 });
     },
   };
-}
-
-function isQuote({ price, legs, quoteToken, x402 }: Partial<Quote>): boolean {
-  const isOffer = typeof x402?.header === 'string' && typeof x402.body === 'object';
-  return Number.isSafeInteger(price) && Array.isArray(legs) && typeof quoteToken === 'string' && isOffer;
 }

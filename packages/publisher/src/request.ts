@@ -19,14 +19,15 @@ export const PARTIAL = ['range', 'if-range', 'if-none-match', 'if-modified-since
 
 /** A payment that came with a request, or why there is none that counts. */
 export type ShownPayment =
-  | { readonly state: 'none' | 'two' | 'long'; readonly value?: undefined }
+  | { readonly state: 'none' | 'two' | 'long' | 'laden'; readonly value?: undefined }
   | { readonly state: 'one'; readonly value: string };
 
-/** The payment of a request. Some wallets send both headers; they must hold one and the same signature. */
+/** The payment of a request. `laden`: it has a body, which a sender can make a server wait for. Some wallets send both headers; they must hold one and the same signature. */
 export function paymentOf({ header }: Pick<SiteRequest, 'header'>): ShownPayment {
   const [v2, v1] = [header('payment-signature') || null, header('x-payment') || null];
   const value = v2 ?? v1;
   if (value === null) return { state: 'none' };
+  if (header('transfer-encoding') || !/^0*$/.test(header('content-length') ?? '')) return { state: 'laden' };
   if (value.length > MAX_PAYMENT_CHARS || (v1?.length ?? 0) > MAX_PAYMENT_CHARS) return { state: 'long' };
   const isTwo = v1 !== null && v2 !== null && v1 !== v2 && (signatureOf(v1) ?? 'one') !== (signatureOf(v2) ?? 'another');
   return isTwo ? { state: 'two' } : { state: 'one', value };

@@ -1,4 +1,7 @@
-/** One purchase: the page first, money second. What bounds the cost of payments that are worth nothing: 250 pages wait at once. */
+/**
+ * One purchase: the page first, money second. What bounds the cost of payments that are worth nothing: 250 pages wait at once, for half a minute
+ * each, and hold 64 MiB in all.
+ */
 import type { Answer } from './answers.ts';
 import { offerAnswer, paidHeaders, waitAnswer } from './answers.ts';
 import type { Client, Quote, Receipt, Result } from './client.ts';
@@ -8,8 +11,12 @@ import type { Caller } from './core/who.ts';
 import type { Failures } from './failures.ts';
 import { factsOf, isAway, wordsOf } from './failures.ts';
 import type { Page, Pages } from './pages.ts';
+import { isReceipt } from './shapes.ts';
 
 const AT_ONCE = 250;
+/** How long a page may take to be made. */
+export const MAKING_MS = 30_000;
+const HELD_BYTES = 64 * 1_024 * 1_024;
 
 /** What the buyer gets. */
 export type SaleResult =
@@ -23,7 +30,9 @@ export type SaleResult =
 export interface Sale {
   /** Settles for a page of that status and length, once; a second call gets the outcome of the first. Never rejects. */
   finish(page: { readonly status: number; readonly bytes: number }): Promise<SaleResult>;
-  /** The buyer is gone, or the page was never made: nothing is settled. After `finish` it changes nothing. */
+  /** Counts bytes of the page that wait in memory; false when all pages together have too many. */
+  hold(bytes: number): boolean;
+  /** The buyer is gone, or the page was never made: nothing is settled. After `finish` only the bytes are no longer counted. */
   abandon(): void;
 }
 
@@ -38,7 +47,7 @@ export interface Purchase {
 
 /** Opens purchases. */
 export interface Sales {
-  /** Null when too many wait for their pages. */
+  /** Null when too many wait for their pages, or these are too large together. */
   open(purchase: Purchase): Sale | null;
 }
 
@@ -47,26 +56,41 @@ interface SaleDeps {
   readonly now: () => number;
   readonly failures: Failures;
   readonly pages: Pages;
+  /** Of one page, at most: one alone always finds room. */
+  readonly maxPageBytes: number;
   readonly unservable: (purchase: Purchase) => void;
 }
 
 /** Opens the till. */
 export function openSales(deps: SaleDeps): Sales {
   const breaker = new Breaker(deps.now);
+  const most = Math.max(HELD_BYTES, deps.maxPageBytes);
   let waiting = 0;
+  let heldBytes = 0;
   return {
     open: (purchase) => {
-      if (waiting >= AT_ONCE) return null;
+      if (waiting >= AT_ONCE || heldBytes >= most) return null;
       waiting += 1;
       let isOpen = true;
+      let ownBytes = 0;
+      const hold = (bytes: number): boolean => {
+        if (isOpen) ownBytes += bytes;
+        if (isOpen) heldBytes += bytes;
+        return heldBytes <= most;
+      };
       const close = (): void => {
+        hold(-ownBytes);
         if (isOpen) waiting -= 1;
         isOpen = false;
       };
       let outcome: Promise<SaleResult> | null = null;
       return {
-        finish: (page) => (outcome ??= settle({ ...deps, breaker }, purchase, page).finally(close)),
-        abandon: () => outcome ?? close(),
+        finish: (page) =>
+          (outcome ??= settle({ ...deps, breaker }, purchase, page)
+            .catch((error: unknown) => brokenOff(deps, error))
+            .finally(close)),
+        hold,
+        abandon: () => (outcome === null ? close() : void hold(-ownBytes)),
       };
     },
   };
@@ -86,7 +110,7 @@ async function settle(
   const agent = { ua: page.userAgent.slice(0, 512), classifyReason: caller.reason };
   const answer = await deps.client.verify({ payment, quote, resource: page.resource, agent });
   deps.breaker.note(!answer.ok && isAway(answer));
-  return answer.ok && !answer.body?.licenseJws
+  return answer.ok && !isReceipt(answer.body)
     ? wait(deps, { ok: false, why: 'status', status: 502 })
     : resultOf(deps, purchase, answer);
 }
@@ -104,6 +128,12 @@ async function resultOf(deps: SaleDeps, purchase: Purchase, answer: Result<Recei
   const error = answer.error ?? 'payment refused';
   const told = { error, accept: purchase.accept, settlement: { headers }, isHead: false };
   return { act: 'answer', answer: offerAnswer(price.quote, told) };
+}
+
+/** What nobody foresaw: it may have been paid, so the buyer is never asked for another payment. */
+function brokenOff({ failures }: SaleDeps, error: unknown): SaleResult {
+  failures.note({ what: 'verify', message: `a sale broke off: ${String(error)}; the buyer is told to come back` });
+  return { act: 'answer', answer: waitAnswer(undefined) };
 }
 
 function wait(deps: SaleDeps, answer: Result<Receipt> & { readonly ok: false }, isOurs = false): SaleResult {

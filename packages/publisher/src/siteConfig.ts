@@ -6,6 +6,7 @@ import type { Caller } from './core/who.ts';
 import { createClassifier } from './core/who.ts';
 import type { Failures } from './failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from './failures.ts';
+import { isConfig } from './shapes.ts';
 
 const KEPT_MS = 300_000;
 const RETRY_MS = 10_000;
@@ -48,20 +49,28 @@ export function openConfig(deps: {
   async function read(): Promise<void> {
     const answer = await deps.client.config(etag);
     deps.breaker.note(!answer.ok && isAway(answer));
-    const isGood = answer.ok && (answer.status === 304 || (answer.body !== null && isConfig(answer.body)));
-    dueAtMs = deps.now() + (isGood ? KEPT_MS : RETRY_MS);
-    if (answer.ok && isGood) {
-      if (answer.body) config = compile(answer.body);
-      if (answer.body) etag = answer.headers.get('etag') ?? undefined;
-      return;
-    }
+    // "As before" says something only where there is a before.
+    const isSame = answer.ok && answer.status === 304 && config !== null;
+    const fresh = answer.ok && answer.status !== 304 && isConfig(answer.body) ? answer.body : null;
+    dueAtMs = deps.now() + (isSame || fresh ? KEPT_MS : RETRY_MS);
+    if (fresh) config = compile(fresh);
+    if (fresh && answer.ok) etag = answer.headers.get('etag') ?? undefined;
+    if (isSame || fresh) return;
     const meanwhile = config ? 'the last settings stay in force' : 'everybody reads free';
     const words = answer.ok ? 'the settings are not in a form that this version reads' : wordsOf(answer);
     const what = !answer.ok && isKeyRefused(answer) ? 'key' : 'config';
     deps.failures.note({ what, message: `${words}; ${meanwhile}`, ...(answer.ok ? {} : factsOf(answer)) });
   }
+  const failed = (error: unknown): void => {
+    dueAtMs = deps.now() + RETRY_MS;
+    deps.failures.note({ what: 'config', message: `the settings could not be read: ${String(error)}` });
+  };
   const current = (): SiteConfig | null => {
-    if (reading === null && deps.now() >= dueAtMs) reading = read().finally(() => (reading = null));
+    if (reading === null && deps.now() >= dueAtMs) {
+      reading = read()
+        .catch(failed)
+        .finally(() => (reading = null));
+    }
     return config;
   };
   return {
@@ -78,14 +87,6 @@ export function openConfig(deps: {
     settled: () => reading ?? Promise.resolve(),
     isReading: () => reading !== null,
   };
-}
-
-function isConfig(body: EnforceConfig): boolean {
-  const { articlePrefixes, gateScope, licenseIdentity, seoAllowlist, crawlerPolicy } = body.enforcement ?? {};
-  const areLists = [articlePrefixes, seoAllowlist, crawlerPolicy?.allow, crawlerPolicy?.block, crawlerPolicy?.charge].every(
-    Array.isArray,
-  );
-  return areLists && typeof licenseIdentity === 'string' && (gateScope?.mode === 'prefixes' || gateScope?.mode === 'site');
 }
 
 function compile({ enforcement, manifest }: EnforceConfig): SiteConfig {

@@ -1,7 +1,8 @@
 /** Has a page made as a web-standard answer, and sells it: read to its end before money moves, or to `maxPageBytes`. */
 import type { Answer } from './answers.ts';
-import { merged } from './answers.ts';
+import { isForCaches, merged, waitAnswer } from './answers.ts';
 import type { Gate, Ruling } from './gate.ts';
+import { makeInTime } from './making.ts';
 import type { SiteRequest } from './request.ts';
 import { PARTIAL } from './request.ts';
 import type { Sale } from './sale.ts';
@@ -15,7 +16,10 @@ export async function follow(
 ): Promise<Response> {
   if (ruling.act === 'answer') return responseOf(ruling.answer);
   if (ruling.act === 'sell')
-    return sellResponse(ruling.sale, () => make(wholeOf(request)), { maxBytes: gate.maxPageBytes, onLarge: gate.onLarge });
+    return sellResponse(ruling.sale, () => make(wholeOf(request)), {
+      ...{ maxBytes: gate.maxPageBytes, onLarge: gate.onLarge },
+      signal: request.signal,
+    });
   if (!ruling.headers) return make(request);
   const page = await make(wholeOf(request));
   return withHeaders(page, ruling.headers, page.body);
@@ -43,44 +47,40 @@ function wholeOf(request: Request): Request {
 
 /** The page with headers added to its own. */
 function withHeaders(page: Response, ours: Readonly<Record<string, string>>, body: BodyInit | null): Response {
-  const headers = new Headers(page.headers);
+  const headers = new Headers([...page.headers].filter(([name]) => !isForCaches(name)));
   for (const [name, value] of Object.entries(merged(ours, (one) => headers.get(one)))) headers.set(name, value);
   return new Response(body, { status: page.status, statusText: page.statusText, headers });
 }
 
-/** Makes the page, settles, and gives what the buyer gets. Throws what making the page throws, and then nothing is settled. */
+/**
+ * Makes the page, settles, and gives what the buyer gets. Throws what making the page throws, and then nothing is settled; nor is it when the buyer
+ * leaves or the page is not made in time.
+ */
 async function sellResponse(
   sale: Sale,
   make: () => Response | Promise<Response>,
-  options: { readonly maxBytes: number; readonly onLarge: () => void },
+  options: { readonly maxBytes: number; readonly onLarge: () => void; readonly signal: AbortSignal },
 ): Promise<Response> {
   try {
-    const page = await make();
-    const { chunks, bytes, rest } = await read(page.body, options.maxBytes);
+    const made = await makeInTime(make, { sale, ...options });
+    if (!made) return responseOf(waitAnswer(1));
+    const { page, chunks, bytes, rest } = made;
     if (rest) options.onLarge();
+    const forget = (): void => {
+      chunks.length = 0; // nobody waits for it: what remains is to hear what became of the money
+      sale.abandon();
+    };
+    options.signal.addEventListener('abort', forget, { once: true });
     const result = await sale.finish({ status: page.status, bytes });
-    if (result.act === 'answer') {
+    options.signal.removeEventListener('abort', forget);
+    if (result.act === 'answer' || options.signal.aborted) {
       await rest?.cancel().catch(() => undefined);
-      return responseOf(result.answer);
+      return responseOf(result.act === 'answer' ? result.answer : waitAnswer(1));
     }
     return withHeaders(page, result.headers, page.body === null ? null : streamOf(chunks, rest));
   } finally {
     sale.abandon();
   }
-}
-
-async function read(body: ReadableStream<Uint8Array> | null, maxBytes: number) {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let bytes = 0;
-  const rest = body?.getReader() ?? null;
-  while (rest) {
-    const { done, value } = await rest.read();
-    if (done) return { chunks, bytes, rest: null };
-    chunks.push(value as Uint8Array<ArrayBuffer>);
-    bytes += value.length;
-    if (bytes > maxBytes) break;
-  }
-  return { chunks, bytes, rest };
 }
 
 /** What was read already, and then the rest as it comes. */

@@ -24,8 +24,8 @@ function challengeRow({ client, now }: { readonly client: Client; readonly now: 
   let asking: Promise<void> | null = null;
   async function ask(): Promise<void> {
     const answer = await client.hosts();
-    if (answer.ok)
-      tokens = new Set(answer.body.challenges.filter(({ method }) => method === 'well-known').map(({ token }) => token));
+    if (answer.ok && Array.isArray(answer.body?.challenges))
+      tokens = new Set(answer.body.challenges.flatMap((one) => (one?.method === 'well-known' ? [one.token] : [])));
   }
   return {
     path: CHALLENGE,

@@ -65,6 +65,19 @@ test('a robots.txt made to be slow to read is read in no time', () => {
   expect(performance.now() - started).toBeLessThan(2_000);
 });
 
+test.each([
+  ['256 KB of empty lines', '\n'.repeat(256 * 1_024)],
+  [
+    '2,500 names with 2,400 rules',
+    `${Array.from({ length: 2_500 }, (_, index) => `User-agent: a${index}\n`).join('')}${'Disallow: /x\n'.repeat(2_400)}`,
+  ],
+  ['one name 2,500 times with 2,400 rules', `${'User-agent: gptbot\n'.repeat(2_500)}${'Disallow: /x\n'.repeat(2_400)}`],
+])('a robots.txt of %s is read in no time', (_name, text) => {
+  const started = performance.now();
+  expect(readRobots(text).allows('GPTBot', '/articles/x')).toBe(true);
+  expect(performance.now() - started).toBeLessThan(500);
+});
+
 test('sitemaps give addresses, of pages or of sitemaps; anything else is none', () => {
   const text =
     '<?xml version="1.0"?><urlset><url><loc> https://a.example/x?a=1&amp;b=2 </loc></url><url><loc>https://b.example/</loc></url></urlset>';

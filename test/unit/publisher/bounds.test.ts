@@ -10,7 +10,7 @@ import { openFailures } from '../../../packages/publisher/src/failures.ts';
 import { openQuotes } from '../../../packages/publisher/src/quotes.ts';
 import { openReports } from '../../../packages/publisher/src/reports.ts';
 
-const QUOTE = { price: 1_000, legs: [], quoteToken: 't', x402: { header: 'eyJ9', body: {} }, payees: [] };
+const QUOTE = { price: 1_000, slug: 'x', legs: [], quoteToken: 't', x402: { header: btoa('{}'), body: {} }, payees: [] };
 const json = (body: unknown, status = 200, headers = {}) =>
   new Response(status === 204 ? null : JSON.stringify(body), {
     status,

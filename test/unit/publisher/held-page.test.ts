@@ -28,15 +28,18 @@ const REFUSED: SaleResult = {
 
 /** What the sale of the next request says, and what was asked of sales. */
 let refuses = false;
+let waitsForEver = false;
 const finished: { status: number; bytes: number }[] = [];
 let abandoned = 0;
 let larger = 0;
 const sale = (): Sale => ({
   finish: async (page) => {
     finished.push(page);
+    if (waitsForEver) await new Promise(() => undefined);
     if (!isServable(page.status, page.bytes)) return { act: 'unservable', headers: { 'cache-control': 'private, no-store' } };
     return refuses ? REFUSED : { act: 'page', headers: paidHeaders({ licence: 'a.b.c', chargedMicro: '1000' }) };
   },
+  hold: () => true,
   abandon: () => {
     abandoned += 1;
   },
@@ -104,6 +107,9 @@ const pages = express
   .get('/nothing', (_request, response) => void response.status(204).end())
   .use(express.static(folder));
 
+/** What a cache in front may follow rather than Cache-Control; Express adds the last two to files. */
+const OF_CACHES = ['surrogate-control', 'cdn-cache-control', 'vercel-cdn-cache-control', 'expires', 'etag', 'last-modified'];
+
 let server: Server;
 let base: string;
 beforeAll(async () => {
@@ -112,6 +118,7 @@ beforeAll(async () => {
     .disable('x-powered-by')
     .use((_request, response, next) => {
       response.set({ 'x-before': 'kept', vary: 'Accept-Encoding' });
+      for (const name of OF_CACHES.slice(0, 4)) response.set(name, 'max-age=600');
       next();
     })
     .use('/held', hold, pages)
@@ -122,6 +129,7 @@ beforeAll(async () => {
       next();
     })
     .use('/forced', pages)
+    .get('/page.html', pages)
     .use(
       (_error: unknown, _request: unknown, response: express.Response, _next: unknown) =>
         void response.status(500).send('broken'),
@@ -132,6 +140,7 @@ beforeAll(async () => {
 });
 afterEach(() => {
   refuses = false;
+  waitsForEver = false;
   finished.length = 0;
   abandoned = 0;
   larger = 0;
@@ -165,6 +174,7 @@ test.each(MADE)('%s arrives whole once it is paid, and says that it is one reade
     'a.b.c',
     'none',
   ]);
+  expect(OF_CACHES.filter((name) => headers.has(name))).toEqual([]);
   expect(headers.get('vary')).toBe('Accept-Encoding, PAYMENT-SIGNATURE, X-PAYMENT, Authorization, User-Agent');
   expect([headers.get('x-before'), headers.get('crawler-charged')]).toEqual(['kept', 'USD 0.001']);
 });
@@ -223,6 +233,15 @@ test('a page whose connection the server ends, and one that its buyer no longer 
   expect(finished).toEqual([]);
 });
 
+test('a page whose buyer leaves while his payment is looked at is no longer kept', async () => {
+  waitsForEver = true;
+  const gone = send(`${base}/held/stream`);
+  gone.on('error', () => undefined).end();
+  await expect.poll(() => finished.length).toBe(1);
+  gone.destroy();
+  await expect.poll(() => abandoned).toBe(1);
+});
+
 const connections = () => new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
 
 test('a page longer than what is kept is paid first and then sent as it is made; refused, nothing of it is sent', async () => {
@@ -236,7 +255,8 @@ test('a page longer than what is kept is paid first and then sent as it is made;
 });
 
 test('whoever pays gets all of the page, whatever he holds of it or asks for', async () => {
-  const etag = (await get('/forced/page.html')).headers.get('etag') ?? '';
+  const etag = (await get('/page.html')).headers.get('etag') ?? '';
+  expect(etag).not.toBe('');
   for (const headers of [{ 'if-none-match': etag }, { range: 'bytes=0-3' }, { range: 'bytes=0-3', 'if-range': etag }]) {
     const answer = await get('/held/page.html', headers);
     expect([answer.status, (await answer.text()).length]).toEqual([200, PAGE.length]);
@@ -247,6 +267,7 @@ test('the headers of a page read again by its licence win over those of the page
   for (const path of ['/page.html', '/pieces', '/stream', '/flat']) {
     const { headers } = await get(`/forced${path}`);
     expect([path, headers.get('cache-control'), headers.get('accept-ranges')]).toEqual([path, 'private, no-store', 'none']);
+    expect(OF_CACHES.filter((name) => headers.has(name))).toEqual([]);
   }
 });
 

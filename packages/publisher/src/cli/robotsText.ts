@@ -16,35 +16,32 @@ const MAX_LINES = 5_000;
 
 /** Reads a robots.txt; lines that are none are skipped, as crawlers skip them. */
 export function readRobots(text: string): Robots {
-  const groups = new Map<string, Rule[]>();
+  /** The groups of a name; those without rules are its own, too: it may read all. One list of rules for all the names of a group. */
+  const groups = new Map<string, Set<Rule[]>>();
   const sitemaps: string[] = [];
-  let names: string[] = [];
+  let rules: Rule[] = [];
   let hasRules = false;
   for (const line of text.split(/\r?\n|\r/, MAX_LINES)) {
     const [, name = '', value = ''] = /^\s*([A-Za-z-]{1,20})\s*:\s*([^#]*)/.exec(line.slice(0, 2_000)) ?? [];
     const field = name.toLowerCase();
     if (field === 'sitemap') sitemaps.push(value.trim());
     if (field === 'user-agent') {
-      names = hasRules ? [value.trim().toLowerCase()] : [...names, value.trim().toLowerCase()];
+      if (hasRules) rules = [];
       hasRules = false;
+      const crawler = value.trim().toLowerCase();
+      groups.set(crawler, (groups.get(crawler) ?? new Set()).add(rules));
     }
     if (field !== 'allow' && field !== 'disallow') continue;
     hasRules = true;
     const pattern = value.trim();
-    for (const crawler of pattern === '' ? [] : names) {
-      groups.set(crawler, [...(groups.get(crawler) ?? []), { isAllowed: field === 'allow', pattern }]);
-    }
+    if (pattern !== '') rules.push({ isAllowed: field === 'allow', pattern });
   }
-  // A group without rules, or with an empty Disallow alone, still is the crawler's own: it may read all.
-  const named = new Set(
-    [...text.matchAll(/^\s*user-agent\s*:\s*([^#\r\n]*)/gim)].map(([, name = '']) => name.trim().toLowerCase()),
-  );
   return {
     sitemaps,
     allows: (crawler, path) => {
       const own = crawler.toLowerCase();
-      const rules = (named.has(own) ? groups.get(own) : groups.get('*')) ?? [];
-      const fitting = rules.filter(({ pattern }) => fits(pattern, path));
+      const its = [...(groups.get(own) ?? groups.get('*') ?? [])].flat();
+      const fitting = its.filter(({ pattern }) => fits(pattern, path));
       const longest = Math.max(-1, ...fitting.map(({ pattern }) => pattern.length));
       const decisive = fitting.filter(({ pattern }) => pattern.length === longest);
       return decisive.length === 0 || decisive.some(({ isAllowed }) => isAllowed);

@@ -14,8 +14,8 @@ export interface Facts {
   readonly isInScope: boolean;
   /** Anything but GET and HEAD is `other`: a server may send the page for those, too. */
   readonly method: 'GET' | 'HEAD' | 'other';
-  /** `two`: both headers, with different payments. `long`: more than any payment has. */
-  readonly payment: 'none' | 'one' | 'two' | 'long';
+  /** `two`: both headers, with different payments. `long`: more than any payment has. `laden`: with a body, which no page takes. */
+  readonly payment: 'none' | 'one' | 'two' | 'long' | 'laden';
   readonly licence: 'none' | 'shown' | 'good' | 'bad';
   /** `away`: nobody answers, or our key is refused. `busy`: the service answers, and cannot price this page now. `bad`: it never can. */
   readonly quote: 'unasked' | 'free' | 'priced' | 'away' | 'busy' | 'bad';
@@ -56,8 +56,9 @@ export function decide(facts: Facts): Decision {
   if (facts.quote === 'busy') return { act: 'refuse', status: 503 };
   if (facts.quote === 'bad') return { act: 'refuse', status: 400 };
   // A payment is for the page, and only GET is sure to make it without doing anything else.
-  if (method === 'HEAD') return { act: 'offer' };
   if (method === 'other') return { act: 'offer', error: 'Payment required: pay with GET' };
+  if (facts.payment === 'laden') return { act: 'refuse', status: 400 };
+  if (method === 'HEAD') return { act: 'offer' };
   return facts.payment === 'one' ? { act: 'settle' } : OFFERS[facts.payment];
 }
 

@@ -1,0 +1,65 @@
+/** Whether an answer has every member that is used of it: what stands between a site and its service may answer anything with status 200. */
+import type { EnforceConfig, Quote, Receipt } from './client.ts';
+
+/** True for a quote that can be offered and sold by. */
+export function isQuote(body: unknown): body is Quote {
+  const { price, legs, quoteToken, x402, payees, slug, title, expiresAt } = membersOf(body);
+  const { header, body: offer } = membersOf(x402);
+  return (
+    [Number.isSafeInteger(price) && Number(price) >= 0, Number.isFinite(expiresAt), isText(quoteToken), isText(slug)].every(
+      Boolean,
+    ) &&
+    (title === undefined || isText(title)) &&
+    Array.isArray(legs) &&
+    isListOf(payees, (one) => isText(membersOf(one)['authorId']) && Number.isFinite(membersOf(one)['share'])) &&
+    isText(header) &&
+    isEncodedObject(header) &&
+    isObject(offer)
+  );
+}
+
+/** True for settings that a gate can decide by. */
+export function isConfig(body: unknown): body is EnforceConfig {
+  const { enforcement, manifest } = membersOf(body);
+  const { articlePrefixes, gateScope, licenseIdentity, seoAllowlist, crawlerPolicy } = membersOf(enforcement);
+  const { allow, charge, block } = membersOf(crawlerPolicy);
+  const { mode, excludePrefixes, includeExtensions = [] } = membersOf(gateScope);
+  const { resources = [] } = membersOf(manifest);
+  const lists = [articlePrefixes, seoAllowlist, allow, charge, block, resources];
+  return (
+    lists.every((list) => isListOf(list, isText)) &&
+    isText(licenseIdentity) &&
+    (mode === 'prefixes' || (mode === 'site' && isListOf(excludePrefixes, isText) && isListOf(includeExtensions, isText)))
+  );
+}
+
+/** True for a receipt: without a licence that fits into a header there is none. */
+export function isReceipt(body: unknown): body is Receipt {
+  const { licenseJws } = membersOf(body);
+  return isText(licenseJws) && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(licenseJws);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isListOf(value: unknown, isOne: (one: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isOne);
+}
+
+/** Base64 of the JSON of an object, as header and all. */
+function isEncodedObject(header: string): boolean {
+  try {
+    return /^[A-Za-z0-9+/]+=*$/.test(header) && isObject(JSON.parse(atob(header)));
+  } catch {
+    return false;
+  }
+}

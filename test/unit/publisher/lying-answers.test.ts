@@ -1,0 +1,115 @@
+/** Whatever answers in the service's place: the site's process goes on, no page is lost to a reader, and no buyer is asked to pay twice. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../../packages/publisher/src/client.ts';
+import { isConfig, isQuote, isReceipt } from '../../../packages/publisher/src/shapes.ts';
+import type { Lies } from '../../support/lying-service.ts';
+import { buy, CONFIG, QUOTE, RECEIPT, serviceThat, told } from '../../support/lying-service.ts';
+import { openExpressSite, openFetchSite, UA } from '../../support/publisher-site.ts';
+
+const uncaught: unknown[] = [];
+const hear = (error: unknown) => void uncaught.push(error);
+beforeEach(() => void process.on('unhandledRejection', hear));
+afterEach(() => {
+  process.off('unhandledRejection', hear);
+  expect(uncaught.splice(0)).toEqual([]);
+});
+
+const refused = () => told({ error: 'no' }, 402);
+/** Good for the first offer, bad for the one after a refusal: the one that is known is made again. */
+const turning = (body: unknown) => {
+  let asked = 0;
+  return () => told(asked++ === 0 ? QUOTE : body);
+};
+const LIES: readonly (readonly [string, () => Lies, number])[] = [
+  [
+    'an offer that is not base64',
+    () => ({ verify: refused, quote: turning({ ...QUOTE, x402: { header: '%%%', body: {} } }) }),
+    402,
+  ],
+  ['a title that is no text', () => ({ verify: refused, quote: turning({ ...QUOTE, title: 7 }) }), 402],
+  ['payees that are none', () => ({ verify: refused, quote: turning({ ...QUOTE, payees: [{ authorId: 7, share: 1 }] }) }), 402],
+  ['a licence with a line break', () => ({ verify: () => told({ ...RECEIPT, licenseJws: 'a\r\nb' }) }), 503],
+  ['a licence that is no text', () => ({ verify: () => told({ ...RECEIPT, licenseJws: [7] }) }), 503],
+  ['no receipt', () => ({ verify: () => told(null) }), 503],
+];
+describe.each([
+  ['Express', openExpressSite],
+  ['a fetch handler', openFetchSite],
+])('%s', (_name, open) => {
+  test.each(LIES)(
+    '%s: the buyer gets a good offer after a refusal, else none, and the next reader the page',
+    async (_lie, lies, status) => {
+      const shop = await open({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: serviceThat(lies()) });
+      try {
+        const bought = await buy(shop, { accept: 'text/html' });
+        expect([bought.status, bought.headers.get('payment-required')]).toEqual([
+          status,
+          status === 402 ? expect.stringMatching(/^eyJ/) : null,
+        ]);
+        expect((await shop.get('/articles/solo', { 'user-agent': UA.person })).status).toBe(200);
+      } finally {
+        await shop.close();
+      }
+    },
+  );
+
+  test.each([
+    ['resources that are no list', () => told({ ...CONFIG, manifest: { resources: 'x' } })],
+    ['nothing', () => told(null)],
+    ['"as before" before anything', () => new Response(null, { status: 304 })],
+  ])('settings with %s are none, and are read again after ten seconds', async (_lie, answer) => {
+    let lies = true;
+    let ms = Date.now();
+    const service = serviceThat({ 'enforce-config': () => (lies ? answer() : told(CONFIG)) });
+    const shop = await open({ serviceUrl: 'https://svc.example', apiKey: 'k', now: () => ms, fetch: service });
+    try {
+      expect((await buy(shop)).status).toBe(200);
+      expect(shop.failures[0]).toMatchObject({ what: 'config' });
+      lies = false;
+      ms += 10_001;
+      await shop.get('/', { 'user-agent': UA.agent });
+      await expect.poll(async () => (await shop.get('/articles/solo', { 'user-agent': UA.agent })).status).toBe(402);
+    } finally {
+      await shop.close();
+    }
+  });
+});
+
+test('of an answer no more than a mebibyte is read, and a longer one is a failed call', async () => {
+  let sent = 0;
+  const endless = () =>
+    new ReadableStream({
+      pull: (to) => {
+        sent += 65_536;
+        to.enqueue(new Uint8Array(65_536).fill(0x20));
+      },
+    });
+  const client = createClient({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: async () => new Response(endless()) });
+  expect(await client.config()).toMatchObject({ ok: false, why: 'status', status: 502 });
+  expect(sent).toBeLessThan(2 * 1_024 * 1_024);
+  const long = told({ keys: [], more: 'é'.repeat(500_000) });
+  const honest = createClient({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: async () => long });
+  expect(await honest.jwks()).toMatchObject({ ok: true, body: { keys: [] } });
+});
+
+test.each([
+  ['a price', { price: -1 }],
+  ['legs', { legs: null }],
+  ['a slug', { slug: 7 }],
+  ['payees', { payees: 'x' }],
+  ['an end', { expiresAt: 'soon' }],
+  ['an offer', { x402: { header: btoa('[]'), body: {} } }],
+  ['an offer of version 1', { x402: { header: btoa('{}'), body: null } }],
+])('a quote without %s is none', (_name, wrong) => {
+  expect([isQuote(QUOTE), isQuote({ ...QUOTE, ...wrong })]).toEqual([true, false]);
+});
+
+test.each([
+  ['a scope', { gateScope: { mode: 'site' } }],
+  ['lists of text', { seoAllowlist: [7] }],
+  ['a policy', { crawlerPolicy: { allow: [], charge: [] } }],
+  ['prefixes', { articlePrefixes: [null] }],
+])('settings without %s are none', (_name, wrong) => {
+  expect([isConfig(CONFIG), isConfig({ ...CONFIG, enforcement: { ...CONFIG.enforcement, ...wrong } })]).toEqual([true, false]);
+  expect([isReceipt(RECEIPT), isReceipt('a.b.c')]).toEqual([true, false]);
+});
