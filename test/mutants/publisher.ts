@@ -91,7 +91,13 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     id: 'settled-though-the-buyer-is-gone',
     rule: 15,
     bug: 'a page that nobody waits for any longer is settled',
-    edits: [{ file: `${src}/heldPage.ts`, search: '      sale.abandon();', replace: '      void this.#settle();' }],
+    edits: [
+      {
+        file: `${src}/heldPage.ts`,
+        search: "if (this.#state === 'held' || this.#state === 'judged') sale.abandon();",
+        replace: "if (this.#state === 'held') void this.#settle();",
+      },
+    ],
     test: { file: held, name: 'a page whose connection the server ends' },
   },
 ];
