@@ -302,8 +302,12 @@ describe('status', () => {
       [expect.objectContaining({ host: own.host, mode: 'in_app', nextAction: 'none' })],
     ]);
     expect((await run(['status', '--quiet'], own.key)).text).toBe('');
-    expect((await run(['status'], 'svc_live_nobody')).code).toBe(2);
-    expect((await run(['status'], own.key, { url: 'http://127.0.0.1:1' })).code).toBe(2);
+    expect(await run(['status'], 'svc_live_nobody')).toEqual({
+      code: 2,
+      text: expect.stringContaining('does not know this key'),
+    });
+    const away = await run(['status'], own.key, { url: 'http://127.0.0.1:1' });
+    expect(away).toEqual({ code: 2, text: expect.stringContaining('no service at http://127.0.0.1:1') });
     expect((await run(['status'], null)).code).toBe(2);
   });
 });
@@ -329,6 +333,8 @@ describe('selftest', () => {
   test('takes no live key, and says what to install where viem is missing', async () => {
     const argv = ['selftest', '--site', `https://${site.host}`, ...PAGE];
     expect(await run(argv)).toEqual({ code: 2, text: expect.stringContaining('test key only') });
+    const unknown = await run(['selftest', ...PAGE], 'svc_test_nobody');
+    expect(unknown).toEqual({ code: 2, text: expect.stringMatching(/does not know this key.*TEST_KEYS_ENABLED/) });
     const complaints: string[] = [];
     const code = await runCommand({
       ...{ argv, environment: { SVC_URL: service.baseUrl, SVC_API_KEY: 'svc_test_x' }, now: Date.now },
@@ -336,6 +342,6 @@ describe('selftest', () => {
       complain: (text) => void complaints.push(text),
       loadSigner: () => Promise.reject(new Error('not installed')),
     });
-    expect([code, complaints.join('')]).toEqual([2, expect.stringContaining('npx -p @content-settlement/publisher -p viem')]);
+    expect([code, complaints.join('')]).toEqual([2, expect.stringContaining('npm install -D viem')]);
   });
 });

@@ -1,6 +1,8 @@
 /** What to do, by the words of enforce-status. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  verify_host: 'Prove that the host is yours: open a challenge (POST /_svc/verify-host), publish its token, have it checked.',
+  verify_host:
+    'Prove that the host is yours: the owner opens it (mutation openHost), publishes what the answer says, and has it checked ' +
+    '(checkHost). By REST: POST /_svc/verify-host.',
   remove_cname: 'Two gates stand in front of this host: take away the CNAME to the fleet, or the package in your app.',
   reconnect_sdk: 'The gate has been silent for days: see that the package runs in your app, with SVC_URL and SVC_API_KEY set.',
   install_code: 'No gate has ever asked for this host: put the package in front of its pages.',

@@ -6,6 +6,8 @@ import type { Checked } from './doctor.ts';
 import { doctorExit, examine } from './doctor.ts';
 import type { Order } from './options.ts';
 import { HELP, readWish } from './options.ts';
+import type { Reason, Unanswered } from './refusal.ts';
+import { reasonOf } from './refusal.ts';
 import type { Screen } from './screen.ts';
 import { markOf, writeLine, writeRow } from './screen.ts';
 import type { Step } from './selftest.ts';
@@ -13,7 +15,7 @@ import { playPurchase } from './selftest.ts';
 import { readSelf, urlOf } from './site.ts';
 import { askStatus, showStatus, statusExit } from './status.ts';
 import { NEEDS_VIEM, openWallet } from './wallet.ts';
-import type { World } from './world.ts';
+import type { Told, World } from './world.ts';
 import { openWorld } from './world.ts';
 
 /** Where a command runs. */
@@ -59,15 +61,26 @@ async function worldOf(order: Order, { now, complain }: Surroundings): Promise<{
   const { pages, connectTo, apiKey } = order;
   const budget = openBudget();
   const client = clientOf(order, budget);
-  const site = order.site ?? (await firstHost(client));
+  const self = order.site === null ? await client?.self() : undefined;
+  const site = order.site ?? firstHost(self);
   if (site !== null)
     return { budget, world: openWorld({ site, connectTo, pages, client, keyKind: kindOf(apiKey), budget, now }) };
-  complain('Name the site: --site https://alpha.example (the key does not say).\n');
+  const { says, todo } = self?.ok === false ? explainer(order)(self) : NO_HOST;
+  complain(`${says} ${todo}\n`);
   return null;
 }
 
-async function firstHost(client: World['client']): Promise<URL | null> {
-  const self = await client?.self();
+const NO_HOST: Reason = {
+  says: 'Which site is it?',
+  todo: 'Name it: --site https://alpha.example (the key names no host).',
+};
+
+/** Says why the service gives no answer to this order. */
+function explainer({ apiKey, serviceUrl }: Order): (failure: Unanswered) => Reason {
+  return (failure) => reasonOf(failure, kindOf(apiKey), serviceUrl ?? '');
+}
+
+function firstHost(self: Told | undefined): URL | null {
   const [host] = (self?.ok && readSelf(self.body)?.hosts) || [];
   return host === undefined ? null : urlOf(`https://${host}`);
 }
@@ -125,7 +138,7 @@ function sentenceOf(sums: Readonly<Record<'ok' | 'warnings' | 'problems' | 'unkn
 }
 
 async function status(order: Order, { screen }: Surroundings): Promise<ExitCode> {
-  const report = await askStatus(clientOf(order, openBudget()) as NonNullable<World['client']>);
+  const report = await askStatus(clientOf(order, openBudget()) as NonNullable<World['client']>, explainer(order));
   const exitCode = statusExit(report);
   if (order.isJson) writeJson(screen, { ...report, exitCode });
   else showStatus(screen, report, order.isQuiet);
@@ -145,7 +158,10 @@ async function selftest(order: Order, surroundings: Surroundings): Promise<ExitC
   const world = (await worldOf(order, surroundings))?.world;
   if (!world) return 2;
   const answer = (await world.self())?.answer;
-  if (!answer?.ok) return given(`The service does not take the key (${answer?.status ?? answer?.why}): are test keys on there?`);
+  if (!answer?.ok) {
+    const { says, todo } = explainer(order)(answer ?? {});
+    return given(`${says} ${todo}`);
+  }
   const page = await world.page();
   if (page === null) return given('Name a page to buy: --page /articles/x');
   const tell = ({ passed, id, says }: Step): void => {

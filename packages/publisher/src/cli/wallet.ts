@@ -18,9 +18,7 @@ export interface Wallet {
 }
 
 /** What to do where viem is missing. */
-export const NEEDS_VIEM =
-  'selftest signs a payment and needs viem, which is not installed here. Run npm i -D viem first, or: ' +
-  'npx -p @content-settlement/publisher -p viem content-settlement selftest …';
+export const NEEDS_VIEM = 'selftest signs a payment and needs viem, which is not installed here. Run: npm install -D viem';
 
 const FIELDS = [
   { name: 'from', type: 'address' },

@@ -30,12 +30,12 @@ export const addressCheck: Check<Facts> = {
     return { site: site.host, isHttps, isElsewhere: connectTo !== undefined, front, plain, offered };
   },
   judge: (facts) => {
-    if (!facts.front.came) return [unreached(facts.site, facts.front.why)];
+    if (!facts.front.came) return [unreached(facts, facts.front.why)];
     return [...tlsFindings(facts), ...plainFindings(facts), ...offerFindings(facts)];
   },
 };
 
-function unreached(site: string, why: Exclude<Reply, { came: true }>['why']): Finding {
+function unreached({ site, isElsewhere }: Facts, why: Exclude<Reply, { came: true }>['why']): Finding {
   if (why === 'budget') return unknown('The site was not asked: this run has asked all it may.', 'Run it with fewer pages.');
   if (why === 'tls')
     return problem(
@@ -43,7 +43,10 @@ function unreached(site: string, why: Exclude<Reply, { came: true }>['why']): Fi
       'Renew the certificate, for this very name and with its chain.',
     );
   const how = why === 'timeout' ? 'does not answer within 10 s' : 'cannot be reached';
-  return problem(`${site} ${how}.`, 'See that the site runs and that this machine may connect to it.');
+  const todo = isElsewhere
+    ? 'See that a server runs at the address of --connect-to.'
+    : 'See that the site runs and that this machine may connect to it. For a server that is not public, name it: --connect-to http://127.0.0.1:8080';
+  return problem(`${site} ${how}.`, todo);
 }
 
 function tlsFindings({ site, isHttps, isElsewhere }: Facts): Finding[] {

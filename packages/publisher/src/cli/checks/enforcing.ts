@@ -32,7 +32,8 @@ export const enforcingCheck: Check<Facts> = {
       return [
         unknown('What the service hears of the gate could not be asked.', 'Settle the findings about service and key first.'),
       ];
-    if (rows.length === 0) return [unknown('The service knows no host of this site.', 'Prove a host.')];
+    if (rows.length === 0)
+      return [unknown('The service knows no host of this site.', 'Let the owner prove one: openHost, then checkHost.')];
     return rows.flatMap((row) => judgeRow(row, sawOffer && row.host === host));
   },
 };

@@ -1,5 +1,6 @@
 import type { Check, Finding } from '../finding.ts';
 import { ok, problem, unknown, warning } from '../finding.ts';
+import { refusalOf } from '../refusal.ts';
 import type { World } from '../world.ts';
 
 interface Facts {
@@ -26,7 +27,10 @@ export const keyCheck: Check<Facts> = {
     if (answer === null || answer.status === undefined || answer.status >= 500) {
       return [unknown('The key could not be tried: the service does not answer.', 'Run this again when it does.')];
     }
-    if (!answer.ok) return [refusal(kind, answer.status, answer.code)];
+    if (!answer.ok) {
+      const { says, todo } = refusalOf(kind, answer.status, answer.code);
+      return [problem(says, todo)];
+    }
     return [...kindFindings(kind), ...siteFindings(site)];
   },
 };
@@ -45,26 +49,7 @@ function siteFindings(site: Facts['site']): Finding[] {
   if (site === null || site.status === 'active') return [];
   const todo =
     site.status === 'pending'
-      ? 'Prove a host of the site: until then all its pages are free.'
+      ? 'Let the owner prove a host of the site (openHost, checkHost): until then all its pages are free.'
       : 'Ask the operator of the service.';
   return [problem(`The site of this key is ${site.status}.`, todo)];
-}
-
-function refusal(kind: 'live' | 'test', status: number, code: string | undefined): Finding {
-  if (status === 401) {
-    const also = kind === 'test' ? ', or test keys are off there (TEST_KEYS_ENABLED)' : '';
-    return problem(
-      `The service does not know this key: it was revoked, or belongs to another service${also}.`,
-      'Make a new key and set SVC_API_KEY.',
-    );
-  }
-  if (code === 'scope_missing')
-    return problem('The key lacks the scope tenant.read.', 'Make a key with tenant.read: a gate can do nothing without it.');
-  if (code === 'plan_gate')
-    return problem('The plan of this site does not include the API.', 'Change the plan to studio or above.');
-  if (code === 'site_suspended') return problem('The site of this key is suspended.', 'Ask the operator of the service.');
-  return problem(
-    `The service refuses the key: ${status}${code === undefined ? '' : ` ${code}`}.`,
-    'Make a new key and set SVC_API_KEY.',
-  );
 }

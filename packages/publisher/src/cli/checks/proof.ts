@@ -11,9 +11,9 @@ interface Facts {
 }
 
 const PUBLISH: Readonly<Record<string, string>> = {
-  'well-known': 'Serve its token at /.well-known/svc-challenge/<token> (the package does so), then have it checked.',
-  'meta-tag': 'Put its meta tag into the front page, then have it checked.',
-  'dns-txt': 'Publish its TXT record, then have it checked.',
+  'well-known': 'Serve its token at /.well-known/svc-challenge/<token> (the package does so), then have it checked (checkHost).',
+  'meta-tag': 'Put its meta tag into the front page, then have it checked (checkHost).',
+  'dns-txt': 'Publish its TXT record, then have it checked (checkHost).',
 };
 
 /** Does the host belong to the site of the key? */
@@ -34,14 +34,14 @@ export const proofCheck: Check<Facts> = {
       return [unknown(`Whose ${host} is could not be asked.`, 'Settle the findings about service and key first.')];
     if (siteHosts.includes(host)) return [ok(`${host} is proven.`)];
     if (challenge !== null) {
-      const todo = PUBLISH[challenge.method] ?? 'Publish its token, then have it checked.';
+      const todo = PUBLISH[challenge.method] ?? 'Publish its token, then have it checked (checkHost).';
       return [problem(`${host} is not proven yet; a challenge by ${challenge.method} is open.`, todo)];
     }
     const has = siteHosts.length === 0 ? 'none yet' : siteHosts.join(', ');
     return [
       problem(
         `${host} is no host of this key's site, which has ${has}.`,
-        'Name the public address with --site (and --connect-to for a server that is not public), or prove this host.',
+        'Name the public address with --site (and --connect-to for a server that is not public), or let the owner prove this host: openHost, then checkHost.',
       ),
     ];
   },
