@@ -150,7 +150,7 @@ const GUIDE_HOSTS = { home: 'home.sandbox.example', blog: 'blog.sandbox.example'
 async function siteOfGuide(): Promise<{ readonly tenantId: string; readonly owner: string }> {
   const admin = (...args: string[]) => runServiceAdmin(service, service.urls.appUrl, ...args);
   const site = ['--host', GUIDE_HOSTS.home, '--plan', 'studio', '--price', '0.01', '--prefix', '/articles/'];
-  const tenantId = String((await admin('tenant', 'create', ...site))['tenantId']);
+  const tenantId = String((await admin('site', 'add', ...site))['tenantId']);
   const { token } = await admin('owner', 'token', tenantId, '--user', 'you');
   return { tenantId, owner: String(token) };
 }
