@@ -134,17 +134,22 @@ function withError({ x402 }: Quote, error: string): { readonly header: string; r
   return { header: btoa(text), body: { ...x402.body, error } };
 }
 
+const STYLE =
+  ':root{color-scheme:light dark}body{max-width:38rem;margin:12vh auto;padding:0 1.5rem;font:1.0625rem/1.6 system-ui,sans-serif}' +
+  'h1{font-size:1.75rem;line-height:1.25}strong{font-size:1.25rem}small{opacity:.75}.why{border-left:.25rem solid #c33;padding-left:.75rem}';
+
 /** A small page for somebody in a browser who is taken for an agent. */
 function pageOf({ title, slug, price, payees }: Quote, error: string | undefined): string {
   const name = escaped(title ?? slug);
   const authors = payees
     .map(({ authorId, share }) => `<li>${escaped(authorId)} (${Math.round(share * 1_000) / 10} %)</li>`)
     .join('');
-  const reason = error === undefined ? '' : `<p><strong>${escaped(error)}</strong></p>`;
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="robots" content="noindex"><title>${name}</title>
-<h1>${name}</h1>${reason}<p>Agents read this page for ${escaped(dollars(price))}, paid to its authors:</p><ul>${authors}</ul>
-<p>Pay with any x402 client: the offer is in the header <code>PAYMENT-REQUIRED</code> of this answer, and in its body for
-<code>Accept: application/json</code>. If you are a person and see this, your browser says that it is an automated agent.</p></html>`;
+  const reason = error === undefined ? '' : `<p class="why">${escaped(error)}</p>`;
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
+<title>${name}</title><style>${STYLE}</style>
+<h1>${name}</h1>${reason}<p>Agents read this page for <strong>${escaped(dollars(price))}</strong>, paid to its authors:</p><ul>${authors}</ul>
+<p><small>Pay with any x402 client: the offer is in the header <code>PAYMENT-REQUIRED</code> of this answer, and in its body for
+<code>Accept: application/json</code>. If you are a person and see this, your browser says that it is an automated agent.</small></p></html>`;
 }
 
 function escaped(text: string): string {
