@@ -6,7 +6,7 @@ import { paymentResponseHeaders } from './paymentResponse.ts';
 import type { Answer, ErrorShape } from './route.ts';
 
 /** The status of every kind of error at this door. */
-const STATUS_BY_KIND = {
+export const STATUS_BY_KIND = {
   invalid: 400,
   unauthenticated: 401,
   payment: 402,

@@ -15,7 +15,7 @@ import { bytesFigure, figuresOf, LENGTHS, measurePair, pairsOf } from './records
 
 const DAY_MS = 86_400_000;
 
-/** Figures of reports and exports (reference: performance §2.5, §2.6). */
+/** Figures of reports and exports. */
 export const reportsBench: Bench = {
   id: 'reports',
   title: 'Reports and exports',

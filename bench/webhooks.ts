@@ -31,7 +31,7 @@ interface World {
   analyze(): Promise<void>;
 }
 
-/** Figures of webhook delivery (reference: performance §2.7). */
+/** Figures of webhook delivery. */
 export const webhooksBench: Bench = {
   id: 'webhooks',
   title: 'Webhook delivery',

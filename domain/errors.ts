@@ -67,6 +67,9 @@ const KIND_BY_CODE = {
 /** A machine code of the closed list. */
 export type ErrorCode = keyof typeof KIND_BY_CODE;
 
+/** Every code, in the order of its kind. */
+export const ERROR_CODES = Object.keys(KIND_BY_CODE) as readonly ErrorCode[];
+
 /** The five failure reasons counted in audit totals. */
 export const FAILURE_REASONS = [
   'insufficient_funds',

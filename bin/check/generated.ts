@@ -4,6 +4,7 @@ import { describeService } from '../../api/app.ts';
 import { creditsSchema } from '../../api/schemas/credits.ts';
 import { describeSchema } from '../../graphql/schema.ts';
 import { renderEnvExample } from '../config/env-example.ts';
+import { renderSpecification } from './specification.ts';
 import { ROOT } from './tool.ts';
 
 /** A committed file that is written from code; `render` gives the same text every time. */
@@ -17,6 +18,7 @@ const DOCUMENTS: readonly GeneratedDocument[] = [
   { path: 'schema.graphql', render: describeSchema },
   { path: '.env.example', render: renderEnvExample },
   { path: 'docs/credits-api.schema.json', render: () => `${JSON.stringify(creditsSchema(), null, 2)}\n` },
+  { path: 'docs/specification.md', render: renderSpecification },
   { path: 'openapi.json', render: () => `${JSON.stringify(describeService('/'), null, 2)}\n` },
 ];
 

@@ -1,4 +1,4 @@
--- Rollups: what reports add up instead of rows (DESIGN §5, safety 22, 23). A report over a window is whole days from *_day, whole
+-- Rollups: what reports add up instead of rows (safety 22, 23). A report over a window is whole days from *_day, whole
 -- hours from *_hour, and the ragged edges from the rows themselves. Whoever writes a row adds it here in the same database
 -- transaction, last, the tables in one order, keys in order. `lane` spreads a busy key over a few rows; readers add them up.
 -- Buckets are UTC. A correction counts -1 and a negative amount, so that sums are net.

@@ -1,4 +1,4 @@
--- Host verification: challenges, caps on checks, probes, lapses (specification, verify-host and Limits 7; decisions §3, §5, §6).
+-- Host verification: challenges, caps on checks, probes, lapses (decisions 3.10, 5.1, 5.3).
 -- Verified hosts themselves stand in tenant_host and host_claim (0001).
 
 -- One proof task of a tenant for a host. Open until `verified_at` of tenant_host is set; open again after a lapse.

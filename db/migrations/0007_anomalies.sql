@@ -1,4 +1,4 @@
--- Anomaly rules, alert e-mail, and what managing endpoints needs (specification, Events; decisions §4).
+-- Anomaly rules, alert e-mail, and what managing endpoints needs (decision 4.11).
 
 -- Deliveries keep their endpoint, so an endpoint is never dropped: a deleted one is no longer listed, counted or sent to.
 alter table webhook_endpoint add column deleted_at timestamptz(3);

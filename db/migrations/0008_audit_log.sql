@@ -1,4 +1,4 @@
--- What owners of sites changed, and how they sign in (decisions §4, Owners).
+-- What owners of sites changed, and how they sign in (decision 4.13).
 
 -- One row a change, written in the database transaction of the change itself. Nobody may change or remove a row: the service may
 -- only read and add, and the database alone says when. Secrets never stand here.

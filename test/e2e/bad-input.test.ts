@@ -9,7 +9,7 @@ import { balancesOf } from '../support/shop.ts';
 import type { TestQuote, VerifyAnswer } from '../support/verify.ts';
 import { base64Of, moneyVerdicts, payloadFor, postVerify, quoteOf, verify } from '../support/verify.ts';
 
-/** Rows 8 to 18 of reference/x402.md §8.2, as the decisions amend them. A site and a payer of its own for each case. */
+/** Payments that are wrong, one way each. A site and a payer of its own for each case. */
 let service: TestService;
 let payer: PrivateKeyAccount;
 let site: TestSite;

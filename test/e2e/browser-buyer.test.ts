@@ -1,4 +1,4 @@
-/** The stock clients in a web page of another origin: the browser asks first, and shows them only what it may (x402 test 31). */
+/** The stock clients in a web page of another origin: the browser asks first, and shows them only what it may. */
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';

@@ -1,4 +1,4 @@
-/** Fifty payments at once of which four cannot be paid: each gets its own answer, and nobody else's (x402 test 24). */
+/** Fifty payments at once of which four cannot be paid: each gets its own answer, and nobody else's. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ParsedPayment } from '../../domain/payload.ts';
 import type { Terms } from '../../domain/terms.ts';

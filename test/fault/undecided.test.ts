@@ -1,4 +1,4 @@
-/** What a buyer is told, and what is done with what he signs next, while nobody knows how his payment ended (x402 tests 19, 20, 23). */
+/** What a buyer is told, and what is done with what he signs next, while nobody knows how his payment ended. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listBalances, listUsedNonces } from '../../chain/states.ts';
 import type { ParsedPayment } from '../../domain/payload.ts';

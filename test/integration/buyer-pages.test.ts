@@ -1,4 +1,4 @@
-/** What a browser lets a web page of another origin do with the endpoints of buyers, and with no other (x402 test 31). */
+/** What a browser lets a web page of another origin do with the endpoints of buyers, and with no other. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBuyerAccount } from '../../services/tenants.ts';
 import type { TestAnswer } from '../support/api.ts';
