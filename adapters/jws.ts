@@ -87,14 +87,16 @@ export class Keyring implements LicenceSigner {
       if (!this.#private.has(kid) || activeFromMs > now) continue;
       if (!best || activeFromMs > best.activeFromMs) best = { kid, activeFromMs };
     }
-    if (!best) throw new ServiceError('signing_key_unavailable', 'no key can sign licences now', { retryAfterSeconds: 30 });
+    if (!best) throw new ServiceError('signing_key_unavailable', 'no key can sign licences right now', { retryAfterSeconds: 30 });
     return { kid: best.kid };
   }
 
   async sign(kid: string, claims: object): Promise<string> {
     const key = this.#private.get(kid);
     if (!key || !this.#public.has(kid)) {
-      throw new ServiceError('signing_key_unavailable', 'the key of this licence is not at hand', { retryAfterSeconds: 30 });
+      throw new ServiceError('signing_key_unavailable', 'this licence’s signing key is not available right now', {
+        retryAfterSeconds: 30,
+      });
     }
     const payload = new TextEncoder().encode(JSON.stringify(claims));
     this.onSign?.();

@@ -111,7 +111,9 @@ class KeyBook {
     if (!isFresh || !this.#keys?.byId.has(kid)) await this.#refresh(nowMs);
     const keys = this.#keys;
     if (keys === null || nowMs - keys.readAtMs >= STALE_MS) {
-      throw new ServiceError('identity_unavailable', 'the identity provider cannot be reached now', { retryAfterSeconds: 30 });
+      throw new ServiceError('identity_unavailable', 'the identity provider cannot be reached right now', {
+        retryAfterSeconds: 30,
+      });
     }
     return keys;
   }

@@ -28,7 +28,7 @@ export async function readBody(
   if (type === 'optional') return bytes.length === 0 ? undefined : parseJson(bytes);
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(bytes.toString('utf8'))) {
-    if (fields.has(name)) throw new ServiceError('malformed_body', 'the body names a field twice');
+    if (fields.has(name)) throw new ServiceError('malformed_body', 'the body repeats a field');
     fields.set(name, value);
   }
   return fields;
@@ -68,7 +68,7 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
         reject(tooLarge());
       } else chunks.push(chunk);
     };
-    const onCut = (): void => reject(new ServiceError('malformed_body', 'the body ended early'));
+    const onCut = (): void => reject(new ServiceError('malformed_body', 'the body ended before it was complete'));
     request.on('data', onData);
     request.once('error', onCut);
     request.once('close', onCut);

@@ -28,7 +28,7 @@ const RETRY_AFTER_SECONDS = 5;
 export function asServiceError(error: unknown): ServiceError {
   if (isServiceError(error)) return error;
   if (isTooSlow(error)) {
-    return new ServiceError('overloaded', 'this takes too long now; ask again later, a report for a shorter window');
+    return new ServiceError('overloaded', 'this took too long; try again later, or ask for a shorter window');
   }
   return outageOf(error) ?? new ServiceError('internal', 'something went wrong on our side');
 }

@@ -30,7 +30,7 @@ export function rateDoor(door: Handler, deps: RatedDoor): Handler {
     if (token === null) return door(request, response);
     const letIn = async (): Promise<void> => {
       await door(request, response);
-      if (response.statusCode === 401) throw new ServiceError('unknown_credential', 'the door let nobody in');
+      if (response.statusCode === 401) throw new ServiceError('unknown_credential', 'no credential was accepted');
     };
     try {
       const call = { token, address: deps.addressOf(request), cost: COSTS.heavy, isWhole: true } as const;

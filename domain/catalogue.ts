@@ -68,14 +68,14 @@ export function* priceScopeSteps(
   for (const place of places) {
     const { authors, path, slug } = pages[place] as CataloguePage;
     if (authors === null)
-      throw new ServiceError('conflict', `no author of ${path} can be paid, so that no scope with it is sold`);
+      throw new ServiceError('conflict', `no author of ${path} can be paid, so no scope that contains it can be sold`);
     for (const leg of pageLegs(pageMicro, authors)) {
       const known = byWallet.get(leg.toAddress);
       if (leg.amountMicro > 0n && (known?.amountMicro ?? 0n) === 0n) paid++;
       byWallet.set(leg.toAddress, mergeLeg(known, leg));
     }
     if (paid > MAX_LEGS) {
-      throw new ServiceError('conflict', `the scope has more than ${MAX_LEGS} authors to pay; one payment pays no more`);
+      throw new ServiceError('conflict', `the scope has more than ${MAX_LEGS} authors to pay; one payment cannot pay more`);
     }
     covered.push({ path, slug, micro: pageMicro });
     yield;

@@ -17,6 +17,6 @@ const FORM = /^([^\s@<>,;:"()[\]\\]+)@([a-z0-9-]+(?:\.[a-z0-9-]+)+)$/;
 export function readEmail(text: string): EmailAddress {
   const address = text.trim().toLowerCase();
   const [, local = '', host = ''] = FORM.exec(address.length > MAX_CHARS || hasControlCharacter(address) ? '' : address) ?? [];
-  if (host === '') throw new ServiceError('invalid_parameter', 'this is not one e-mail address', { parameter: 'email' });
+  if (host === '') throw new ServiceError('invalid_parameter', 'this is not an e-mail address', { parameter: 'email' });
   return { address, mailbox: `${local.split('+')[0]}@${host}` };
 }

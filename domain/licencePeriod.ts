@@ -32,13 +32,13 @@ export interface PeriodFactor {
  */
 export function parsePeriod(periodDays: number, startsAtMs: number | null, nowMs: number): Period {
   if (!Number.isFinite(periodDays) || periodDays > MAX_PERIOD_DAYS || periodDays < MIN_PERIOD_DAYS) {
-    throw new ServiceError('invalid_parameter', `periodDays is a number of days from 1/24 (an hour) to ${MAX_PERIOD_DAYS}`, {
+    throw new ServiceError('invalid_parameter', `periodDays must be a number of days from 1/24 (an hour) to ${MAX_PERIOD_DAYS}`, {
       parameter: 'periodDays',
     });
   }
   const isSoon = startsAtMs === null || (startsAtMs >= nowMs - START_SKEW_MS && startsAtMs <= nowMs + MAX_PERIOD_DAYS * DAY_MS);
   if (!isSoon) {
-    throw new ServiceError('invalid_parameter', `startsAt is from now to ${MAX_PERIOD_DAYS} days ahead`, {
+    throw new ServiceError('invalid_parameter', `startsAt must be between now and ${MAX_PERIOD_DAYS} days ahead`, {
       parameter: 'startsAt',
     });
   }
@@ -50,7 +50,7 @@ export function parsePeriod(periodDays: number, startsAtMs: number | null, nowMs
 export function parseTerms(terms: readonly string[]): readonly LicenceTerm[] {
   const known = TERMS.filter((term) => terms.includes(term));
   if (known.length === 0 || known.length !== terms.length) {
-    throw new ServiceError('invalid_parameter', `terms is a list of different words out of ${TERMS.join(', ')}`, {
+    throw new ServiceError('invalid_parameter', `terms must be a list of distinct words from ${TERMS.join(', ')}`, {
       parameter: 'terms',
     });
   }
@@ -79,7 +79,7 @@ export function validatePeriodFactors(table: readonly PeriodFactor[]): void {
     const decimal = parseDecimal(factor);
     const isStep =
       Number.isFinite(upToDays) && upToDays > before && decimal !== null && decimal.digits > 0n && decimal.scale <= 4;
-    if (!isStep) throw new ServiceError('invalid_parameter', 'period factors ascend by days and are positive decimals');
+    if (!isStep) throw new ServiceError('invalid_parameter', 'period factors must ascend by days and be positive decimals');
     before = upToDays;
   }
 }

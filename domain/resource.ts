@@ -78,7 +78,7 @@ function pageOfSlug(site: Site, slug: string): Page {
   const path = `${normalisePrefix(prefix)}${slug}`;
   const resource = parseResource(buildResource(host, path).url);
   if (!resource || slug.length > MAX_SLUG_CHARS || slugOf(site.articlePrefixes, resource.path) !== slug) {
-    throw new ServiceError('invalid_parameter', 'slug is not the slug of an article', { parameter: 'slug' });
+    throw new ServiceError('invalid_parameter', 'slug is not an article’s slug', { parameter: 'slug' });
   }
   return { resource, slug };
 }

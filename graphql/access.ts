@@ -17,7 +17,7 @@ export function requireReader({ key, owner, deps }: Caller, scope: Scope): true 
 
 /** Lets an owner in. Throws scope_missing for a key: nothing of what an owner may do is in a key's scopes. */
 export function requireOwner({ owner }: Pick<GraphqlContext, 'owner'>): true {
-  if (!owner) throw new ServiceError('scope_missing', 'this takes an owner’s token; a key only reads');
+  if (!owner) throw new ServiceError('scope_missing', 'this needs an owner’s token; a key can only read');
   return true;
 }
 

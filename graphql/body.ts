@@ -38,7 +38,7 @@ interface Operation {
 export function operationOf(body: Uint8Array): Operation {
   const operation = jsonOf(body);
   if (operation === null || typeof operation !== 'object' || Array.isArray(operation)) {
-    throw new ServiceError('malformed_body', 'the body must be one JSON object; batches are not taken');
+    throw new ServiceError('malformed_body', 'the body must be one JSON object; batches are not accepted');
   }
   const { query, variables } = operation as { query?: unknown; variables?: unknown };
   if (typeof query !== 'string') {

@@ -149,13 +149,15 @@ export async function mintKey(
 ): Promise<MintedKey> {
   const prefix = request.prefix ?? 'svc_live_';
   const token = request.value ?? generateToken(prefix);
-  if (!isWellFormedToken(token, prefix)) throw new ServiceError('invalid_parameter', 'value is not a well-formed key');
+  if (!isWellFormedToken(token, prefix)) throw new ServiceError('invalid_parameter', 'the value is not a well-formed key');
   if (request.name === '' || request.name.length > 100 || hasControlCharacter(request.name)) {
-    throw new ServiceError('invalid_parameter', 'a key has a name of 1 to 100 characters', { parameter: 'name' });
+    throw new ServiceError('invalid_parameter', 'name must be 1 to 100 characters', { parameter: 'name' });
   }
   const scopes = SCOPES.filter((scope) => request.scopes.includes(scope));
   if (scopes.length === 0 || scopes.length !== new Set(request.scopes).size) {
-    throw new ServiceError('invalid_parameter', 'a key has at least one scope, all of them known', { parameter: 'scopes' });
+    throw new ServiceError('invalid_parameter', 'scopes must name at least one scope, and only known ones', {
+      parameter: 'scopes',
+    });
   }
   const keyId = randomUUID();
   const { tenantId, name, expiresAtMs } = request;

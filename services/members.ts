@@ -58,7 +58,7 @@ export async function inviteMember(
   const { tenantId, authorId } = request;
   const email = readEmail(request.email).address;
   if (authorId === '' || authorId.length > 200 || hasControlCharacter(authorId)) {
-    throw new ServiceError('invalid_parameter', 'an author has an id of 1 to 200 characters', { parameter: 'authorId' });
+    throw new ServiceError('invalid_parameter', 'authorId must be 1 to 200 characters', { parameter: 'authorId' });
   }
   const inviteId = randomUUID();
   const token = inviteToken(deps.pepper.current, inviteId);
@@ -71,7 +71,7 @@ export async function inviteMember(
     if (code === '23503') throw new ServiceError('not_found', 'there is no such site');
     throw error;
   });
-  if (!saved) throw new ServiceError('conflict', 'this author has accepted already');
+  if (!saved) throw new ServiceError('conflict', 'this author has already accepted');
   return { inviteToken: token, expiresAtMs };
 }
 
@@ -103,7 +103,7 @@ export async function acceptInvitation(
       return found;
     }),
   );
-  if (!member) throw new ServiceError('not_found', 'this invitation is not open');
+  if (!member) throw new ServiceError('not_found', 'this invitation was used, revoked, or has expired');
   return member;
 }
 

@@ -104,7 +104,7 @@ async function writeGroups(database: Database, groups: readonly ObservationGroup
 function refusalOf(error: unknown): unknown {
   const { code } = error as { code?: unknown };
   const isData = typeof code === 'string' && code.startsWith('22');
-  return isData ? new ServiceError('invalid_parameter', 'a report holds text that cannot be stored') : error;
+  return isData ? new ServiceError('invalid_parameter', 'a report contains text that cannot be stored') : error;
 }
 
 /** Says which report of a list it was that an error is about. */

@@ -134,7 +134,7 @@ export function issueQuoteText(deps: QuoteDeps, ready: PreparedQuote): string {
 export function offerable(deps: Pick<QuoteDeps, 'isAway' | 'snapshots'>, ready: PreparedQuote): PreparedQuote {
   const payable = ready.destinations.filter((destination) => !deps.snapshots.isBlocked(destination));
   if (payable.length === 0) {
-    throw new ServiceError('payee_blocked', 'an author of this page cannot be paid at present', { retryAfterSeconds: 300 });
+    throw new ServiceError('payee_blocked', 'an author of this page cannot be paid right now', { retryAfterSeconds: 300 });
   }
   const open = reachable(deps, payable);
   if (open.length === ready.destinations.length) return ready;
@@ -197,7 +197,7 @@ export function prepareQuote(
 function requireCredits(known: KnownCredits | undefined, key: CreditsNeeded['key']): Exclude<KnownCredits, 'failed'> {
   if (known === undefined) throw new CreditsNeeded(key);
   if (known !== 'failed') return known;
-  throw new ServiceError('credits_unavailable', 'the authors of this page are not known at present', { retryAfterSeconds: 30 });
+  throw new ServiceError('credits_unavailable', 'the authors of this page are not known right now', { retryAfterSeconds: 30 });
 }
 
 /** Where these authors are paid on some networks. */

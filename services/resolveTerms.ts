@@ -51,7 +51,7 @@ export function requireOwnedPage(request: Pick<TermsRequest, 'tenant' | 'quote' 
   const { tenant, quote } = request;
   const named = request.resource ?? quote.resource;
   if (named === undefined)
-    throw new ServiceError('invalid_parameter', 'a bare price needs a resource', { parameter: 'resource' });
+    throw new ServiceError('invalid_parameter', 'a price without a quote needs a resource', { parameter: 'resource' });
   const resource = requireResource(named);
   requireOwned(tenant.hosts, resource.host);
   if (quote.resource !== undefined) requireOwned(tenant.hosts, requireResource(quote.resource).host);

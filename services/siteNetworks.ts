@@ -21,7 +21,7 @@ export function siteNetworks({ networks }: Pick<NetworkDeps, 'networks'>, { netw
   if (chosen === null) return [networks.first];
   const taken = networks.list.filter(({ id }) => chosen.includes(id));
   if (taken.length > 0) return taken;
-  throw new ServiceError('chain_unavailable', 'no network of this site is open at present', { retryAfterSeconds: 60 });
+  throw new ServiceError('chain_unavailable', 'none of this site’s networks is available right now', { retryAfterSeconds: 60 });
 }
 
 /** True when a payment on this network may be taken for a site now, whatever its quote offered. */

@@ -55,7 +55,7 @@ export async function createTenant(deps: TenantDeps, input: TenantInput): Promis
   const tenantId = input.tenantId ?? randomUUID();
   const hosts = [...new Set(input.hosts.map(requireHost))];
   if (hosts.length === 0) {
-    throw new ServiceError('invalid_parameter', 'a site has at least one host name', { parameter: 'host' });
+    throw new ServiceError('invalid_parameter', 'a site needs at least one host name', { parameter: 'host' });
   }
   const pricing = completePricing(input.pricing);
   requirePricing(deps, pricing, input.pricing);

@@ -29,7 +29,8 @@ export const challengeRoute: PublicRoute = {
   },
   handle: async ({ deps, query }) => {
     const given = address.safeParse(query.get('address'));
-    if (!given.success) throw new ServiceError('invalid_parameter', 'address is 0x and 40 hex digits', { parameter: 'address' });
+    if (!given.success)
+      throw new ServiceError('invalid_parameter', 'address must be 0x and 40 hex digits', { parameter: 'address' });
     const { chainId, ...challenge } = openChallenge(deps, given.data.toLowerCase() as Address);
     const body = { ...challenge, version: '1', chainId: `eip155:${chainId}` };
     return { status: 200, headers: { 'cache-control': 'no-store' }, body };

@@ -40,7 +40,7 @@ export interface Verdict {
 }
 
 /** What a caller is told when an author cannot be paid. */
-export const SENTENCE_BLOCKED = 'an author of this page cannot receive payments at present';
+export const SENTENCE_BLOCKED = 'an author of this page cannot receive payments right now';
 /** What a caller is told for a reason that only the chain could name. */
 export const SENTENCES: Readonly<Record<FailureReason, string>> = {
   insufficient_funds: 'the payer does not hold enough of the asset',

@@ -75,7 +75,7 @@ ownerMutation('replayEvents', {
 function cursorOf(text: string): { createdAtMs: number; eventId: string } {
   const [, at, eventId] = /^(\d{1,15}):([\w-]+)$/.exec(text) ?? [];
   if (at !== undefined && eventId !== undefined) return { createdAtMs: Number(at), eventId };
-  throw new ServiceError('invalid_parameter', 'after: is no `next` of this mutation', { parameter: 'after' });
+  throw new ServiceError('invalid_parameter', 'after: not a `next` value of this mutation', { parameter: 'after' });
 }
 
 const RecoverDeliveriesPayload = builder

@@ -107,7 +107,7 @@ class Host implements QueryThread {
     const untilMs = this.#penalties.get(siteOf(call));
     if (untilMs === undefined) return;
     const retryAfterSeconds = Math.ceil((untilMs - nowMs) / 1_000);
-    throw new ServiceError('throttled', 'a query of yours took more than there is for one; wait a moment', { retryAfterSeconds });
+    throw new ServiceError('throttled', 'one of your queries exceeded its limits; wait a moment', { retryAfterSeconds });
   }
 
   async #send(call: Call): Promise<Answer | Ended> {
@@ -185,5 +185,5 @@ class Host implements QueryThread {
 }
 
 function unavailable(): ServiceError {
-  return new ServiceError('overloaded', 'questions cannot be answered at the moment; ask again', { retryAfterSeconds: 2 });
+  return new ServiceError('overloaded', 'queries cannot be answered right now; try again', { retryAfterSeconds: 2 });
 }

@@ -37,7 +37,7 @@ export async function authenticateAccount(
     throw new ServiceError('missing_credential', 'a buyer account is needed: Authorization: Bearer <token>, or SIGN-IN-WITH-X');
   }
   const signed = readSignInHeader(signInWithX);
-  if (!signed) throw new ServiceError('unknown_credential', 'SIGN-IN-WITH-X cannot be read');
+  if (!signed) throw new ServiceError('unknown_credential', 'SIGN-IN-WITH-X is not readable');
   return { accountId: await signIn(deps, { ...signed, from }) };
 }
 

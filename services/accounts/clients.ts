@@ -49,9 +49,9 @@ export async function revokeBuyerKey(deps: CredentialDeps, token: string): Promi
 }
 
 function requirePublicKeys({ keys }: ClientKeys): void {
-  if (!Array.isArray(keys)) throw new ServiceError('invalid_parameter', 'jwks is a JWK Set', { parameter: 'jwks' });
+  if (!Array.isArray(keys)) throw new ServiceError('invalid_parameter', 'jwks must be a JWK Set', { parameter: 'jwks' });
   const isPublic = keys.every((key) => ['OKP', 'EC', 'RSA'].includes(String(key['kty'])) && key['d'] === undefined);
   if (keys.length === 0 || keys.length > 10 || !isPublic) {
-    throw new ServiceError('invalid_parameter', 'jwks holds 1 to 10 public keys', { parameter: 'jwks' });
+    throw new ServiceError('invalid_parameter', 'jwks must hold 1 to 10 public keys', { parameter: 'jwks' });
   }
 }

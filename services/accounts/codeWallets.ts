@@ -75,5 +75,5 @@ export function openCodeWallets(
 }
 
 function full(retryAfterSeconds: number): ServiceError {
-  return new ServiceError('overloaded', 'too many wallets of code sign in at this moment; try again', { retryAfterSeconds });
+  return new ServiceError('overloaded', 'too many contract wallets are signing in right now; try again', { retryAfterSeconds });
 }

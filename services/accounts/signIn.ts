@@ -61,7 +61,8 @@ export async function signIn(deps: BuyerDeps, { message, signature, from }: Sign
   const expected = { domain: new URL(deps.baseUrl).host, uri: deps.baseUrl, chainIds: [deps.networks.first.chainId], nowMs };
   const refusal = fields ? refuseSignIn(fields, expected) : 'the message is not one of our challenges';
   if (!fields || refusal !== null) throw new ServiceError('unknown_credential', refusal ?? 'the message cannot be read');
-  if (!/^0x(?:[0-9a-fA-F]{2}){1,4000}$/.test(signature)) throw new ServiceError('unknown_credential', 'the signature is not one');
+  if (!/^0x(?:[0-9a-fA-F]{2}){1,4000}$/.test(signature))
+    throw new ServiceError('unknown_credential', 'the signature is malformed');
   const address = signerOf(fields);
   const nonce = nonceOf(deps.pepper, fields.nonce, address, nowMs);
   if (!nonce) throw spent();
@@ -69,7 +70,7 @@ export async function signIn(deps: BuyerDeps, { message, signature, from }: Sign
   if (!isSignedByKey(signed)) {
     if (!(await atDatabase(() => nonce.isGood(deps.database)))) throw spent();
     if (!(await deps.codeWallets.confirms(from, signed))) {
-      throw new ServiceError('unknown_credential', 'the signature is not the wallet’s');
+      throw new ServiceError('unknown_credential', 'the signature was not made by this wallet');
     }
   }
   return atDatabase(async () => {

@@ -41,7 +41,7 @@ export async function setAlertAddress(deps: AddressDeps, tenantId: string, email
   const counted = { tenantId, kind: 'confirm', mailboxHashes: mailboxHashes(deps.pepper, tenantId, read.mailbox) } as const;
   const sent = await countMails(deps.database, counted);
   if (sent.ofSite >= MAX_CODES_A_DAY) {
-    throw new ServiceError('throttled', `a site sends ${MAX_CODES_A_DAY} codes a day; use the last one, or try again later`, {
+    throw new ServiceError('throttled', `a site can send ${MAX_CODES_A_DAY} codes a day; use the last one, or try again later`, {
       retryAfterSeconds: 3_600,
     });
   }
@@ -66,7 +66,7 @@ export async function confirmAlertAddress(deps: AddressDeps, tenantId: string, c
   const address = await findAlertAddress(deps.database, tenantId);
   if (address === null) throw new ServiceError('not_found', 'this site has no address for alerts');
   if (!isCodeOf(deps, tenantId, address.email, code)) {
-    throw new ServiceError('invalid_parameter', 'this is not a code of this address, or it has ended', { parameter: 'code' });
+    throw new ServiceError('invalid_parameter', 'this code is not one of this address, or it has expired', { parameter: 'code' });
   }
   await confirmAlertAddressRow(deps.database, tenantId, address.email);
   return address.email;

@@ -124,7 +124,7 @@ export class CreditsNeeded extends ServiceError {
   readonly key: CreditsKey;
 
   constructor(key: CreditsKey, retryAfterSeconds = 30) {
-    super('credits_unavailable', 'the authors of this page are not known at present', { retryAfterSeconds });
+    super('credits_unavailable', 'the authors of this page are not known right now', { retryAfterSeconds });
     this.key = key;
   }
 }

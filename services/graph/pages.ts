@@ -168,5 +168,5 @@ export function cursorTimeMs(cursor: string, orderBy: string): number {
 }
 
 function badCursor(): ServiceError {
-  return new ServiceError('invalid_parameter', 'after: is no cursor of this list in this order', { parameter: 'after' });
+  return new ServiceError('invalid_parameter', 'after: not a cursor of this list in this order', { parameter: 'after' });
 }

@@ -60,7 +60,7 @@ export async function openHost(
   );
   await deps.hosts.workflows.opened({ tenantId, host });
   const challenge = await atDatabase(() => findChallenge(deps.database, tenantId, host));
-  if (!challenge) throw new ServiceError('internal', 'a challenge that was opened is gone');
+  if (!challenge) throw new ServiceError('internal', 'a challenge disappeared after it was opened');
   if (challenge.state === 'verified') {
     return { kind: 'host_already_added', routingVerified: challenge.routingVerifiedAtMs !== null };
   }
@@ -96,7 +96,7 @@ export async function checkHostNow(
   const admission = await atDatabase(() => admitCheck(deps.database, counted, caps));
   if (!admission.ok) {
     const retryAfterSeconds = Math.max(1, Math.ceil(admission.waitMs / 1_000));
-    throw new ServiceError('throttled', 'this host was checked too often; nothing set up is lost', { retryAfterSeconds });
+    throw new ServiceError('throttled', 'this host was checked too often; nothing is lost', { retryAfterSeconds });
   }
   const outcome = await checkOrRefund(deps, { tenantId, host }, nowMs);
   const isUnheard = methodInForce(challenge, nowMs) === 'dns-txt' && !outcome.verified && outcome.reason === 'timeout';

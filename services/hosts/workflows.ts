@@ -40,7 +40,7 @@ function updateOnce<T>(client: Client, taskQueue: string, name: string, { tenant
 }
 
 function away(cause: unknown): ServiceError {
-  const error = new ServiceError('workflows_unavailable', 'the host cannot be checked now; nothing set up is lost', {
+  const error = new ServiceError('workflows_unavailable', 'the host cannot be checked right now; nothing is lost', {
     retryAfterSeconds: 5,
   });
   error.cause = cause;

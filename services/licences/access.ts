@@ -45,8 +45,8 @@ export async function openAccess(deps: BuyerDeps, request: AccessRequest): Promi
   const licence = await findHeld(deps, request);
   if (patterns) requireWithin(licence, patterns);
   const nowMs = deps.clock();
-  if (nowMs < licence.periodFrom.getTime()) throw new ServiceError('outside_period', 'the period of this licence has not begun');
-  if (nowMs >= licence.periodUntil.getTime()) throw new ServiceError('outside_period', 'the period of this licence is over');
+  if (nowMs < licence.periodFrom.getTime()) throw new ServiceError('outside_period', 'this licence’s period has not begun');
+  if (nowMs >= licence.periodUntil.getTime()) throw new ServiceError('outside_period', 'this licence has expired');
   const { accountId: caller } = request;
   const { tenantId } = licence;
   const paths =
@@ -88,7 +88,7 @@ async function findHeld(deps: BuyerDeps, { accountId, jti, host, requestHost }: 
 function readPaths(paths: readonly string[] | undefined) {
   if (paths === undefined) return null;
   if (paths.length === 0 || paths.length > MAX_PATTERNS) {
-    throw new ServiceError('invalid_parameter', `paths is 1 to ${MAX_PATTERNS} paths or patterns`, { parameter: 'paths' });
+    throw new ServiceError('invalid_parameter', `paths must be 1 to ${MAX_PATTERNS} paths or patterns`, { parameter: 'paths' });
   }
   return paths.map((path, index) => {
     const anchored = isExactPath(path) && !path.endsWith('$') ? `${path}$` : path;
@@ -100,7 +100,7 @@ function readPaths(paths: readonly string[] | undefined) {
 function requireWithin(licence: LicenceRecord, patterns: NonNullable<ReturnType<typeof readPaths>>): void {
   const bought = licence.patterns.map((pattern) => compilePattern(pattern));
   const wide = patterns.find(({ pattern }) => !bought.some((outer) => isWithin(pattern, outer)));
-  if (wide) throw new ServiceError('conflict', `${wide.given} reaches outside this licence`);
+  if (wide) throw new ServiceError('conflict', `${wide.given} is wider than this licence`);
 }
 
 /** The pages of the licence that the patterns name; each must name one at least. */
@@ -111,7 +111,7 @@ function* narrowSteps(
   const sorted = [...licence.paths].sort((a, b) => (a < b ? -1 : 1));
   const compiled = patterns.map(({ pattern }) => pattern);
   const { places, idle } = yield* coverSteps(sorted, compiled, sorted.length);
-  if (idle !== null) throw new ServiceError('conflict', `${patterns[idle]?.given} is outside the pages of this licence`);
+  if (idle !== null) throw new ServiceError('conflict', `${patterns[idle]?.given} is not covered by this licence`);
   const named = new Set(places.map((place) => sorted[place]));
   return licence.paths.filter((path) => named.has(path));
 }

@@ -85,7 +85,7 @@ async function makeOffering(database: Database, tenant: TenantSnapshot, mostWeig
     if (now.version !== version) continue;
     return { version: tenant.version, offering: { ...rules, ...catalogue }, weight: Math.max(1, making.weight) };
   }
-  throw new ServiceError('overloaded', 'the catalogue of this site changes at this moment; ask again', { retryAfterSeconds: 2 });
+  throw new ServiceError('overloaded', 'this site’s catalogue is changing right now; try again', { retryAfterSeconds: 2 });
 }
 
 /** A catalogue while it is made. Credits of the same text are kept once. */

@@ -67,7 +67,7 @@ export async function openOffer(deps: BuyerDeps, accountId: string, request: Und
     return keepOffer(deps.database, offer, at, CAPS);
   });
   if (!kept) {
-    throw new ServiceError('throttled', `an account has at most ${CAPS.ofAccount} open offers`, { retryAfterSeconds: 60 });
+    throw new ServiceError('throttled', `an account can have at most ${CAPS.ofAccount} open offers`, { retryAfterSeconds: 60 });
   }
   return kept;
 }

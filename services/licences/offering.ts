@@ -47,7 +47,7 @@ export async function importPages(
     throw new ServiceError('invalid_parameter', `pages: at most ${MAX_IMPORT} at once`);
   const rows = request.pages.map((page, index) => importedRow(page, `pages.${index}`, forbidden));
   if (new Set(rows.map(({ slug }) => slug)).size !== rows.length) {
-    throw new ServiceError('invalid_parameter', 'pages: a slug is named twice', { parameter: 'pages' });
+    throw new ServiceError('invalid_parameter', 'pages: a slug is given twice', { parameter: 'pages' });
   }
   try {
     const found = await atDatabase(() => writeImportedPages(deps.database, request.tenantId, rows, limitOf(deps)));
@@ -62,7 +62,7 @@ export async function importPages(
 function limitOf({ sitePages = SITE_PAGES }: ImportLimits): (count: number) => void {
   return (count) => {
     if (count <= sitePages) return;
-    throw new ServiceError('conflict', `a site has at most ${sitePages} imported pages; with these it would have ${count}`);
+    throw new ServiceError('conflict', `a site has at most ${sitePages} imported pages; this import would make it ${count}`);
   };
 }
 

@@ -59,7 +59,7 @@ async function priceNow(deps: BuyerDeps, request: UnderstoodRequest): Promise<Sc
     deps,
     destinations.filter((destination) => !deps.snapshots.isBlocked(destination)),
   );
-  if (!first) throw new ServiceError('conflict', 'an author of these pages cannot be paid at present');
+  if (!first) throw new ServiceError('conflict', 'an author of these pages cannot be paid right now');
   const { words, ...destination } = first;
   return { ...priced, ...destination, legWords: words.length > 1 ? words : null };
 }

@@ -50,7 +50,7 @@ export function openScopes({ atOnce, pagesInMemory }: ScopeLimits): Scopes {
     mostWaitingInAll: WAITING_IN_ALL,
     waitMs: WAIT_MS,
     refusal: () =>
-      new ServiceError('overloaded', 'too many scopes are priced at this moment; ask again', { retryAfterSeconds: 2 }),
+      new ServiceError('overloaded', 'too many scopes are being priced right now; try again', { retryAfterSeconds: 2 }),
   });
   return {
     catalogues: openCatalogues(pagesInMemory),

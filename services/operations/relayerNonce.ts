@@ -80,7 +80,7 @@ async function lookAt(
   if (!stored) throw new ServiceError('not_found', 'there is no such relayer key');
   const { rpc } = chainOf(deps, network);
   const [mined, again] = [await countOf(rpc, stored), await countOf(rpc, stored)];
-  if (mined !== again) throw new ServiceError('conflict', 'the node counts differently from one call to the next; run it again');
+  if (mined !== again) throw new ServiceError('conflict', 'the node’s nonce changed between two calls; run the command again');
   const held = await listHeldFrom(deps.database, stored, mined);
   const freeNonce = firstFreeNonce(mined, new Set(held.map(({ nonce }) => nonce)));
   const stranded = held.filter(({ nonce }) => nonce >= freeNonce).map(({ batchId }) => batchId);

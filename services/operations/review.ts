@@ -37,7 +37,7 @@ export async function closeReview(
   { actor, paymentId, reason }: { readonly actor: Actor; readonly paymentId: string; readonly reason: string },
 ): Promise<ReviewClosed> {
   if (reason.trim() === '' || reason.length > MOST_REASON_CHARS || hasControlCharacter(reason)) {
-    throw new ServiceError('invalid_parameter', `a reason has 1 to ${MOST_REASON_CHARS} characters`, { parameter: 'reason' });
+    throw new ServiceError('invalid_parameter', `a reason must be 1 to ${MOST_REASON_CHARS} characters`, { parameter: 'reason' });
   }
   const before = await requirePayment(deps, paymentId);
   if (before.facts.state !== 'review')
@@ -56,7 +56,7 @@ export async function closeReview(
       look: (sql) => findReview(sql, payment),
       make: async (database) => {
         if (await closeReviewRow(database, payment, reason)) return;
-        throw new ServiceError('conflict', 'the review is closed already, or the payment was decided meanwhile');
+        throw new ServiceError('conflict', 'the review is already closed, or the payment has been decided in the meantime');
       },
     },
   );
@@ -83,7 +83,7 @@ async function sightOf(deps: SettlementDeps, payment: Payment): Promise<Sight> {
   const { network, rpc } = chainOf(deps, payment.network);
   const ask = { payer: payment.payer, nonce: payment.nonce, hashes: [], sinceBlock: payment.unusedAtBlock };
   const { sights } = await readSights(rpc, network, [ask], { atSafe: true });
-  if (!sights[0]) throw new ServiceError('chain_unavailable', 'no node said anything of this payment');
+  if (!sights[0]) throw new ServiceError('chain_unavailable', 'no node has answered about this payment');
   const rail = (await railWords(deps, [payment])).get(payment.paymentId) ?? null;
   return { ...sights[0], carrier: null, rail, simulation: null };
 }

@@ -63,7 +63,7 @@ export async function setSiteOwner(
 ): Promise<void> {
   const { tenantId } = call;
   if (userId === '' || userId.length > MAX_USER_CHARS || hasControlCharacter(userId)) {
-    throw new ServiceError('invalid_parameter', `a user id has 1 to ${MAX_USER_CHARS} characters`, { parameter: 'user' });
+    throw new ServiceError('invalid_parameter', `a user id must be 1 to ${MAX_USER_CHARS} characters`, { parameter: 'user' });
   }
   await changeSite(deps, call, {
     action: 'owner.set',

@@ -16,7 +16,7 @@ export interface AskedSeries {
 export function zoneOf(name: string | null | undefined): string {
   const zone = zoneNamed(name ?? 'UTC');
   if (zone !== null) return zone;
-  throw new ServiceError('invalid_parameter', 'timeZone: is no time zone; give its IANA name, such as Europe/Berlin', {
+  throw new ServiceError('invalid_parameter', 'timeZone: not a time zone; use an IANA name such as Europe/Berlin', {
     parameter: 'timeZone',
   });
 }

@@ -20,10 +20,12 @@ export function createExportSlots(most = 4): ExportSlots {
       const ofSite = [...taken.values()].filter((one) => one.tenantId === tenantId);
       const isDrawing = isDrawn && ofSite.some((one) => one.isDrawn);
       if (taken.has(keyId) || isDrawing || ofSite.length >= mostOfSite) {
-        throw new ServiceError('throttled', 'another export is on its way; ask again when it is done', { retryAfterSeconds: 2 });
+        throw new ServiceError('throttled', 'another export is running; try again when it has finished', {
+          retryAfterSeconds: 2,
+        });
       }
       if (taken.size >= most) {
-        throw new ServiceError('overloaded', 'too many exports are on their way; ask again in a moment', {
+        throw new ServiceError('overloaded', 'too many exports are running; try again in a moment', {
           retryAfterSeconds: 2,
         });
       }

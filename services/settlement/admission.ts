@@ -21,7 +21,7 @@ export async function admit(
   { lane, facts }: { readonly lane: 'plain' | 'contract'; readonly facts: AdmissionFacts },
 ): Promise<void> {
   if (facts.blockedPayee) {
-    throw new ServiceError('payee_blocked', 'an author of this page cannot receive payments at present', {
+    throw new ServiceError('payee_blocked', 'an author of this page cannot receive payments right now', {
       retryAfterSeconds: 600,
     });
   }
@@ -38,13 +38,15 @@ export async function admit(
       `site ${request.tenantId}: the daily gas budget of ${budget} wei`,
       request.tenantId,
     );
-    throw new ServiceError('gas_budget_spent', "the site's gas budget of today is spent", { retryAfterSeconds: 3600 });
+    throw new ServiceError('gas_budget_spent', "the site's gas budget for today is spent", { retryAfterSeconds: 3600 });
   }
   if (isStruck(facts)) {
-    throw new ServiceError('payer_limited', 'too many payments of this payer failed on chain; wait', { retryAfterSeconds: 3600 });
+    throw new ServiceError('payer_limited', 'too many of this payer’s payments failed on chain; wait before the next', {
+      retryAfterSeconds: 3600,
+    });
   }
   if (lane === 'contract' && facts.undecided >= UNDECIDED_LIMIT) {
-    throw new ServiceError('payer_limited', 'payments of this wallet are on their way; wait for one of them', {
+    throw new ServiceError('payer_limited', 'payments from this wallet are already in flight; wait for one to settle', {
       retryAfterSeconds: 5,
     });
   }
@@ -56,7 +58,7 @@ export async function admit(
     network.blockTimeMs,
   );
   if (waitMs > LONGEST_EXPECTED_WAIT_MS) {
-    throw new ServiceError('overloaded', 'more payments wait than can be settled soon; nothing was charged', {
+    throw new ServiceError('overloaded', 'more payments are waiting than can be settled soon; nothing was charged', {
       retryAfterSeconds: 10,
     });
   }

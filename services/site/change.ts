@@ -72,7 +72,7 @@ export async function requireOpenSite(deps: { readonly database: Transactional }
 function requireOpen(status: Awaited<ReturnType<typeof lockSite>>, actor: Actor): void {
   if (status === null || status === 'closed') throw new ServiceError('not_found', 'there is no such site');
   if (status === 'suspended' && actor.via !== 'operator') {
-    throw new ServiceError('site_suspended', 'this site is suspended: its owner may read, not change');
+    throw new ServiceError('site_suspended', 'this site is suspended: its owner can read but not change anything');
   }
 }
 

@@ -33,7 +33,7 @@ export async function mailInvitation(
   const counted = { tenantId, kind: 'invitation', mailboxHashes: mailboxHashes(deps.pepper, tenantId, mailbox) } as const;
   const sent = await countMails(sql, counted);
   if (sent.ofSite >= MAX_A_DAY.site || sent.toMailbox >= MAX_A_DAY.mailbox) {
-    throw new ServiceError('throttled', 'no more invitations are sent to this address today, or for this site', {
+    throw new ServiceError('throttled', 'today’s invitations to this address, or from this site, are used up', {
       retryAfterSeconds: DAY_SECONDS,
     });
   }

@@ -34,7 +34,7 @@ export async function mintSiteKey(
 ): Promise<MintedKey> {
   const { name, scopes, expiresAtMs, isTest } = request;
   if (expiresAtMs !== undefined && expiresAtMs <= deps.clock()) {
-    throw new ServiceError('invalid_parameter', 'a key expires in the future', { parameter: 'expiresAt' });
+    throw new ServiceError('invalid_parameter', 'expiresAt must be in the future', { parameter: 'expiresAt' });
   }
   if (isTest && !deps.testKeysEnabled) {
     throw new ServiceError('invalid_parameter', 'test keys are not enabled here', { parameter: 'test' });

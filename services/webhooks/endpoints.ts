@@ -71,7 +71,7 @@ function checkUrl(deps: EndpointDeps, { url, channel }: EndpointSettings): void 
     throw new ServiceError('invalid_parameter', `a ${channel} URL is one that ${channel} itself gave out`, { parameter: 'url' });
   }
   if (!deps.outbound.checkUrl(url, channel === 'raw' ? WEBHOOK_PORTS : []).ok) {
-    throw new ServiceError('invalid_parameter', 'a webhook URL is https, on port 443 or 8443, with a public host name', {
+    throw new ServiceError('invalid_parameter', 'a webhook URL must be https, on port 443 or 8443, with a public host name', {
       parameter: 'url',
     });
   }

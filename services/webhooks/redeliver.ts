@@ -57,7 +57,7 @@ export async function replay(
   checkTime('fromMs', range.fromMs);
   checkTime('toMs', range.toMs);
   if (range.fromMs > range.toMs)
-    throw new ServiceError('invalid_parameter', 'a range does not end before it begins', { parameter: 'toMs' });
+    throw new ServiceError('invalid_parameter', 'a range must not end before it begins', { parameter: 'toMs' });
   return await deps.database.transaction(async (sql) => {
     const { eventTypes, hostFilter } = await getOpenEndpoint(sql, tenantId, endpointId);
     const wanted = { ...range, eventTypes, hostFilter, after: range.after ?? null, exceptPrefix: PING_PREFIX };
@@ -120,5 +120,5 @@ async function getOpenEndpoint(sql: Sql, tenantId: string, endpointId: string): 
 
 function checkTime(parameter: string, ms: number): void {
   if (Number.isInteger(ms) && ms >= 0 && ms <= 8_640_000_000_000_000) return;
-  throw new ServiceError('invalid_parameter', 'a time is a whole number of milliseconds since 1970', { parameter });
+  throw new ServiceError('invalid_parameter', 'a time must be a whole number of milliseconds since 1970', { parameter });
 }

@@ -22,14 +22,14 @@ export async function rotateSecret(
   overlapMs: number = OVERLAP_MS,
 ): Promise<{ readonly secret: string }> {
   if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > OVERLAP_MS) {
-    throw new ServiceError('invalid_parameter', 'an overlap is 0 to 24 hours', { parameter: 'overlapMs' });
+    throw new ServiceError('invalid_parameter', 'overlapMs must be 0 to 24 hours', { parameter: 'overlapMs' });
   }
   const secret = createWebhookSecret();
   const sealed = deps.secretBox.seal(secret, secretContext(tenantId, endpointId));
   await deps.database.transaction(async (sql) => {
     await getLockedEndpoint(sql, tenantId, endpointId);
     if (overlapMs > 0 && (await countValidSecrets(sql, tenantId, endpointId)) >= MAX_SECRETS) {
-      throw new ServiceError('conflict', `${MAX_SECRETS} secrets sign already; wait, or end them with an overlap of 0`);
+      throw new ServiceError('conflict', `${MAX_SECRETS} secrets are already signing; wait, or retire them with an overlap of 0`);
     }
     await replaceSecret(sql, { tenantId, endpointId, secretId: randomUUID(), sealed, keyId: deps.secretBox.keyId }, overlapMs);
   });

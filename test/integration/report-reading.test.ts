@@ -96,7 +96,7 @@ test('a report that Postgres gives up for taking too long is a 503 that says whe
       expect([path, answer.status, answer.headers.get('x-svc-error-code')]).toEqual([path, 503, 'overloaded']);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(await answer.json()).toEqual({
-        error: 'overloaded: this takes too long now; ask again later, a report for a shorter window',
+        error: 'overloaded: this took too long; try again later, or ask for a shorter window',
       });
     }
     expect(api.problems).toEqual([]);

@@ -78,7 +78,7 @@ test('a site has so many pages and no more: an import beyond is refused whole', 
   await importPages(deps, { tenantId: own.tenantId, pages: pages(0, 10) });
   await expect(importPages(deps, { tenantId: own.tenantId, pages: pages(9, 2) })).rejects.toMatchObject({
     code: 'conflict',
-    message: 'a site has at most 10 imported pages; with these it would have 11',
+    message: 'a site has at most 10 imported pages; this import would make it 11',
   });
   const rows = await api.deps.database.query('select 1 from imported_page where tenant_id = $1', [own.tenantId]);
   expect(rows).toHaveLength(10);

@@ -64,7 +64,7 @@ test('a period is whole seconds from now or its start, and at most 366 days', ()
 
 test('terms are known words, each once', () => {
   expect(parseTerms(['ai-input', 'search'])).toEqual(['search', 'ai-input']);
-  for (const terms of [[], ['x'], ['all', 'all'], ['all', 'x']]) expect(() => parseTerms(terms)).toThrow(/terms is a list/);
+  for (const terms of [[], ['x'], ['all', 'all'], ['all', 'x']]) expect(() => parseTerms(terms)).toThrow(/terms must be a list/);
 });
 
 test('each begun 30 days beyond the first cost half a price more; a table decides for itself', () => {

@@ -24,7 +24,7 @@ const unsent = { event: { type: 'unsent', batchId: BATCH } } as const;
 const failed = (reason: 'insufficient_funds' | 'settlement_failed') =>
   ({ event: { type: 'itemFailed', batchId: BATCH, reason } }) as const;
 const broke = { rawReason: 'balance_too_low', sentence: 'the payer does not hold enough of the asset' };
-const blocked = { rawReason: 'payee_blocked', sentence: 'an author of this page cannot receive payments at present' };
+const blocked = { rawReason: 'payee_blocked', sentence: 'an author of this page cannot receive payments right now' };
 const fates: readonly Carrier['fate'][] = ['executed', 'reverted', 'voided', 'overtaken'];
 const refusedBy = (believed: { reason: 'settlement_failed'; raw: string } | null) =>
   ({ rail: { kind: 'refused', believed } }) as const;

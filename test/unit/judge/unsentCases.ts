@@ -155,7 +155,7 @@ export const UNSENT_CASES: readonly Case[] = [
     verdict: {
       event: { type: 'refused', reason: 'settlement_failed' },
       rawReason: 'payee_blocked',
-      sentence: 'an author of this page cannot receive payments at present',
+      sentence: 'an author of this page cannot receive payments right now',
     },
   },
   ...(['held', 'broadcast', 'review', 'failed', 'superseded', 'expired'] as const).map(
