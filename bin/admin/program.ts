@@ -20,6 +20,9 @@ import { callOf, userOfMachine } from './surroundings.ts';
 import { hostCommands, priceCommands, tenantCommands } from './tenants.ts';
 
 const DAY_MS = 24 * 3_600_000;
+/** The service may have another environment than this command line: the key is made all the same. */
+const TEST_KEYS_OFF =
+  'TEST_KEYS_ENABLED is not set here: where the service runs without it, too, this key is refused as unknown (401)';
 
 /** The commands. Refused ones reject with ServiceError; a second call of any is as safe as its service says. */
 export function createAdminProgram(given: Omit<Surroundings, 'operator'>): Command {
@@ -63,7 +66,8 @@ function keyCommands({ open, print, operator }: Surroundings): Command {
       const deps = { database, pepper: pepperOf(config), clock: Date.now, testKeysEnabled: true };
       if (preset) return print(await mintSiteConnectKey(deps, callOf({ operator }, tenantId), { name }));
       const expiry: { expiresAtMs?: number } = days === undefined ? {} : { expiresAtMs: Date.now() + Math.round(days * DAY_MS) };
-      print(await mintSiteKey(deps, callOf({ operator }, tenantId), { name, scopes, isTest: test === true, ...expiry }));
+      const minted = await mintSiteKey(deps, callOf({ operator }, tenantId), { name, scopes, isTest: test === true, ...expiry });
+      print({ ...minted, ...(test && !config.testKeysEnabled ? { warning: TEST_KEYS_OFF } : {}) });
     });
   key
     .command('revoke <tenantId> <keyId>')

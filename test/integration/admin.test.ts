@@ -170,6 +170,15 @@ test('minting a key tells when it ends', async () => {
   expect(await mint('--scopes', 'all', '--days', '7.3')).toBe(7);
 });
 
+test('a test key that the service would refuse is minted with a warning', async () => {
+  const tenantId = await createSite('test-key.admin.example');
+  const mint = (...rest: string[]) => run('key', 'mint', tenantId, '--name', 'k', '--scopes', 'tenant.read', ...rest);
+  const { token, warning } = await mint('--test');
+  expect([token, warning]).toEqual([expect.stringMatching(/^svc_test_/), expect.stringContaining('TEST_KEYS_ENABLED')]);
+  expect((await api.request('/_svc/tenants/self', { key: String(token) })).status).toBe(401);
+  expect(await mint()).not.toHaveProperty('warning');
+});
+
 test('domain.manage is not among the scopes that can be minted: the connect preset alone grants it, for 30 days', async () => {
   const tenantId = await createSite('preset.admin.example');
   const mint = (...rest: string[]) => run('key', 'mint', tenantId, '--name', 'k', ...rest);

@@ -1,6 +1,17 @@
 /** The tarball that publishers install: it runs and has types without anything of this repository. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,14 +26,15 @@ const installed = join(modules, '@content-settlement', 'publisher');
 /** As at a publisher's: nothing that makes Node look for our sources. */
 const env = { ...process.env, NODE_OPTIONS: '', NODE_NO_WARNINGS: '1' };
 
+/** A copy of the package is packed: packing changes its manifest for a moment, and other tests read that. */
+const copy = join(folder, 'repository', 'packages', 'publisher');
+
 beforeAll(() => {
-  const [name = ''] = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
-    cwd: join(ROOT, 'packages/publisher'),
-    encoding: 'utf8',
-  })
-    .trim()
-    .split('\n')
-    .slice(-1);
+  cpSync(join(ROOT, 'packages/publisher'), copy, { recursive: true, filter: (path) => !/\/(dist|node_modules)$/.test(path) });
+  cpSync(join(ROOT, 'tsconfig.json'), join(folder, 'repository', 'tsconfig.json'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'repository', 'node_modules'));
+  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: copy, encoding: 'utf8' });
+  const [name = ''] = packed.trim().split('\n').slice(-1);
   execFileSync('tar', ['-xzf', join(folder, name), '-C', folder]);
   mkdirSync(join(modules, '@content-settlement'), { recursive: true });
   renameSync(join(folder, 'package'), installed);
@@ -87,8 +99,16 @@ test('it holds what runs and nothing else, with the licences of what it is made 
   const names = readdirSync(installed).sort();
   expect(names).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
   expect(readFileSync(join(installed, 'dist/core/crawlers.generated.js'), 'utf8')).toContain('MIT License');
-  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  const { dependencies, exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   expect(Object.keys(dependencies).sort()).toEqual(['isbot', 'jose']);
+  for (const files of Object.values<Record<string, string>>(exports)) {
+    for (const file of Object.values(files)) expect(existsSync(join(installed, file)), file).toBe(true);
+  }
+});
+
+test('the repository’s manifest is as it was before it was packed', () => {
+  const manifest = (at: string) => readFileSync(join(at, 'package.json'), 'utf8');
+  expect(manifest(copy)).toBe(manifest(join(ROOT, 'packages/publisher')));
 });
 
 const sources = readSources(/^packages\/publisher\/src\/.*\.ts$/);

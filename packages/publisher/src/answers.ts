@@ -1,6 +1,7 @@
 /** Answers that the gate gives itself, and the headers it puts on pages that were paid. */
 import type { Quote } from './client.ts';
 import { dollars } from './core/usdc.ts';
+import { PAYING } from './request.ts';
 
 /** An answer, ready to be sent. */
 export interface Answer {
@@ -12,7 +13,7 @@ export interface Answer {
 /** Agents that run in web pages of other origins. The stock clients send the last of the allowed headers, an answer's, with a request. */
 const FOR_BROWSERS = {
   'access-control-allow-origin': '*',
-  'access-control-allow-headers': 'authorization, payment-signature, x-payment, access-control-expose-headers',
+  'access-control-allow-headers': [...PAYING, 'authorization', 'x-licence-proof', 'access-control-expose-headers'].join(', '),
   'access-control-expose-headers':
     'payment-required, payment-response, x-payment-response, x-licence, crawler-price, crawler-charged, retry-after',
 };

@@ -12,15 +12,10 @@ import { PARTIAL } from './request.ts';
 export type Middleware = ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void) &
   Pick<Gate<IncomingMessage>, 'flush' | 'counts'>;
 
-/** What waits when a process has nothing else to do leaves then. */
-const flushes: (() => Promise<void>)[] = [];
-process.once('beforeExit', () => flushes.forEach((flush) => void flush()));
-
 /** Opens the gate in front of what follows it. Throws TypeError for options that cannot be used. */
 export function contentSettlement(options: PublisherOptions<IncomingMessage> = {}): Middleware {
   const gate = createGate(options);
   gate.warmUp();
-  flushes.push(gate.flush);
   const follow = (ruling: Ruling, request: IncomingMessage, response: ServerResponse, next: () => void) => {
     if (ruling.act === 'answer') return sendAnswer(response, ruling.answer);
     if (ruling.act === 'serve' && ruling.headers) forceHeaders(response, ruling.headers);

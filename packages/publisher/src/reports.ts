@@ -3,6 +3,7 @@ import type { Client, Report } from './client.ts';
 import type { Breaker } from './core/breaker.ts';
 import type { Failures } from './failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from './failures.ts';
+import { nothingWaits, waits } from './leaving.ts';
 
 const BATCH = 50;
 const FLUSH_MS = 2_000;
@@ -67,6 +68,7 @@ export function openReports(deps: {
       schedule(RETRY_MS);
       return;
     }
+    nothingWaits(leave);
   }
   const trim = (): void => {
     if (queue.length <= MOST) return;
@@ -79,20 +81,24 @@ export function openReports(deps: {
     sending ??= sendAll().finally(() => (sending = null));
     return sending;
   };
+  const isDue = (): boolean => queue.length > 0 && deps.now() >= retryAtMs;
+  /** Once only while the service is away: a process that ends does not wait for it to come back. */
+  const leave = (): void => void (isDue() && flush());
   const schedule = (ms: number): void => {
     if (timer !== null) return;
     timer = setTimeout(() => void flush(), ms);
-    // Under Node a report that waits must not keep a process alive; `beforeExit` sends it.
+    // Under Node a report that waits must not keep a process alive; it leaves with it.
     (timer as { unref?: () => void }).unref?.();
   };
   return {
     add: (report) => {
       queue.push(report);
       trim();
+      waits(leave);
       schedule(FLUSH_MS);
     },
     flush,
     dropped: () => dropped,
-    isDue: () => queue.length > 0 && deps.now() >= retryAtMs,
+    isDue,
   };
 }

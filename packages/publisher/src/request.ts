@@ -13,7 +13,13 @@ export interface SiteRequest<Original = unknown> {
 
 const MAX_PAYMENT_CHARS = 16_384;
 /** What only an agent sends that wants to pay. */
-const PAYING = ['payment-signature', 'x-payment', 'crawler-max-price', 'crawler-exact-price', 'accept-payment'];
+export const PAYING: readonly string[] = [
+  'payment-signature',
+  'x-payment',
+  'crawler-max-price',
+  'crawler-exact-price',
+  'accept-payment',
+];
 /** What asks for a part of a page, or for none if it has not changed: whoever pays gets the page, all of it. */
 export const PARTIAL = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'] as const;
 
@@ -52,7 +58,12 @@ export function wantsToPay(request: Pick<SiteRequest, 'header'>): boolean {
   return PAYING.some((name) => request.header(name)) || /^License /i.test(request.header('authorization') ?? '');
 }
 
-/** True when a browser asks whether a page of another origin may send a payment. */
+/**
+ * True when a browser asks whether a page of another origin may send what only an agent sends that wants to pay. One that asks for `Authorization`
+ * alone is the site's to answer: whose credentials it takes from other origins is its own rule.
+ */
 export function isPreflight({ method, header }: Pick<SiteRequest, 'method' | 'header'>): boolean {
-  return method === 'OPTIONS' && /\b(payment-signature|x-payment)\b/i.test(header('access-control-request-headers') ?? '');
+  if (method !== 'OPTIONS') return false;
+  const asked = (header('access-control-request-headers') ?? '').toLowerCase().split(',');
+  return asked.some((name) => PAYING.includes(name.trim()));
 }

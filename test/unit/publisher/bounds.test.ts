@@ -156,6 +156,24 @@ test('a report that the service refuses takes none of its list with it', async (
   expect([taken.length, reports.dropped(), at.asked.length < 20]).toEqual([40, 1, true]);
 });
 
+test('reports that wait leave with the process, by one listener for any number of gates, and once while the service is away', async () => {
+  let isAway = true;
+  const at = world(() => (isAway ? new Response('no', { status: 500 }) : json({ ok: true, accepted: 1 }, 202)));
+  const [queue, ...others] = Array.from({ length: 20 }, () => openReports(at));
+  for (const reports of [queue, ...others]) reports?.add(report('a'));
+  await Promise.all(others.map((reports) => reports.flush()));
+  expect(process.listenerCount('beforeExit')).toBeLessThan(10);
+  const leave = async () => {
+    const before = at.asked.length;
+    process.emit('beforeExit', 0);
+    await queue?.flush();
+    return at.asked.length - before;
+  };
+  at.time.ms += 10_001;
+  isAway = false;
+  expect([(await leave()) > 0, await leave()]).toEqual([true, 0]);
+});
+
 test('a log line of a kind comes once in five minutes, the hook hears of each, and a hook that throws breaks nothing', () => {
   const lines: string[] = [];
   const time = { ms: 0 };

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { renderCrawlers } from '../../../packages/publisher/bin/crawlers.mjs';
+import { preflightAnswer } from '../../../packages/publisher/src/answers.ts';
 import { createClassifier } from '../../../packages/publisher/src/core/who.ts';
-import { isPreflight, licenceOf, paymentOf, wantsToPay } from '../../../packages/publisher/src/request.ts';
+import { isPreflight, licenceOf, PAYING, paymentOf, wantsToPay } from '../../../packages/publisher/src/request.ts';
 
 const BROWSERS = [
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
@@ -97,6 +98,13 @@ test('who speaks of money wants to pay; a browser that asks for another originâ€
     licenceOf(request({ authorization: 'license  a.b.c ' })),
     licenceOf(request({ authorization: 'License a b' })),
   ]).toEqual(['a.b.c', null]);
-  expect(isPreflight(request({ 'access-control-request-headers': 'x-payment, a' }, 'OPTIONS'))).toBe(true);
+  for (const names of ['x-payment, a', 'Payment-Signature', 'accept,crawler-max-price', 'crawler-exact-price'])
+    expect([names, isPreflight(request({ 'access-control-request-headers': names }, 'OPTIONS'))]).toEqual([names, true]);
   expect(isPreflight(request({ 'access-control-request-headers': 'authorization' }, 'OPTIONS'))).toBe(false);
+  expect(isPreflight(request({ 'access-control-request-headers': 'not-x-payment' }, 'OPTIONS'))).toBe(false);
+});
+
+test('what an agent may send is what a browser may send for it from another origin', () => {
+  const allowed = preflightAnswer().headers['access-control-allow-headers']?.split(', ');
+  expect(allowed).toEqual(expect.arrayContaining([...PAYING, 'authorization', 'x-licence-proof']));
 });
