@@ -11,6 +11,11 @@ export const DEAREST = {
     crossings { slug payer agent micro at recordedAt host kind } } }
     legs(first: 100) { nodes { crossing { slug payment { slug batch { state } licence { jti } successor { slug } } } } }
     crossings(first: 100) { nodes { slug payment { slug batch { state } licence { jti } successor { slug } } } } } }`,
+  /** The most titles and URLs of pages, list by list. */
+  titles: `{ tenant { crossings(first: 90) { nodes { title url } } ${Array.from(
+    { length: 15 },
+    (_, n) => `a${n}: crossings(first: 90, orderBy: ${n % 2 ? 'LARGEST' : 'NEWEST'}) { nodes { title url } }`,
+  ).join(' ')} } }`,
   /** The most reports, each over all that may be read. */
   reports: `{ tenant { ${Array.from(
     { length: 15 },

@@ -70,15 +70,29 @@ export function normalisePrefix(prefix: string): string {
   return mergeSlashes(`/${prefix}/`);
 }
 
+/** The slug under which a licence stands in the ledger: it is no page. */
+export function licenceSlug(paymentId: string): string {
+  return `licence:${paymentId}`;
+}
+
+/** True for the slug of a licence. */
+export function isLicenceSlug(slug: string): boolean {
+  return /^licence:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(slug);
+}
+
+/** The article that a slug alone means on a host: under the first prefix. Null where that is no article, or one of another slug. */
+export function articleOf(articlePrefixes: readonly string[] | null, host: string, slug: string): ResourceUrl | null {
+  const [prefix] = articlePrefixes ?? ['/'];
+  if (prefix === undefined || slug === '' || slug.length > MAX_SLUG_CHARS) return null;
+  const resource = parseResource(buildResource(host, `${normalisePrefix(prefix)}${slug}`).url);
+  return resource && slugOf(articlePrefixes, resource.path) === slug ? resource : null;
+}
+
 function pageOfSlug(site: Site, slug: string): Page {
   const [host] = site.hosts;
   if (host === undefined) throw new ServiceError('resource_not_owned', 'this site has no verified host');
-  const [prefix] = site.articlePrefixes ?? ['/'];
-  if (prefix === undefined) return { resource: buildResource(host, `/${slug}`), slug: null };
-  const path = `${normalisePrefix(prefix)}${slug}`;
-  const resource = parseResource(buildResource(host, path).url);
-  if (!resource || slug.length > MAX_SLUG_CHARS || slugOf(site.articlePrefixes, resource.path) !== slug) {
-    throw new ServiceError('invalid_parameter', 'slug is not an article’s slug', { parameter: 'slug' });
-  }
+  if (site.articlePrefixes?.length === 0) return { resource: buildResource(host, `/${slug}`), slug: null };
+  const resource = articleOf(site.articlePrefixes, host, slug);
+  if (!resource) throw new ServiceError('invalid_parameter', 'slug is not an article’s slug', { parameter: 'slug' });
   return { resource, slug };
 }

@@ -80,6 +80,26 @@ function inForce(at: string): string[] {
   return ['s.revoked_at is null', `s.period_from <= ${at}::timestamptz`, `s.period_until > ${at}::timestamptz`];
 }
 
+/** A page that a licence grants. */
+export interface LicencePageRow {
+  readonly slug: string;
+  /** Percent-encoded. */
+  readonly path: string;
+  readonly micro: bigint;
+}
+
+/** Pages of licences. */
+export const LICENCE_PAGES: Source<LicencePageRow, Record<never, never>> = {
+  columns: 'g.slug, g.path, g.micro',
+  from: 'licence_page g',
+  tenant: 'g.tenant_id',
+  id: { column: 'g.path', type: 'text' },
+  orderings: { PATH: { column: 'g.path', type: 'text', direction: 'asc' } },
+  keys: { licence: { column: 'g.jti', type: 'uuid' } },
+  where: () => [],
+  read: (row) => ({ slug: row['slug'], path: row['path'], micro: BigInt(row['micro']) }),
+};
+
 /** A page of the catalogue that the owner imported. */
 export interface ImportedPageShown {
   readonly slug: string;

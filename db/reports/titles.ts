@@ -1,23 +1,46 @@
 import type { Sql } from '../database.ts';
 
-/**
- * Titles of a site's pages by slug, as its settings, its catalogue or its credits API last gave them, in this order; pages without one
- * are left out. A title is anybody's text.
- */
-export async function listTitles(sql: Sql, tenantId: string, slugs: readonly string[]): Promise<Map<string, string>> {
-  if (slugs.length === 0) return new Map();
-  const rows = await sql.query<{ slug: string; title: string }>(
-    `select distinct on (slug) slug, title from (
-       select 1 as place, one.key as slug, one.value ->> 'title' as title
-         from tenant t, jsonb_each(case jsonb_typeof(t.credits_inline) when 'object' then t.credits_inline else '{}' end) as one
-         where t.tenant_id = $1 and one.key = any($2::text[])
-       union all
-       select 2, slug, title from imported_page where tenant_id = $1 and slug = any($2::text[])
-       union all
-       select 3, k.slug, k.credits ->> 'title' from credits_copy k join tenant t on t.tenant_id = k.tenant_id and t.credits_api_url = k.api_url
-         where k.tenant_id = $1 and k.slug = any($2::text[])
-     ) as known where title <> '' order by slug, place`,
-    [tenantId, slugs],
+/** A page as a row names it: by its slug, and by the payment that bought it where there is one. */
+export interface NamedBy {
+  readonly slug: string;
+  readonly paymentId: string | null;
+}
+
+/** What is known of a page. Texts are anybody's. */
+export interface PageFacts {
+  /** Its title, as the site's settings, its catalogue or its credits API last gave it, in this order; null: none of them has one. */
+  readonly title: string | null;
+  /** Its path in the catalogue, percent-encoded; null: it is not in it. */
+  readonly path: string | null;
+  /** The URL that the payment bought; null without one, and for a licence. */
+  readonly resource: string | null;
+}
+
+/** What is known of pages of a site, in their order, and where its articles are (null: everywhere). One statement. */
+export async function listPageFacts(
+  sql: Sql,
+  tenantId: string,
+  pages: readonly NamedBy[],
+): Promise<{ readonly facts: readonly PageFacts[]; readonly articlePrefixes: readonly string[] | null }> {
+  if (pages.length === 0) return { facts: [], articlePrefixes: null };
+  const rows = await sql.query<PageFacts & { readonly prefixes: string[] | null }>(
+    `select coalesce(nullif(inline.title, ''), nullif(i.title, ''), nullif(k.credits ->> 'title', '')) as title, i.path,
+       case when p.purpose = 'page' then p.resource end as resource, case when asked.place = 1 then t.article_prefixes end as prefixes
+     from unnest($2::text[], $3::uuid[]) with ordinality as asked (slug, payment_id, place)
+     join tenant t on t.tenant_id = $1
+     left join (
+       select one.key, one.value ->> 'title' as title
+       from tenant s, jsonb_each(case jsonb_typeof(s.credits_inline) when 'object' then s.credits_inline else '{}' end) as one
+       where s.tenant_id = $1 and one.key = any($2::text[])
+     ) inline on inline.key = asked.slug
+     left join imported_page i on i.tenant_id = $1 and i.slug = asked.slug
+     left join credits_copy k on k.tenant_id = $1 and k.api_url = t.credits_api_url and k.slug = asked.slug
+     left join payment p on p.tenant_id = $1 and p.payment_id = asked.payment_id
+     order by asked.place`,
+    [tenantId, pages.map(({ slug }) => slug), pages.map(({ paymentId }) => paymentId)],
   );
-  return new Map(rows.map(({ slug, title }) => [slug, title]));
+  return {
+    facts: rows.map(({ title, path, resource }) => ({ title, path, resource })),
+    articlePrefixes: rows[0]?.prefixes ?? null,
+  };
 }

@@ -1,7 +1,7 @@
 import { FAILURE_REASONS } from '../../domain/errors.ts';
 import type { AgentTotals } from '../../services/graph/agents.ts';
 import { readAgents } from '../../services/graph/agents.ts';
-import { pageOf } from '../../services/graph/pages.ts';
+import { mapPage, pageOf } from '../../services/graph/pages.ts';
 import type { AgentRow, Audit, AuditBucket, AuditGroupRow, AuditTotals } from '../../services/reports/audit.ts';
 import { readAudit } from '../../services/reports/audit.ts';
 import type { AskedSeries } from '../../services/reports/calendar.ts';
@@ -11,6 +11,8 @@ import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../conne
 import { AgentOrder, AuditGroupBy, AuditOrder, CrossingKind, FailureReason, Verdict } from '../enums.ts';
 import { filterHex, filterText, hostFilter, lower } from '../inputs.ts';
 import { REPORT_COST } from '../limits/limits.ts';
+import type { OfPage } from '../pageNames.ts';
+import { groupNamer, namesPages } from '../pageNames.ts';
 import { Bucket, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../series.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
@@ -59,7 +61,7 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
   }),
 });
 
-const AuditGroup = builder.objectRef<AuditGroupRow>('AuditGroup').implement({
+const AuditGroup = builder.objectRef<AuditGroupRow & OfPage>('AuditGroup').implement({
   description: 'One group of the audit.',
   fields: (t) => ({
     key: t.string({
@@ -74,6 +76,8 @@ const AuditGroup = builder.objectRef<AuditGroupRow>('AuditGroup').implement({
     earnedMicro: t.field({ type: 'Micro', description: 'What was earned.', resolve: ({ earnedMicro }) => earnedMicro }),
   }),
 });
+
+namesPages(AuditGroup, ({ page }) => page);
 
 const AuditAgent = builder.objectRef<AgentRow>('AuditAgent').implement({
   description: 'One agent among the requests that were classified as agents.',
@@ -114,6 +118,7 @@ const AuditBucketType = builder.objectRef<AuditBucket>('AuditBucket').implement(
 });
 
 interface AuditReport extends Audit {
+  readonly pageOf: (slug: string) => OfPage;
   /** What each of `series` is. */
   readonly read: readonly AskedSeries[];
 }
@@ -149,13 +154,14 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
         ...pageArgs,
         orderBy: t.arg({ type: AuditOrder, defaultValue: 'HITS', description: 'In which order.' }),
       },
-      resolve: ({ breakdown }, { orderBy, ...page }) => {
+      resolve: ({ breakdown, pageOf: named }, { orderBy, ...page }) => {
         const order = orderBy ?? 'HITS';
         const request = pageRequest(page, order);
+        const found = breakdown && pageOf(inOrder(breakdown, order), ({ key }) => key, request);
         return (
-          breakdown &&
+          found &&
           connect(
-            pageOf(inOrder(breakdown, order), ({ key }) => key, request),
+            mapPage(found, (row) => ({ ...row, ...named(row.key) })),
             request,
           )
         );
@@ -235,7 +241,7 @@ builder.objectFields(Tenant, (t) => ({
           limit: 1,
         },
       });
-      return { ...report, read };
+      return { ...report, read, pageOf: groupNamer(site, groupBy === 'slug', host) };
     },
   }),
   agents: t.field({

@@ -4,7 +4,7 @@ import type { ReadingDeps } from '../../services/graph/deps.ts';
 import type { Leg } from '../../services/graph/lists.ts';
 import { legsOfAuthor } from '../../services/graph/lists.ts';
 import type { ListPage, PageRequest } from '../../services/graph/pages.ts';
-import { pageOf } from '../../services/graph/pages.ts';
+import { mapPage, pageOf } from '../../services/graph/pages.ts';
 import type { ReportFrame } from '../../services/reports/request.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
@@ -78,9 +78,11 @@ const StatementsType = builder.objectRef<StatementsReport>('Statements').impleme
       args: pageArgs,
       resolve: ({ authors, tenantId }, page) => {
         const request = pageRequest(page, 'LARGEST');
-        const found: ListPage<AuthorTotals> = pageOf(authors, ({ wallet }) => wallet, request);
-        const rows = found.rows.map(({ row, cursor }) => ({ row: { ...row, tenantId }, cursor }));
-        return connect({ ...found, rows }, request);
+        const found = pageOf(authors, ({ wallet }) => wallet, request);
+        return connect(
+          mapPage(found, (author) => ({ ...author, tenantId })),
+          request,
+        );
       },
     }),
   }),

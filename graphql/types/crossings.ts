@@ -7,6 +7,7 @@ import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
+import { namesPages } from '../pageNames.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 import { CrossingType, LegType, PaymentType } from './refs.ts';
@@ -78,6 +79,9 @@ LegType.implement({
     }),
   }),
 });
+
+namesPages(CrossingType, (crossing) => crossing);
+namesPages(LegType, (leg) => leg);
 
 const CrossingFilter = builder.inputType('CrossingFilter', {
   description: 'Which crossings; everything given must hold.',

@@ -1,4 +1,4 @@
-import { pageOf } from '../../services/graph/pages.ts';
+import { mapPage, pageOf } from '../../services/graph/pages.ts';
 import type { AskedSeries } from '../../services/reports/calendar.ts';
 import type { BreakdownRow, Earnings, EarningsBucket, EarningsTotals } from '../../services/reports/earnings.ts';
 import { readEarnings } from '../../services/reports/earnings.ts';
@@ -10,6 +10,8 @@ import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../conne
 import { CrossingKind, CrossingPurposeName, EarningsGroupBy, PayerHistoryName } from '../enums.ts';
 import { filterHex, filterText, hostFilter, lower } from '../inputs.ts';
 import { REPORT_COST } from '../limits/limits.ts';
+import type { OfPage } from '../pageNames.ts';
+import { groupNamer, namesPages } from '../pageNames.ts';
 import { Bucket, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../series.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
@@ -36,7 +38,7 @@ const EarningsGroupBefore = builder.objectRef<Totals>('EarningsGroupBefore').imp
   interfaces: [EarningsSums],
 });
 
-const EarningsGroup = builder.objectRef<BreakdownRow>('EarningsGroup').implement({
+const EarningsGroup = builder.objectRef<BreakdownRow & OfPage>('EarningsGroup').implement({
   description: 'One group of a breakdown.',
   interfaces: [EarningsSums],
   fields: (t) => ({
@@ -64,6 +66,8 @@ const EarningsGroup = builder.objectRef<BreakdownRow>('EarningsGroup').implement
   }),
 });
 
+namesPages(EarningsGroup, ({ page }) => page);
+
 const EarningsBucketType = builder.objectRef<EarningsBucket>('EarningsBucket').implement({
   description: 'What was earned in one stretch of a series.',
   interfaces: [EarningsSums, Bucket],
@@ -90,6 +94,7 @@ const PricesType = builder.objectRef<NonNullable<Earnings['prices']>>('Prices').
 });
 
 interface EarningsReport extends Earnings {
+  readonly pageOf: (slug: string) => OfPage;
   /** What each of `series` is. */
   readonly read: readonly AskedSeries[];
 }
@@ -137,12 +142,13 @@ const EarningsType = builder.objectRef<EarningsReport>('Earnings').implement({
         'alone come last, but for payers and agents.',
       complexity: listCost,
       args: pageArgs,
-      resolve: ({ breakdown }, page) => {
+      resolve: ({ breakdown, pageOf: named }, page) => {
         const request = pageRequest(page, 'LARGEST');
+        const found = breakdown && pageOf(breakdown, ({ key }) => key, request);
         return (
-          breakdown &&
+          found &&
           connect(
-            pageOf(breakdown, ({ key }) => key, request),
+            mapPage(found, (row) => ({ ...row, ...named(row.key) })),
             request,
           )
         );
@@ -184,7 +190,7 @@ builder.objectField(Tenant, 'earnings', (t) =>
         countsAuthors: isAskedBelow(info, ['totals', 'previous'], 'authors'),
         ...{ cursorMs: null, limit: argumentsBelow(info, 'lastEventAt').length > 0 ? 1 : null },
       });
-      return { ...report, read };
+      return { ...report, read, pageOf: groupNamer(site, groupBy === 'slug', host) };
     },
   }),
 );

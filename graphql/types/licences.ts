@@ -1,15 +1,64 @@
 import { z } from 'zod';
-import { payments, soldLicences } from '../../services/graph/lists.ts';
+import type { ReadingDeps } from '../../services/graph/deps.ts';
+import type { LicencePage, SoldLicence } from '../../services/graph/lists.ts';
+import { licencePages, payments, soldLicences } from '../../services/graph/lists.ts';
+import type { PageRequest } from '../../services/graph/pages.ts';
+import { mapPage } from '../../services/graph/pages.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
-import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
+import type { Connected } from '../connections.ts';
+import { connect, connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { CrossingKind, LicenceOrder } from '../enums.ts';
 import { filterId, filterText, hostFilter, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { eachBy, keyIn } from '../loading.ts';
+import { namesPages } from '../pageNames.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 import { PaymentType, SoldLicenceType } from './refs.ts';
+
+type Granted = LicencePage & { readonly host: string };
+
+const LicencePageType = builder.objectRef<Granted>('LicencePage').implement({
+  description: 'A page that a licence grants.',
+  fields: (t) => ({
+    slug: t.exposeString('slug', { description: 'Names the page.' }),
+    path: t.exposeString('path', { description: 'Its path when the licence was bought, percent-encoded.' }),
+    micro: t.field({ type: 'Micro', description: 'Its part of the price.', resolve: ({ micro }) => micro }),
+  }),
+});
+
+namesPages(LicencePageType, ({ path, ...page }) => ({ ...page, paymentId: null, path }));
+
+const LicencePageConnection = connectionOf(LicencePageType, 'LicencePage', 'pages of a licence, by path');
+
+/** A page of each licence's pages, in the order of the licences: those of one site in one statement. */
+async function grantedBy(
+  deps: ReadingDeps,
+  licences: readonly SoldLicence[],
+  request: PageRequest,
+): Promise<Connected<Granted>[]> {
+  const found = new Map<SoldLicence, Connected<Granted>>();
+  for (const [tenantId, members] of Map.groupBy(licences, (licence) => licence.tenantId)) {
+    const counts = new Map(members.map(({ jti, pages }) => [jti, pages]));
+    const values = [...counts.keys()];
+    const countOf = (jti: string): number => counts.get(jti) ?? 0;
+    const pages = await licencePages.pages(deps, { tenantId, key: 'licence', values, filter: {}, countOf }, request);
+    for (const licence of members) {
+      const page = pages[values.indexOf(licence.jti)];
+      if (page) {
+        found.set(
+          licence,
+          connect(
+            mapPage(page, (row) => ({ ...row, host: licence.host })),
+            request,
+          ),
+        );
+      }
+    }
+  }
+  return licences.map((licence) => found.get(licence) as Connected<Granted>);
+}
 
 SoldLicenceType.implement({
   description: 'A licence the site sold over a scope of pages for a period.',
@@ -21,6 +70,15 @@ SoldLicenceType.implement({
     terms: t.exposeStringList('terms', { description: 'What the pages may be used for.' }),
     kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
     pages: t.exposeInt('pages', { description: 'How many pages it grants.' }),
+    pagesGranted: t.loadable({
+      type: LicencePageConnection,
+      description: 'Which pages it grants, by path.',
+      complexity: listCost,
+      args: pageArgs,
+      byPath: true,
+      load: (licences: SoldLicence[], { deps }, page) => grantedBy(deps, licences, pageRequest(page, 'PATH')),
+      resolve: (licence) => licence,
+    }),
     from: t.field({ type: 'EpochMs', description: 'When it begins.', resolve: ({ fromMs }) => fromMs }),
     until: t.field({ type: 'EpochMs', description: 'When it ends.', resolve: ({ untilMs }) => untilMs }),
     micro: t.field({ type: 'Micro', description: 'Its price.', resolve: ({ micro }) => micro }),

@@ -3,6 +3,7 @@ import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { Classification, CrossingKind, TimeOrder, Verdict } from '../enums.ts';
 import { filterText, hostFilter } from '../inputs.ts';
+import { namesPages } from '../pageNames.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 import { ObservationType } from './refs.ts';
@@ -43,6 +44,8 @@ ObservationType.implement({
     at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ atMs }) => atMs }),
   }),
 });
+
+namesPages(ObservationType, (observation) => observation);
 
 const ObservationFilter = builder.inputType('ObservationFilter', {
   description: 'Which observations; everything given must hold.',

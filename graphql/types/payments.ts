@@ -9,6 +9,7 @@ import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
 import { eachBy, groupsBy, keyIn, loadBySite } from '../loading.ts';
+import { namesPages } from '../pageNames.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 import { BatchType } from './batches.ts';
@@ -140,6 +141,8 @@ builder.objectFields(PaymentType, (t) => ({
     resolve: (payment) => (payment.purpose === 'licence' ? keyIn(payment, payment.paymentId) : null),
   }),
 }));
+
+namesPages(PaymentType, (payment) => (payment.purpose === 'page' ? payment : null));
 
 const PaymentFilter = builder.inputType('PaymentFilter', {
   description: 'Which payments; everything given must hold.',

@@ -1,6 +1,7 @@
+import { authorIdsOf } from '../../services/graph/authors.ts';
 import type { Crossing } from '../../services/graph/lists.ts';
 import { crossings, payments } from '../../services/graph/lists.ts';
-import { pageOf } from '../../services/graph/pages.ts';
+import { mapPage, pageOf } from '../../services/graph/pages.ts';
 import type { WaitingAuthor, WaitingReason } from '../../services/graph/waiting.ts';
 import { waitingAuthors } from '../../services/graph/waiting.ts';
 import type { Bucket, Reconciliation, ReconciliationException } from '../../services/reconcile/report.ts';
@@ -9,13 +10,25 @@ import type { ReportFrame } from '../../services/reports/request.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
+import type { GraphqlContext } from '../context.ts';
 import { CrossingKind, ExceptionReason } from '../enums.ts';
 import { filterHex } from '../inputs.ts';
 import { REPORT_COST, ROW_COST } from '../limits/limits.ts';
-import { eachBy, keyIn } from '../loading.ts';
+import { eachBy, keyIn, loadBySite } from '../loading.ts';
+import { namesPages } from '../pageNames.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
 import { CrossingType, PaymentType } from './refs.ts';
+
+/** Authors’ ids of a list’s wallets, in one statement. */
+const AUTHOR_ID = {
+  type: 'String',
+  nullable: true,
+  description: 'The author’s id, as the newest leg to the wallet names it; null: none does.',
+  complexity: ROW_COST,
+  load: (keys: string[], { deps }: GraphqlContext) =>
+    loadBySite(keys, (tenantId, wallets) => authorIdsOf(deps, tenantId, wallets)),
+} as const;
 
 const RecordedType = builder.objectRef<Reconciliation['recorded']>('Recorded').implement({
   description: 'What the ledger says of a window.',
@@ -43,6 +56,7 @@ const ExceptionType = builder.objectRef<Exception>('ReconciliationException').im
     slug: t.exposeString('slug', { description: 'The page.' }),
     kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
     toAddress: t.exposeString('toAddress', { description: 'The wallet that waits.' }),
+    authorId: t.loadable({ ...AUTHOR_ID, resolve: (leg) => keyIn(leg, leg.toAddress.toLowerCase()) }),
     micro: t.field({ type: 'Micro', description: 'Its money.', resolve: ({ micro }) => micro }),
     reason: t.field({ type: ExceptionReason, description: 'Why.', resolve: ({ reason }) => reason }),
     txHash: t.exposeString('txHash', { nullable: true, description: 'The transaction that should have settled it.' }),
@@ -70,6 +84,8 @@ const ExceptionType = builder.objectRef<Exception>('ReconciliationException').im
   }),
 });
 
+namesPages(ExceptionType, (leg) => leg);
+
 const WaitingReasonType = builder.objectRef<WaitingReason>('WaitingReason').implement({
   description: 'Legs that wait for one reason.',
   fields: (t) => ({
@@ -79,10 +95,13 @@ const WaitingReasonType = builder.objectRef<WaitingReason>('WaitingReason').impl
   }),
 });
 
-const WaitingAuthorType = builder.objectRef<WaitingAuthor>('WaitingAuthor').implement({
+type Waiting = WaitingAuthor & Pick<Crossing, 'tenantId'>;
+
+const WaitingAuthorType = builder.objectRef<Waiting>('WaitingAuthor').implement({
   description: 'An author whose money the chain does not show yet.',
   fields: (t) => ({
     wallet: t.exposeString('wallet', { description: 'The author’s wallet.' }),
+    authorId: t.loadable({ ...AUTHOR_ID, resolve: (author) => keyIn(author, author.wallet.toLowerCase()) }),
     legs: t.exposeInt('legs', { description: 'How many legs wait.' }),
     micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
     oldestAt: t.field({ type: 'EpochMs', description: 'Since when the oldest waits.', resolve: ({ oldestAtMs }) => oldestAtMs }),
@@ -135,10 +154,11 @@ const ReconciliationType = builder.objectRef<ReconciliationReport>('Reconciliati
       description: 'Which authors wait for money, and why; the most money first.',
       complexity: listCost,
       args: pageArgs,
-      resolve: ({ exceptions }, page) => {
+      resolve: ({ exceptions, tenantId }, page) => {
         const request = pageRequest(page, 'LARGEST');
+        const found = pageOf(waitingAuthors(exceptions), ({ wallet }) => wallet, request);
         return connect(
-          pageOf(waitingAuthors(exceptions), ({ wallet }) => wallet, request),
+          mapPage(found, (author) => ({ ...author, tenantId })),
           request,
         );
       },

@@ -2,6 +2,7 @@ import type { CrawlerPolicy, EnforcementSettings } from '../../domain/enforcemen
 import type { PeriodFactor } from '../../domain/licencePeriod.ts';
 import type { ImportedPage } from '../../services/graph/lists.ts';
 import { importedPages } from '../../services/graph/lists.ts';
+import { mapPage } from '../../services/graph/pages.ts';
 import type { LicenceRules } from '../../services/graph/settings.ts';
 import { readAlertAddress, readGate, readLicenceRules, readNetworks } from '../../services/graph/settings.ts';
 import { choiceOf } from '../../services/site/networks.ts';
@@ -69,12 +70,17 @@ const LicenceOfferingType = builder.objectRef<LicenceRules>('LicenceOffering').i
   }),
 });
 
-const PageType = builder.objectRef<ImportedPage>('Page').implement({
+const PageType = builder.objectRef<ImportedPage & { readonly host: string | null }>('Page').implement({
   description: 'A page of the catalogue that the owner imported; the pages of `creditsInline` are in it as well.',
   fields: (t) => ({
     slug: t.exposeString('slug', { description: 'Names the page.' }),
     path: t.exposeString('path', { description: 'Its path on the site.' }),
     title: t.exposeString('title', { nullable: true, description: 'Its title.' }),
+    url: t.string({
+      nullable: true,
+      description: 'Its URL on the site’s first host; null: no host is proven.',
+      resolve: ({ host, path }) => (host === null ? null : `https://${host}${path}`),
+    }),
     credits: t.exposeString('credits', {
       nullable: true,
       description: 'JSON text of who is paid for it; null: nobody can be, and no scope with it is sold.',
@@ -145,7 +151,10 @@ builder.objectFields(Tenant, (t) => ({
     args: { ...pageArgs, filter: t.arg({ type: PageFilter, description: 'Which ones.' }) },
     resolve: async (site, { filter, ...page }, { deps }) => {
       const request = pageRequest(page, 'PATH');
-      return findPage(request, () => importedPages.page(deps, site.tenantId, filter ?? {}, request));
+      const [host = null] = site.hosts;
+      return findPage(request, async () =>
+        mapPage(await importedPages.page(deps, site.tenantId, filter ?? {}, request), (row) => ({ ...row, host })),
+      );
     },
   }),
 }));

@@ -3,6 +3,7 @@ import { sumCrossings } from '../../db/reports/earnings.ts';
 import type { Address } from '../../domain/legs.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { ReadableWindow } from '../../domain/window.ts';
+import { atDatabase } from '../outage.ts';
 import { add, largestFirst } from '../reports/earnings.ts';
 import type { AskedWindow, ReportFrame, ReportSite, Totals } from '../reports/request.ts';
 import { readReport } from '../reports/request.ts';
@@ -16,6 +17,16 @@ export interface AuthorTotals extends Totals {
   readonly window: ReadableWindow;
   readonly host: string | null;
   readonly kind: CrossingKind | null;
+}
+
+/** The newest author id seen with each wallet of a site, in their order; null where none is. One statement. Throws database_unavailable. */
+export async function authorIdsOf(
+  { reading }: ReadingDeps,
+  tenantId: string,
+  wallets: readonly string[],
+): Promise<(string | null)[]> {
+  const found = await atDatabase(() => listAuthorIds(reading, tenantId, wallets));
+  return wallets.map((wallet) => found.get(wallet) ?? null);
 }
 
 /**

@@ -144,6 +144,11 @@ export function pageOf<Row>(
   return { rows, hasNext: start + first < all.length, count: async () => all.length };
 }
 
+/** The same page with something else in place of each row. */
+export function mapPage<Row, Other>(page: ListPage<Row>, change: (row: Row) => Other): ListPage<Other> {
+  return { ...page, rows: page.rows.map(({ row, cursor }) => ({ row: change(row), cursor })) };
+}
+
 function cursorOf(orderBy: string, { value, id }: Position): string {
   return Buffer.from(JSON.stringify([orderBy, value, id])).toString('base64url');
 }

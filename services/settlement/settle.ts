@@ -17,6 +17,7 @@ import type { ParsedPayment } from '../../domain/payload.ts';
 import { LOST_HONOURED_HOURS, wasUsedBefore } from '../../domain/payment/firstLook.ts';
 import { guardLicence, guardPurchase } from '../../domain/payment/guard.ts';
 import { isSettled, isUndecided } from '../../domain/payment/state.ts';
+import { licenceSlug } from '../../domain/resource.ts';
 import type { ObservedAgent, Terms } from '../../domain/terms.ts';
 import type { AnswerDeps } from '../answers/answer.ts';
 import { answerPayment, pendingError } from '../answers/answer.ts';
@@ -262,7 +263,7 @@ function newPayment(
     ...seen,
     x402Version: payment.x402Version,
     host: terms.host,
-    slug: purchase ? `licence:${paymentId}` : terms.slug,
+    slug: purchase ? licenceSlug(paymentId) : terms.slug,
     resource: terms.resource,
     resourceKey: terms.resourceKey,
     kind: terms.kind,

@@ -29,7 +29,11 @@ beforeAll(async () => {
   owner = await graph.owner(tenantId);
   await sell(database, tenantId, host);
   for (let n = 0; n < SOME; n++) {
-    await sellLicence(database, tenantId, host);
+    const jti = await sellLicence(database, tenantId, host);
+    await database.query(`insert into licence_page (tenant_id, jti, path, slug, micro) values ($1, $2, '/', 'page-0', 1)`, [
+      tenantId,
+      jti,
+    ]);
     await mintKey({ database, pepper }, { tenantId, name: `key ${n}`, scopes: ['tenant.read'] });
     await inviteMember({ database, pepper, clock: Date.now }, { tenantId, authorId: `a${n}`, email: `a${n}@example.com` });
     await importPages({ database }, { tenantId, pages: [{ slug: `imported-${n}`, path: `/imported/${n}` }] });
@@ -104,23 +108,29 @@ const PAYMENT = 'slug batch { workflowId } observations { verdict } licence { jt
 const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['hosts(first: $n) { totalCount nodes { host enforcement { mode } challenge { token } } }', 3],
   ['pages(first: $n) { totalCount nodes { slug } }', 2],
-  ['earnings(groupBy: SLUG) { totals { events } breakdown(first: $n) { totalCount nodes { key } } }', 1],
-  [`crossings(first: $n) { totalCount nodes { slug legs { toAddress } payment { ${PAYMENT} } } }`, 6],
-  ['legs(first: $n) { totalCount nodes { slug crossing { slug payment { batch { state } } } } }', 5],
+  ['earnings(groupBy: SLUG) { totals { events } breakdown(first: $n) { totalCount nodes { key title url } } }', 2],
+  [`crossings(first: $n) { totalCount nodes { slug title url legs { toAddress } payment { ${PAYMENT} } } }`, 7],
+  ['legs(first: $n) { totalCount nodes { title crossing { slug payment { batch { state } } } } }', 6],
   [
-    'statements { statements(first: $n) { totalCount nodes { wallet lines(first: 3) { totalCount nodes { slug crossing { slug } } } } } }',
-    4,
-  ],
-  [
-    `reconciliation { exceptions(first: $n) { totalCount nodes { micro crossing { slug } payment { state } } }
-       waiting(first: $n) { totalCount nodes { wallet } } }`,
+    'statements { statements(first: $n) { totalCount nodes { wallet lines(first: 3) { totalCount nodes { url crossing { slug } } } } } }',
     5,
   ],
-  ['audit(groupBy: AGENT) { breakdown(first: $n) { totalCount nodes { key } } byAgent(first: $n) { nodes { agent } } }', 2],
+  [
+    `reconciliation { exceptions(first: $n) { totalCount nodes { title authorId crossing { slug } payment { state } } }
+       waiting(first: $n) { totalCount nodes { wallet authorId } } }`,
+    8,
+  ],
+  [
+    'audit(groupBy: SLUG) { breakdown(first: $n) { totalCount nodes { key title url } } byAgent(first: $n) { nodes { agent } } }',
+    3,
+  ],
   ['agents(first: $n) { totalCount nodes { agent } }', 1],
-  ['observations(first: $n) { totalCount nodes { slug } }', 3],
-  [`payments(first: $n) { totalCount nodes { ${PAYMENT} crossings { slug } } }`, 6],
-  ['licencesSold(first: $n) { totalCount nodes { jti payment { batch { state } crossings { slug } } } }', 4],
+  ['observations(first: $n) { totalCount nodes { slug title url } }', 4],
+  [`payments(first: $n) { totalCount nodes { title ${PAYMENT} crossings { slug title } } }`, 7],
+  [
+    'licencesSold(first: $n) { totalCount nodes { jti pagesGranted(first: $n) { nodes { title } } payment { batch { state } crossings { slug } } } }',
+    6,
+  ],
   ['webhookEndpoints(first: $n) { totalCount nodes { url } }', 2],
   [`webhookEvents(first: $n) { totalCount nodes { type deliveries { ${DELIVERY} } } }`, 4],
   [`deliveries(first: $n) { totalCount nodes { ${DELIVERY} event { type } attempts { status } } }`, 5],

@@ -5,16 +5,14 @@ import { sumAuthor } from '../../../db/reports/authorSums.ts';
 import { listAuthorIds, listWallets } from '../../../db/reports/authors.ts';
 import { sumCrossings } from '../../../db/reports/earnings.ts';
 import { listSettledSales } from '../../../db/reports/references.ts';
-import { listTitles } from '../../../db/reports/titles.ts';
+import { listPageFacts } from '../../../db/reports/titles.ts';
 import { ServiceError } from '../../../domain/errors.ts';
+import { isLicenceSlug } from '../../../domain/resource.ts';
 import { add, largestFirst } from '../earnings.ts';
 import type { ReportFrame, ReportSite, Totals } from '../request.ts';
 import { sumAuthors } from '../statements.ts';
 import type { CutList, PageLine, StatementReport, TransactionLine } from './report.ts';
 import { MAX_AUTHORS, MAX_PAGES, MAX_SALES } from './report.ts';
-
-/** A licence stands in the ledger under the id of its payment. */
-const LICENCE = /^licence:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /** Whose statement, and of what window. */
 export interface StatementOf {
@@ -31,12 +29,15 @@ export async function readStatement(sql: Sql, asked: StatementOf): Promise<State
   const sales = await listSettledSales(sql, { tenantId, authorId }, frame.window, MAX_SALES);
   const listed = cut(wallets, MAX_AUTHORS);
   const ids = authorId === null ? await listAuthorIds(sql, tenantId, listed.lines.map(({ key }) => key)) : null; // biome-ignore format: one line
-  const pages = cut(groups.filter(({ key }) => !LICENCE.test(key)), MAX_PAGES); // biome-ignore format: one line
-  const titles = await listTitles(sql, tenantId, pages.lines.map(({ key }) => key)); // biome-ignore format: one line
-  const licences = groups.filter(({ key }) => LICENCE.test(key));
+  const pages = cut(groups.filter(({ key }) => !isLicenceSlug(key)), MAX_PAGES); // biome-ignore format: one line
+  const { facts } = await listPageFacts(sql, tenantId, pages.lines.map(({ key: slug }) => ({ slug, paymentId: null }))); // biome-ignore format: one line
+  const licences = groups.filter(({ key }) => isLicenceSlug(key));
   return {
     ...{ ...frame, hosts, authorId, totals },
-    pages: { ...pages, lines: pages.lines.map(({ key: slug, ...page }) => ({ ...page, slug, title: titles.get(slug) ?? null })) },
+    pages: {
+      ...pages,
+      lines: pages.lines.map(({ key: slug, ...page }, n) => ({ ...page, slug, title: facts[n]?.title ?? null })),
+    },
     licences: { ...together(licences), count: licences.length },
     wallets: {
       ...listed,
