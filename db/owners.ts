@@ -140,9 +140,13 @@ export async function setOwner(
 }
 
 /** Locks a site for the rest of the database transaction, so that its owner's changes come one after the other; null: no such site. */
-export async function lockSite(sql: Sql, tenantId: string): Promise<TenantStatus | null> {
-  const [row] = await sql.query<{ status: TenantStatus }>('select status from tenant where tenant_id = $1 for no key update', [
-    tenantId,
-  ]);
-  return row?.status ?? null;
+export async function lockSite(
+  sql: Sql,
+  tenantId: string,
+): Promise<{ readonly status: TenantStatus; readonly version: number } | null> {
+  const [row] = await sql.query<{ status: TenantStatus; version: number }>(
+    'select status, version from tenant where tenant_id = $1 for no key update',
+    [tenantId],
+  );
+  return row ?? null;
 }

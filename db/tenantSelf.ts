@@ -4,6 +4,8 @@ import type { Sql } from './database.ts';
 /** A tenant's own row as it reads it; decimals as text. */
 export interface TenantSelf {
   readonly id: string;
+  /** Moved by every change of what the site sells, and of its hosts. */
+  readonly version: number;
   readonly hosts: readonly string[];
   readonly originUrl: string | null;
   readonly articlePrefixes: readonly string[] | null;
@@ -28,7 +30,7 @@ export interface TenantSelf {
 /** Reads a tenant with its verified hosts, the default one first; null when there is none. */
 export async function findTenantSelf(sql: Sql, tenantId: string): Promise<TenantSelf | null> {
   const rows = await sql.query<TenantSelf & Record<string, unknown>>(
-    `select tenant_id as id, array(select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id
+    `select tenant_id as id, version, array(select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id
          and verified_at is not null order by position, host) as hosts,
        origin_url as "originUrl", article_prefixes as "articlePrefixes", price_usdc as "priceUsdc",
        citation_multiplier as "citationMultiplier", credits_api_url as "creditsApiUrl", credits_inline as "creditsInline",

@@ -99,6 +99,12 @@ export async function findPricing(sql: Sql, tenantId: string): Promise<Pricing |
   return row?.pricing ?? null;
 }
 
+/** A tenant's version, which every change of what it sells moves; null when there is no such tenant. */
+export async function findVersion(sql: Sql, tenantId: string): Promise<number | null> {
+  const [row] = await sql.query<{ version: number }>('select version from tenant where tenant_id = $1', [tenantId]);
+  return row?.version ?? null;
+}
+
 /** What of a tenant its operator sets: as the audit log shows it. */
 export async function findStanding(sql: Sql, tenantId: string): Promise<{ status: TenantStatus; plan: Plan | null } | null> {
   const [row] = await sql.query<{ status: TenantStatus; plan: Plan | null }>(

@@ -16,6 +16,7 @@ import './types/payments.ts';
 import './types/licences.ts';
 import './types/webhooks.ts';
 import './types/account.ts';
+import './types/priceList.ts';
 import './mutations/index.ts';
 
 /** The schema of the GraphQL door; what its fields come to is counted. */

@@ -143,7 +143,8 @@ export async function createBuyerAccount(
   return { accountId, token };
 }
 
-function completePricing(input: PricingInput): Pricing {
+/** A pricing with every member; what was left out is null. */
+export function completePricing(input: PricingInput): Pricing {
   return {
     priceUsdc: input.priceUsdc,
     citationMultiplier: input.citationMultiplier ?? null,
@@ -159,7 +160,7 @@ function completePricing(input: PricingInput): Pricing {
  * What is charged can be quoted, and its credits API may be asked (checked when saved, and again when sent). A price is held against the floor
  * when it is what is `set`: one that was stored below it does not keep its site from changing anything else.
  */
-function requirePricing(limits: PricingLimits, pricing: Pricing, set: Partial<PricingInput>): void {
+export function requirePricing(limits: PricingLimits, pricing: Pricing, set: Partial<PricingInput>): void {
   validatePricing(pricing, limits.networks?.contracts ?? []);
   const setsPrice = set.priceUsdc !== undefined || set.citationMultiplier !== undefined;
   if (setsPrice && limits.priceFloorMicro !== undefined) requireFloor(pricing, limits.priceFloorMicro);

@@ -73,6 +73,18 @@ export async function readOfferedPages(
   );
 }
 
+/** The first imported pages of a site by the bytes of their path, with their titles. */
+export async function readCataloguedPages(
+  sql: Sql,
+  tenantId: string,
+  limit: number,
+): Promise<{ readonly slug: string; readonly path: string; readonly title: string | null }[]> {
+  return sql.query('select slug, path, title from imported_page where tenant_id = $1 order by path collate "C" limit $2', [
+    tenantId,
+    limit,
+  ]);
+}
+
 /** Sets what a site says about selling scopes; false when there is no such site. */
 export async function writeOffering(database: Transactional, tenantId: string, offering: OfferingRules): Promise<boolean> {
   const factors = offering.periodFactors === null ? null : JSON.stringify(offering.periodFactors);

@@ -38,6 +38,11 @@ export function buildChatBody(channel: ChatChannel, event: ChatEvent): string {
   return JSON.stringify({ type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] });
 }
 
+/** The line that a chat shows of an event, as people read it: what `buildChatBody` makes inert for each chat. */
+export function chatLine(event: ChatEvent): string {
+  return inertLine(`${TITLES[event.type]}: ${lineOf(event)}`, (character) => character);
+}
+
 function lineOf(event: ChatEvent): string {
   if (event.type === 'anomaly.detected') return (event.detailed as AnomalyData).detail;
   const { announced } = event.summary as SettlementSummary;

@@ -3,6 +3,7 @@ import { MAX_LIST } from '../../domain/enforcement.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
 import { MAX_LEGS } from '../../domain/legs.ts';
 import { TERMS } from '../../domain/licencePeriod.ts';
+import { MAX_STEP_PATHS } from '../../domain/priceList.ts';
 import { MAX_PATTERNS } from '../../domain/scope.ts';
 import { MAX_BUCKETS } from '../../domain/series.ts';
 import { EVENT_TYPES } from '../../domain/webhook/event.ts';
@@ -46,6 +47,9 @@ export const MOST_OF = {
   'SetCrawlerPolicyPayload.charge': MAX_LIST,
   'SetSeoAllowlistPayload.fragments': MAX_LIST,
   'LicenceOffering.periodFactors': 50,
+  'PriceEffect.steps': 36,
+  'PriceStep.paths': MAX_STEP_PATHS,
+  'PricedPage.payees': MAX_LEGS,
   'NetworkChoice.configured': 50,
   'NetworkChoice.taken': 50,
 } as const satisfies Readonly<Record<string, number>>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PriceChange } from '../../services/site/prices.ts';
 import { changePricing, setPageCredits } from '../../services/site/prices.ts';
 import { builder } from '../builder.ts';
-import { line, ownerMutation, TENANT_ID } from './field.ts';
+import { IF_VERSION, line, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_PAGES = 5_000;
 const MAX_SLUG_CHARS = 2_048;
@@ -72,7 +72,8 @@ function creditsPayload(name: string) {
   });
 }
 
-const PageCredits = builder.inputType('PageCreditsInput', {
+/** A page and who is to be paid for it. */
+export const PageCredits = builder.inputType('PageCreditsInput', {
   description: 'A page and who is paid for it.',
   fields: (t) => ({
     slug: t.string({ required: true, description: 'The page.' }),
@@ -80,18 +81,22 @@ const PageCredits = builder.inputType('PageCreditsInput', {
   }),
 });
 
+/** The same, as it is checked. */
+export const pageCreditsSchema = z.object({ slug: line(MAX_SLUG_CHARS), credits: creditsSchema });
+
 ownerMutation('setCredits', {
   description: 'Sets the inline credits of the whole site: pages that are not named have none afterwards.',
   input: builder.inputType('SetCreditsInput', {
     description: 'Inline credits to set.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       pages: t.field({ type: [PageCredits], required: true, description: 'At most 5,000 pages, each once; empty: none at all.' }),
     }),
   }),
   schema: z.object({
     pages: z
-      .array(z.object({ slug: line(MAX_SLUG_CHARS), credits: creditsSchema }))
+      .array(pageCreditsSchema)
       .max(MAX_PAGES, `has more than ${MAX_PAGES} entries`)
       .refine((pages) => new Set(pages.map(({ slug }) => slug)).size === pages.length, 'names a slug twice'),
   }),
@@ -108,11 +113,12 @@ ownerMutation('setPageCredits', {
     description: 'A page and who is paid for it.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       slug: t.string({ required: true, description: 'The page.' }),
       credits: t.field({ type: Credits, required: true, description: 'Who is paid for it.' }),
     }),
   }),
-  schema: z.object({ slug: line(MAX_SLUG_CHARS), credits: creditsSchema }),
+  schema: pageCreditsSchema,
   payload: creditsPayload('SetPageCreditsPayload'),
   change: (deps, call, { slug, credits }) => setPageCredits(deps, call, slug, credits),
 });
@@ -121,7 +127,11 @@ ownerMutation('removePageCredits', {
   description: 'Takes the inline credits of one page away; its credits come from the credits API then, or it is free.',
   input: builder.inputType('RemovePageCreditsInput', {
     description: 'A page whose inline credits are to go.',
-    fields: (t) => ({ tenantId: t.id(TENANT_ID), slug: t.string({ required: true, description: 'The page.' }) }),
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
+      slug: t.string({ required: true, description: 'The page.' }),
+    }),
   }),
   schema: z.object({ slug: line(MAX_SLUG_CHARS) }),
   payload: creditsPayload('RemovePageCreditsPayload'),

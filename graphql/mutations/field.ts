@@ -22,9 +22,21 @@ interface OwnerMutation<Input extends object, Checked, Payload extends object> {
   readonly change: (deps: GraphqlDeps, call: SiteCall, input: Checked) => Promise<Payload>;
 }
 
+/** What every input says besides what is changed. */
+interface Addressed {
+  readonly tenantId?: string | null;
+  readonly ifVersion?: number | null;
+}
+
 /** What each input begins with. */
 export const TENANT_ID = {
   description: 'The site; may be left out by an owner of one site.',
+} as const;
+
+/** What an input of a change of prices, pages or the gate may say besides. */
+export const IF_VERSION = {
+  description:
+    'The `version` of the site that the change was decided by: at another one nothing is changed (Conflict). Left out: any.',
 } as const;
 
 /**
@@ -50,10 +62,12 @@ export function ownerMutation<Input extends object, Checked, Payload extends obj
       args: { input: t.arg({ type: input, required: true, description: `What to do; see ${title}Input.` }) },
       resolve: (_root, args, context) =>
         expecting(async () => {
-          const given = (args as unknown as { readonly input: Input & { tenantId?: string | null } }).input;
+          const given = (args as unknown as { readonly input: Input & Addressed }).input;
           const { userId, tenantId } = requireOwned(context, given.tenantId);
           const actor = { userId, via: context.owner?.via ?? 'token' } as const;
-          return await change(changesOf(context), { actor, tenantId }, check(schema, given));
+          const { ifVersion } = given;
+          const call = { actor, tenantId, ...(typeof ifVersion === 'number' ? { ifVersion } : {}) };
+          return await change(changesOf(context), call, checked(schema, given));
         }) as never,
     }),
   );
@@ -65,7 +79,8 @@ function changesOf({ changes }: GraphqlContext): GraphqlDeps {
   return changes;
 }
 
-function check<T>(schema: ZodType<T, unknown>, input: unknown): T {
+/** Checks an input; throws invalid_parameter with the place. */
+export function checked<T>(schema: ZodType<T, unknown>, input: unknown): T {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

@@ -3,7 +3,7 @@ import type { EnforcementSettings, GateScope } from '../../domain/enforcement.ts
 import { changeGate } from '../../services/site/gate.ts';
 import { builder } from '../builder.ts';
 import { GateMode } from '../enums.ts';
-import { ownerMutation, TENANT_ID } from './field.ts';
+import { IF_VERSION, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_LIST = 200;
 const list = (maxChars: number) =>
@@ -25,6 +25,7 @@ ownerMutation('setCrawlerPolicy', {
     description: 'At most 200 fragments a list, each up to 64 characters, in one list only, and in no User-Agent of a browser.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       allow: t.stringList({ required: true, description: 'Fragments that read free.' }),
       charge: t.stringList({ required: true, description: 'Fragments that pay.' }),
       block: t.stringList({ required: true, description: 'Fragments that are refused.' }),
@@ -49,6 +50,7 @@ ownerMutation('setSeoAllowlist', {
     description: 'At most 200 fragments, each up to 64 characters.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       fragments: t.stringList({ required: true, description: 'Fragments of User-Agents.' }),
     }),
   }),
@@ -74,6 +76,7 @@ ownerMutation('setGateScope', {
     description: 'The other members are for the mode `SITE`.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       mode: t.field({ type: GateMode, required: true, description: 'Articles alone, or the whole site.' }),
       excludePrefixes: t.stringList({ description: 'Paths the gate leaves alone, at most 200.' }),
       includeExtensions: t.stringList({ description: 'Only files with these extensions, each with its dot; null: all.' }),

@@ -3,7 +3,7 @@ import type { NetworkChoice } from '../../services/site/networks.ts';
 import { setSiteNetworks } from '../../services/site/networks.ts';
 import { builder } from '../builder.ts';
 import { NetworkChoiceType } from '../types/networks.ts';
-import { ownerMutation, TENANT_ID } from './field.ts';
+import { IF_VERSION, ownerMutation, TENANT_ID } from './field.ts';
 
 const SetNetworksPayload = builder.objectRef<{ readonly choice: NetworkChoice }>('SetNetworksPayload').implement({
   description: 'On which chains the site takes payments from now on.',
@@ -19,6 +19,7 @@ ownerMutation('setNetworks', {
     description: 'At least one of those configured.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       networks: t.stringList({
         required: true,
         description: 'Chains (CAIP-2); the order of offers is ours, the cheapest first.',

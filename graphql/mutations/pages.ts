@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { importSitePages, removeSitePages, setSiteOffering } from '../../services/site/pages.ts';
 import { builder } from '../builder.ts';
 import { Credits, creditsSchema } from './credits.ts';
-import { line, ownerMutation, TENANT_ID } from './field.ts';
+import { IF_VERSION, line, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_PAGES = 5_000;
 const MAX_PATH_CHARS = 2_048;
@@ -28,6 +28,7 @@ ownerMutation('importPages', {
     description: 'Pages to import.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       pages: t.field({ type: [Page], required: true, description: 'At most 5,000 pages, each slug and each path once.' }),
     }),
   }),
@@ -67,6 +68,7 @@ ownerMutation('removePages', {
     description: 'Imported pages to remove.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       slugs: t.stringList({ required: true, description: 'Slugs, at most 5,000.' }),
     }),
   }),
@@ -96,6 +98,7 @@ ownerMutation('setLicenceOffering', {
     description: 'What the site sells as a scope.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       sellsTraining: t.boolean({ required: true, description: 'Whether `ai-train` and `all` are sold.' }),
       periodFactors: t.field({
         type: [PeriodFactor],

@@ -4,11 +4,17 @@ import { setCreditsToken } from '../../services/credits/token.ts';
 import type { PriceChange } from '../../services/site/prices.ts';
 import { changePricing } from '../../services/site/prices.ts';
 import { builder } from '../builder.ts';
-import { line, ownerMutation, TENANT_ID } from './field.ts';
+import { IF_VERSION, line, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_LIST = 1_000;
+const MAX_FREE = 5_000;
 const MAX_SLUG_CHARS = 2_048;
-const decimal = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be a decimal like "0.05", at most 6 places');
+/** A decimal as prices are written. */
+export const decimal = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be a decimal like "0.05", at most 6 places');
+
+/** Article prefixes and free slugs as they may be set. */
+export const prefixList = z.array(line(MAX_SLUG_CHARS)).max(MAX_LIST, `has more than ${MAX_LIST} entries`);
+export const slugList = z.array(line(MAX_SLUG_CHARS)).max(MAX_FREE, `has more than ${MAX_FREE} entries`);
 
 /** What every change of prices answers. */
 function pricePayload(name: string) {
@@ -23,7 +29,8 @@ function pricePayload(name: string) {
   });
 }
 
-const DefaultPayee = builder.inputType('DefaultPayeeInput', {
+/** Who is to be paid for pages that name nobody. */
+export const DefaultPayeeInput = builder.inputType('DefaultPayeeInput', {
   description: 'Who is paid for the pages that name nobody.',
   fields: (t) => ({
     authorId: t.string({ required: true, description: 'Who it is, as earnings and statements name the author.' }),
@@ -38,13 +45,14 @@ ownerMutation('setPrices', {
     description: 'Prices to set; at least one member.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       priceUsdc: t.string({
         description: 'USD of a read as a decimal, at most 6 places, the lowest price or more; "0" makes every page free.',
       }),
       citationMultiplier: t.string({ description: 'How many reads a citation costs, a decimal; null: 5.' }),
       creditsApiUrl: t.string({ description: "The site's credits API, https and without a query; null: none." }),
       defaultPayee: t.field({
-        type: DefaultPayee,
+        type: DefaultPayeeInput,
         description: 'Who is paid for pages that name nobody, neither inline nor by the credits API; null: such pages are free.',
       }),
     }),
@@ -92,10 +100,11 @@ ownerMutation('setArticlePrefixes', {
     description: 'Article prefixes to set.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       prefixes: t.stringList({ description: 'Paths that begin with a slash, at most 1,000; null: every path is an article.' }),
     }),
   }),
-  schema: z.object({ prefixes: z.array(line(MAX_SLUG_CHARS)).max(MAX_LIST, `has more than ${MAX_LIST} entries`).nullish() }),
+  schema: z.object({ prefixes: prefixList.nullish() }),
   payload: pricePayload('SetArticlePrefixesPayload'),
   change: (deps, call, { prefixes }) => changePricing(deps, call, 'prefixes.set', { articlePrefixes: prefixes ?? null }),
 });
@@ -106,10 +115,11 @@ ownerMutation('setFreeSlugs', {
     description: 'Free slugs to set.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
       slugs: t.stringList({ description: 'Slugs, at most 5,000; null: none.' }),
     }),
   }),
-  schema: z.object({ slugs: z.array(line(MAX_SLUG_CHARS)).max(5_000, 'has more than 5000 entries').nullish() }),
+  schema: z.object({ slugs: slugList.nullish() }),
   payload: pricePayload('SetFreeSlugsPayload'),
   change: (deps, call, { slugs }) => changePricing(deps, call, 'slugs.set_free', { creditsFreeSlugs: slugs ?? null }),
 });

@@ -24,6 +24,12 @@ Tenant.implement({
     'A site: its hosts, prices, earnings, observations, and everything else of it. Each part says which scope a key needs.',
   fields: (t) => ({
     tenantId: t.exposeID('tenantId', { description: 'Its id.' }),
+    version: t.int({
+      ...TENANT_READ,
+      description:
+        'Moves with every change of its prices, pages, gate, networks, hosts and standing: `ifVersion` of a mutation is this. Scope tenant.read.',
+      resolve: ({ self }) => self.version,
+    }),
     status: t.string({
       ...TENANT_READ,
       description: 'pending, active, suspended, or closed. Scope tenant.read.',

@@ -1,3 +1,4 @@
+import { chatLine } from '../../domain/webhook/chat.ts';
 import type { Attempt, Delivery, Endpoint, WebhookEvent } from '../../services/graph/lists.ts';
 import { attempts, deliveries, endpoints, webhookEvents } from '../../services/graph/lists.ts';
 import { builder } from '../builder.ts';
@@ -78,6 +79,11 @@ EventObject.implement({
     createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
     detailed: t.exposeString('detailed', { description: 'The JSON text of its data with every leg.' }),
     summary: t.exposeString('summary', { description: 'The JSON text of its data with sums alone.' }),
+    chatLine: t.string({
+      description: 'The line that an endpoint of a chat channel is sent of it, as people read it there.',
+      resolve: ({ type, host, detailed, summary }) =>
+        chatLine({ type, host, detailed: JSON.parse(detailed), summary: JSON.parse(summary) }),
+    }),
     deliveries: t.loadableList({
       type: DeliveryType,
       description: 'To whom it goes; 20 at most, `deliveries` of the site with `eventId` has all.',

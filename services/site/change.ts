@@ -2,6 +2,7 @@ import { insertAuditEntry } from '../../db/auditLog.ts';
 import type { Sql, Transactional } from '../../db/database.ts';
 import { joinTransaction } from '../../db/database.ts';
 import { lockSite } from '../../db/owners.ts';
+import type { TenantStatus } from '../../domain/access.ts';
 import type { Actor } from '../../domain/auditEntry.ts';
 import { differenceOf } from '../../domain/auditEntry.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -11,6 +12,8 @@ import { atDatabase } from '../outage.ts';
 export interface SiteCall {
   readonly actor: Actor;
   readonly tenantId: string;
+  /** The version of the site that the caller decided by: at another one nothing is changed. Left out: whatever it is. */
+  readonly ifVersion?: number;
 }
 
 /** Whoever runs the operator's command line under this name; the operator may change suspended sites, too. */
@@ -37,17 +40,18 @@ export interface SiteChange<T> {
 /**
  * Makes a change of a site and its one entry in the audit log, in one database transaction: both or neither. Changes of one site
  * come one after the other. Throws not_found for a site that is not there or closed, site_suspended (an operator may change a
- * suspended site, its owner only reads it), database_unavailable, and whatever the change itself throws; nothing is written then.
+ * suspended site, its owner only reads it), conflict at another version than `ifVersion`, database_unavailable, and whatever the change itself throws; nothing is written then.
  */
 export async function changeSite<T>(
   deps: { readonly database: Transactional },
-  { actor, tenantId }: SiteCall,
+  { actor, tenantId, ifVersion }: SiteCall,
   change: SiteChange<T>,
 ): Promise<T> {
   return await atDatabase(() =>
     deps.database.transaction(async (sql) => {
-      const status = await lockSite(sql, tenantId);
-      requireOpen(change.mayBeClosed && status === 'closed' ? 'active' : status, actor);
+      const site = await lockSite(sql, tenantId);
+      requireOpen(change.mayBeClosed && site?.status === 'closed' ? 'active' : (site?.status ?? null), actor);
+      requireVersion(site?.version, ifVersion);
       const before = await change.look(sql, undefined);
       const result = await change.make(joinTransaction(sql));
       const after = await change.look(sql, result);
@@ -66,14 +70,21 @@ export async function changeSite<T>(
 
 /** Refuses a site that is not open to this actor's changes; for work that has to be done before or outside a change. */
 export async function requireOpenSite(deps: { readonly database: Transactional }, { actor, tenantId }: SiteCall): Promise<void> {
-  requireOpen(await atDatabase(() => deps.database.transaction((sql) => lockSite(sql, tenantId))), actor);
+  const site = await atDatabase(() => deps.database.transaction((sql) => lockSite(sql, tenantId)));
+  requireOpen(site?.status ?? null, actor);
 }
 
-function requireOpen(status: Awaited<ReturnType<typeof lockSite>>, actor: Actor): void {
+function requireOpen(status: TenantStatus | null, actor: Actor): void {
   if (status === null || status === 'closed') throw new ServiceError('not_found', 'there is no such site');
   if (status === 'suspended' && actor.via !== 'operator') {
     throw new ServiceError('site_suspended', 'this site is suspended: its owner can read but not change anything');
   }
+}
+
+/** Refuses a change that was decided by what is not there any more: read under the lock, so that of two such changes one is refused. */
+function requireVersion(version: number | undefined, expected: number | undefined): void {
+  if (expected === undefined || version === expected) return;
+  throw new ServiceError('conflict', 'somebody changed this site meanwhile: look again, then decide');
 }
 
 /** What JSON keeps of a state: times as text, nothing undefined. */

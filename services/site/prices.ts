@@ -39,12 +39,21 @@ export async function changePricing(
  */
 export async function setPageCredits(deps: SitePriceDeps, call: SiteCall, slug: string, credits: unknown): Promise<PriceChange> {
   const action = credits === null ? 'credits.remove_page' : 'credits.set_page';
-  return await changePricingOf(deps, call, action, slug, (current) => {
-    const pages = new Map(Object.entries(current.creditsInline ?? {}));
-    if (credits !== null) pages.set(slug, credits);
-    else if (!pages.delete(slug)) throw new ServiceError('not_found', 'this page has no inline credits');
-    return { creditsInline: pages.size === 0 ? null : Object.fromEntries(pages) };
-  });
+  return await changePricingOf(deps, call, action, slug, (current) =>
+    credits === null ? withoutPageCredits(current, slug) : withPageCredits(current, slug, credits),
+  );
+}
+
+/** The inline credits of a pricing with those of one page set. */
+export function withPageCredits(current: Pricing, slug: string, credits: unknown): PricingChange {
+  return { creditsInline: { ...current.creditsInline, [slug]: credits } };
+}
+
+/** The inline credits of a pricing without those of one page. Throws not_found when it has none. */
+export function withoutPageCredits(current: Pricing, slug: string): PricingChange {
+  const pages = new Map(Object.entries(current.creditsInline ?? {}));
+  if (!pages.delete(slug)) throw new ServiceError('not_found', 'this page has no inline credits');
+  return { creditsInline: pages.size === 0 ? null : Object.fromEntries(pages) };
 }
 
 async function changePricingOf(

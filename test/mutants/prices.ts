@@ -144,4 +144,13 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
       name: 'a quote does not wait for a slow credits API longer than gates wait for a quote, and has its answer the next time',
     },
   },
+  {
+    id: 'decided-by-a-version-that-is-gone',
+    rule: 17,
+    bug: 'a change is made though the site is not any more what its owner saw',
+    edits: [
+      { file: 'services/site/change.ts', search: 'expected === undefined || version === expected', replace: 'expected !== -1' },
+    ],
+    test: { file: 'test/integration/price-effect.test.ts', name: 'of two changes decided by one version' },
+  },
 ];

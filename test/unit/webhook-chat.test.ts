@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isChannelUrl } from '../../domain/webhook/channel.ts';
 import type { ChatChannel, ChatEvent } from '../../domain/webhook/chat.ts';
-import { buildChatBody, escapeMarkdown, escapeSlack, inertLine } from '../../domain/webhook/chat.ts';
+import { buildChatBody, chatLine, escapeMarkdown, escapeSlack, inertLine } from '../../domain/webhook/chat.ts';
 
 const settled: ChatEvent = {
   type: 'settlement.completed',
@@ -77,3 +77,9 @@ test.each([escapeSlack, escapeMarkdown])(
     expect(line.isWellFormed()).toBe(true);
   },
 );
+
+test('the line shown to an owner is the one that chats are sent, before it is made inert', () => {
+  expect(chatLine(settled)).toBe('Settlement completed: 3 payouts settled on a.example.');
+  expect(chatLine(anomaly('<b>*denied*</b> is 9'))).toBe('Anomaly detected: <b>*denied*</b> is 9');
+  expect(chatLine(anomaly('x'.repeat(400))).length).toBeLessThanOrEqual(300);
+});
