@@ -8,7 +8,8 @@
 const DOORS = ['api', 'graphql', 'activities'];
 
 /** Everything of ours that is a layer; what a rule does not name stays forbidden. */
-const LAYERS = '^(activities|adapters|api|bench|bin|chain|contracts|db|domain|examples|graphql|sandbox|services|test|workflows)/';
+const LAYERS =
+  '^(activities|adapters|api|bench|bin|chain|console|contracts|db|domain|examples|graphql|sandbox|services|test|workflows)/';
 
 /** A rule: files of `layer` import, of our own code, only the paths that match `allowed`. */
 function layer(name, from, allowed, comment) {
@@ -72,6 +73,7 @@ export default {
       from: { path: '^workflows/' },
       to: { dependencyTypes: ['core'] },
     },
+    layer('console', '^console/', '^console/', 'What runs in the browser knows the API by its documents alone.'),
     layer('contracts', '^contracts/', '^contracts/', 'The contract build stands alone.'),
     layer('examples', '^examples/', '^examples/', 'An example is what a newcomer would write: packages and node: only.'),
     {
@@ -92,6 +94,7 @@ export default {
     packageHome('outgoing-http', 'undici', 'adapters|chain'),
     packageHome('key-services', '@aws-sdk|google-auth-library', 'adapters'),
     packageHome('rest', 'express|zod-openapi', 'api'),
+    packageHome('console', 'preact|htm|uplot', 'console'),
     packageHome('graphql', 'graphql|graphql-yoga|@pothos', 'graphql'),
     packageHome('temporal-worker', '@temporalio/worker', 'activities'),
     {

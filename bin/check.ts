@@ -16,6 +16,7 @@ interface Step {
 
 const STEPS: readonly Step[] = [
   { name: 'types', run: () => runTool('typescript', 'tsc', ['--noEmit', '-p', 'tsconfig.json']) },
+  { name: 'types of the console', run: () => runTool('typescript', 'tsc', ['--noEmit', '-p', 'console/tsconfig.json']) },
   {
     name: 'style',
     run: () => runTool('@biomejs/biome', 'biome', ['check', '--error-on-warnings', '--max-diagnostics=100', '.']),

@@ -1,0 +1,26 @@
+/** What went wrong, in words for people. */
+export class Problem extends Error {
+  readonly code: string;
+  /** What support needs to find the call; null where no answer came. */
+  readonly requestId: string | null;
+  /** Which input was wrong, where the API says so. */
+  readonly parameter: string | null;
+
+  constructor(
+    code: string,
+    message: string,
+    { requestId = null, parameter = null }: { readonly requestId?: string | null; readonly parameter?: string | null } = {},
+  ) {
+    super(message);
+    this.name = 'Problem';
+    this.code = code;
+    this.requestId = requestId;
+    this.parameter = parameter;
+  }
+}
+
+/** Any thrown value as a problem. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  return new Problem('internal', error instanceof Error ? error.message : 'something went wrong in this page');
+}

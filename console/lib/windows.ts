@@ -1,0 +1,68 @@
+import { useRoute } from './router.ts';
+
+/** Stretches of time one can pick; the first is looked at unless the address says another. */
+export const WINDOWS = [
+  { key: 'LAST_28_DAYS', label: 'Last 28 days' },
+  { key: 'TODAY', label: 'Today' },
+  { key: 'YESTERDAY', label: 'Yesterday' },
+  { key: 'LAST_7_DAYS', label: 'Last 7 days' },
+  { key: 'THIS_WEEK', label: 'This week' },
+  { key: 'THIS_MONTH', label: 'This month' },
+  { key: 'PREVIOUS_MONTH', label: 'Last month' },
+  { key: 'LAST_90_DAYS', label: 'Last 90 days' },
+  { key: 'THIS_YEAR', label: 'This year' },
+] as const;
+
+/** What `$window: WindowInput` takes. */
+export type WindowInput =
+  | { readonly named: string; readonly timeZone: string }
+  | { readonly from: string | null; readonly to: string | null };
+
+/** The window a screen looks at, as the address says it. */
+export interface LookedAt {
+  readonly window: WindowInput;
+  readonly timeZone: string;
+  /** Buckets that suit its length. */
+  readonly every: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
+  /** Key of `WINDOWS`, or `custom`. */
+  readonly key: string;
+  /** First and last day of a custom one, `2026-11-22`. */
+  readonly days: { readonly from: string; readonly to: string };
+}
+
+/** The calendar of whoever looks. */
+export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+
+/** The window of the address, in a component. */
+export function useWindow(): LookedAt {
+  const { query } = useRoute();
+  return lookedAt(query['window'] ?? null, query['from'] ?? '', query['to'] ?? '');
+}
+
+/** A window by its key, or by first and last day; what is not understood is the first of `WINDOWS`. */
+export function lookedAt(asked: string | null, from: string, to: string): LookedAt {
+  const [first, last] = [midnight(from, 0), midnight(to, 1)];
+  if (asked === 'custom' && first !== null && last !== null && first < last) {
+    const every = everyOf((last.getTime() - first.getTime()) / 86_400_000);
+    const window = { from: first.toISOString(), to: last.toISOString() };
+    return { window, timeZone: TIME_ZONE, every, key: 'custom', days: { from, to } };
+  }
+  const key = WINDOWS.find((one) => one.key === asked)?.key ?? WINDOWS[0].key;
+  const every =
+    key === 'TODAY' || key === 'YESTERDAY' ? 'HOUR' : key === 'THIS_YEAR' ? 'MONTH' : key === 'LAST_90_DAYS' ? 'WEEK' : 'DAY';
+  return { window: { named: key, timeZone: TIME_ZONE }, timeZone: TIME_ZONE, every, key, days: { from: '', to: '' } };
+}
+
+function everyOf(days: number): LookedAt['every'] {
+  if (days <= 2) return 'HOUR';
+  if (days <= 62) return 'DAY';
+  return days <= 400 ? 'WEEK' : 'MONTH';
+}
+
+/** Midnight at the beginning of a day, by the clock here, some days on; null where the text is no day. */
+function midnight(day: string, daysOn: number): Date | null {
+  const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day) ?? [];
+  if (year === undefined) return null;
+  const at = new Date(Number(year), Number(month) - 1, Number(date) + daysOn);
+  return Number.isNaN(at.getTime()) ? null : at;
+}

@@ -1,0 +1,87 @@
+import type { QueryOf } from '../lib/data.ts';
+import { ago } from '../lib/format.ts';
+import type { View } from '../lib/html.ts';
+import { html } from '../lib/html.ts';
+import type { Problem } from '../lib/problem.ts';
+import { Button } from './button.ts';
+import { Notice } from './panel.ts';
+
+/**
+ * Draws what a query came to: a quiet frame while it loads, the error with a way to ask again, an older answer with a word about its
+ * age, `nothing` where `empty` says that there is nothing, else its children with the data.
+ */
+export function Await<T>({
+  of: query,
+  empty,
+  nothing,
+  rows = 4,
+  children,
+}: {
+  readonly of: QueryOf<T>;
+  readonly empty?: (data: T) => boolean;
+  readonly nothing?: View;
+  /** Lines of the frame that is shown meanwhile. */
+  readonly rows?: number;
+  readonly children: (data: T) => View;
+}): View {
+  if (query.state === 'loading') return html`<${Skeleton} rows=${rows} />`;
+  if (query.data === null) return html`<${Failed} problem=${query.problem} again=${query.reload} />`;
+  const isBusy = query.state === 'stale' && query.problem === null;
+  const inside = empty?.(query.data) === true ? (nothing ?? html`<${Empty}>Nothing in this window.<//>`) : children(query.data);
+  return html`<div class=${query.state === 'stale' ? 'await stale' : 'await'} aria-busy=${isBusy}>
+    ${query.problem === null ? null : html`<${Older} problem=${query.problem} at=${query.state === 'stale' ? query.fetchedAt : null} again=${query.reload} />`}
+    ${inside}
+  </div>`;
+}
+
+/** Lines where text will be. */
+export function Skeleton({ rows = 4 }: { readonly rows?: number }): View {
+  return html`<div class="skeleton" role="status" aria-busy="true">
+    <span class="sr">Loading</span>
+    ${Array.from({ length: rows }, (_, row) => html`<div key=${row} aria-hidden="true"></div>`)}
+  </div>`;
+}
+
+/** A place with nothing in it yet, and what would bring something. */
+export function Empty({
+  title,
+  action,
+  children,
+}: {
+  readonly title?: View;
+  readonly action?: View;
+  readonly children?: View;
+}): View {
+  return html`<div class="empty">
+    ${title ? html`<strong>${title}</strong>` : null}
+    <p>${children}</p>
+    ${action}
+  </div>`;
+}
+
+/** A problem in words, with what support needs. */
+export function ProblemText({ problem }: { readonly problem: Problem | null }): View {
+  if (problem === null) return 'Something went wrong.';
+  return html`${problem.message} ${problem.requestId ? html`<span class="muted">Call <code>${problem.requestId}</code></span>` : null}`;
+}
+
+function Failed({ problem, again }: { readonly problem: Problem | null; readonly again: () => void }): View {
+  return html`<${Notice} tone="bad" title="This could not be loaded" action=${html`<${Button} onClick=${again}>Try again<//>`}>
+    <${ProblemText} problem=${problem} />
+  <//>`;
+}
+
+function Older({
+  problem,
+  at,
+  again,
+}: {
+  readonly problem: Problem;
+  readonly at: number | null;
+  readonly again: () => void;
+}): View {
+  const title = at === null ? 'Not everything could be loaded' : `This is what was known ${ago(at)}`;
+  return html`<${Notice} tone="warn" title=${title} action=${html`<${Button} onClick=${again}>Try again<//>`}>
+    <${ProblemText} problem=${problem} />
+  <//>`;
+}

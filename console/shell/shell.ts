@@ -1,0 +1,83 @@
+import type { View } from '../lib/html.ts';
+import { html, useEffect, useRef, useState } from '../lib/html.ts';
+import { href, useRoute } from '../lib/router.ts';
+import type { SignedIn } from '../lib/session.ts';
+import { loadSession, useSession, useSessionState } from '../lib/session.ts';
+import { Empty, ProblemText, Skeleton } from '../parts/await.ts';
+import { Button } from '../parts/button.ts';
+import { Head, Notice, Panel } from '../parts/panel.ts';
+import type { Screen } from '../screens/screen.ts';
+import { Account } from './account.ts';
+import { SignIn } from './signIn.ts';
+
+/** The frame of every screen, or the way in. */
+export function Shell({ screens }: { readonly screens: readonly Screen[] }): View {
+  const session = useSessionState();
+  if (session.state === 'loading') return html`<main class="alone"><${Skeleton} rows=${3} /></main>`;
+  if (session.state === 'error') {
+    const action = html`<${Button} onClick=${() => loadSession()}>Try again<//>`;
+    return html`<main class="alone">
+      <h1 class="sr">Console</h1>
+      <${Notice} tone="bad" title="The console cannot be opened" action=${action}><${ProblemText} problem=${session.problem} /><//>
+    </main>`;
+  }
+  if (session.state === 'out') return html`<${SignIn} ways=${session.session.ways} ended=${session.ended} />`;
+  return html`<${Frame} screens=${screens} session=${session.session} />`;
+}
+
+function Frame({ screens, session }: { readonly screens: readonly Screen[]; readonly session: SignedIn }): View {
+  const route = useRoute();
+  const { tenantId, site } = useSession();
+  const main = useRef<HTMLElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  const first = useRef(true);
+  const screen = screens.find(({ path }) => path === route.screen) ?? null;
+  useEffect(() => {
+    document.title = `${screen?.title ?? 'Not found'}${site?.host ? ` · ${site.host}` : ''} · Console`;
+    setOpen(false);
+    if (!first.current) main.current?.focus({ preventScroll: true });
+    first.current = false;
+  }, [route.path]);
+  const Component = screen?.component;
+  const inside = Component ? html`<${Component} key=${`${tenantId} ${route.path}`} />` : html`<${Nowhere} />`;
+  const hasSite = session.sites.length > 0 || route.screen === '/setup';
+  return html`<div class=${isOpen ? 'shell open' : 'shell'}>
+    <a class="skip" href="#main">Skip to the screen</a>
+    <header class="bar">
+      <span class="mark" aria-hidden="true"></span><span>${site?.host ?? 'Console'}</span>
+      <button type="button" class="button" aria-expanded=${isOpen} aria-controls="menu" onClick=${() => setOpen(!isOpen)}>Menu</button>
+    </header>
+    <div class="side" id="menu">
+      <${Account} session=${session} />
+      <${Menu} screens=${screens} here=${route.screen} />
+    </div>
+    <main id="main" ref=${main} tabindex="-1">${hasSite ? inside : html`<${NoSite} canCreate=${session.canCreateSite} />`}</main>
+  </div>`;
+}
+
+const GROUPS = ['Money', 'Site', 'People'] as const;
+
+function Menu({ screens, here }: { readonly screens: readonly Screen[]; readonly here: string | null }): View {
+  const isHere = (path: string): boolean => here === path || (path !== '/' && here !== null && here.startsWith(`${path}/`));
+  const link = ({ path, title }: Screen): View =>
+    html`<li key=${path}><a href=${href(path)} aria-current=${isHere(path) ? 'page' : undefined}>${title}</a></li>`;
+  return html`<nav aria-label="Screens">
+    ${GROUPS.map((group) => {
+      const inside = screens.filter((one) => one.group === group);
+      return inside.length === 0 ? null : html`<h2 key=${group}>${group}</h2><ul key=${`${group} list`}>${inside.map(link)}</ul>`;
+    })}
+  </nav>`;
+}
+
+function Nowhere(): View {
+  return html`<${Head} title="Not found" />
+    <${Panel}><${Empty} action=${html`<${Button} href=${href('/')}>Go to the overview<//>`}>No screen has this address.<//><//>`;
+}
+
+function NoSite({ canCreate }: { readonly canCreate: boolean }): View {
+  const action = canCreate ? html`<${Button} kind="primary" href=${href('/setup')}>Set up a site<//>` : null;
+  return html`<${Head} title="No site yet" />
+    <${Panel}>
+      <${Empty} action=${action}>${canCreate ? 'Your account has no site. Set one up: it takes a few minutes.' : 'Your account has no site. Ask whoever runs this service for one.'}<//>
+    <//>`;
+}

@@ -1,0 +1,44 @@
+import type { View } from '../lib/html.ts';
+import { html, useState } from '../lib/html.ts';
+import type { Problem } from '../lib/problem.ts';
+import { problemOf } from '../lib/problem.ts';
+import { BASE, useRoute } from '../lib/router.ts';
+import type { Ways } from '../lib/session.ts';
+import { signIn } from '../lib/session.ts';
+import { ProblemText } from '../parts/await.ts';
+import { Button } from '../parts/button.ts';
+import { Field } from '../parts/field.ts';
+import { Notice } from '../parts/panel.ts';
+
+/** The ways in that this installation has. */
+export function SignIn({ ways, ended }: { readonly ways: Ways; readonly ended: boolean }): View {
+  const { path } = useRoute();
+  const oidc = `${BASE}/oidc/start?${new URLSearchParams({ return: path }).toString()}`;
+  return html`<main class="alone sign-in">
+    <header><span class="mark" aria-hidden="true"></span><h1>Sign in</h1><p class="muted">Earnings, prices and settings of your sites.</p></header>
+    ${ended ? html`<${Notice} tone="warn">Your session has ended. Sign in again to go on.<//>` : null}
+    ${ways.oidc ? html`<${Button} kind="primary" href=${oidc}>Continue with ${ways.oidc.name}<//>` : null}
+    ${ways.demo ? html`<${Button} kind=${ways.oidc ? 'plain' : 'primary'} href=${`${BASE}/demo`}>Open the demo site<//>` : null}
+    ${ways.token ? html`<${TokenForm} isMain=${!(ways.oidc || ways.demo)} />` : null}
+  </main>`;
+}
+
+function TokenForm({ isMain }: { readonly isMain: boolean }): View {
+  const [token, setToken] = useState('');
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setProblem(null);
+    try {
+      await signIn(token.trim());
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+    setToken('');
+  };
+  return html`<form onSubmit=${submit} class=${isMain ? '' : 'second'}>
+    <${Field} label="Owner token" type="password" value=${token} onInput=${setToken} required placeholder="svc_owner_…"
+      hint="It is sent once and not kept in this page." error=${problem ? html`<${ProblemText} problem=${problem} />` : null} />
+    <${Button} type="submit" kind=${isMain ? 'primary' : 'plain'} disabled=${token.trim() === ''}>Sign in with the token<//>
+  </form>`;
+}
