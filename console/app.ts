@@ -1,6 +1,6 @@
-import { html, render } from './lib/html.ts';
-import { startRouter } from './lib/router.ts';
-import { loadSession } from './lib/session.ts';
+import { html, render } from './core/html.ts';
+import { startRouter } from './core/router.ts';
+import { loadSession } from './core/session.ts';
 import { SCREENS } from './screens/index.ts';
 import { Shell } from './shell/shell.ts';
 

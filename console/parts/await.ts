@@ -1,8 +1,8 @@
-import type { QueryOf } from '../lib/data.ts';
-import { ago } from '../lib/format.ts';
-import type { View } from '../lib/html.ts';
-import { html } from '../lib/html.ts';
-import type { Problem } from '../lib/problem.ts';
+import type { QueryOf } from '../core/data.ts';
+import { ago } from '../core/format.ts';
+import type { View } from '../core/html.ts';
+import { html } from '../core/html.ts';
+import type { Problem } from '../core/problem.ts';
 import { Button } from './button.ts';
 import { Notice } from './panel.ts';
 

@@ -1,6 +1,6 @@
-import type { View } from '../lib/html.ts';
-import { html } from '../lib/html.ts';
-import { safeHref } from '../lib/router.ts';
+import type { View } from '../core/html.ts';
+import { html } from '../core/html.ts';
+import { safeHref } from '../core/router.ts';
 import { Exact } from './figure.ts';
 
 /** One line of a ranking. */

@@ -1,6 +1,6 @@
-import type { View } from '../lib/html.ts';
-import { html, useRef, useState } from '../lib/html.ts';
-import { safeHref } from '../lib/router.ts';
+import type { View } from '../core/html.ts';
+import { html, useRef, useState } from '../core/html.ts';
+import { safeHref } from '../core/router.ts';
 
 /** What a button looks like: the one main thing of a view, any other, what takes away, and one that is hardly there. */
 export type ButtonKind = 'primary' | 'plain' | 'danger' | 'quiet';

@@ -1,7 +1,7 @@
-import type { View } from '../lib/html.ts';
-import { html, useEffect, useRef, useState } from '../lib/html.ts';
-import type { Problem } from '../lib/problem.ts';
-import { problemOf } from '../lib/problem.ts';
+import type { View } from '../core/html.ts';
+import { html, useEffect, useRef, useState } from '../core/html.ts';
+import type { Problem } from '../core/problem.ts';
+import { problemOf } from '../core/problem.ts';
 import { ProblemText } from './await.ts';
 import type { ButtonKind } from './button.ts';
 import { Button } from './button.ts';

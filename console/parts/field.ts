@@ -1,5 +1,5 @@
-import type { View } from '../lib/html.ts';
-import { html, useMemo } from '../lib/html.ts';
+import type { View } from '../core/html.ts';
+import { html, useMemo } from '../core/html.ts';
 
 let named = 0;
 

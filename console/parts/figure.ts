@@ -1,6 +1,6 @@
-import * as format from '../lib/format.ts';
-import type { View } from '../lib/html.ts';
-import { html } from '../lib/html.ts';
+import * as format from '../core/format.ts';
+import type { View } from '../core/html.ts';
+import { html } from '../core/html.ts';
 
 /** A text for people with the exact value on hover; screen readers hear the exact one. */
 export function Exact({

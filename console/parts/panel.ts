@@ -1,5 +1,5 @@
-import type { View } from '../lib/html.ts';
-import { html } from '../lib/html.ts';
+import type { View } from '../core/html.ts';
+import { html } from '../core/html.ts';
 
 /** The head of a screen: its title, a line about it, and what can be done with all of it. */
 export function Head({

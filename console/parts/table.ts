@@ -1,5 +1,5 @@
-import type { View } from '../lib/html.ts';
-import { html } from '../lib/html.ts';
+import type { View } from '../core/html.ts';
+import { html } from '../core/html.ts';
 import { Button } from './button.ts';
 
 /** A column: its head, and what a row shows in it. */

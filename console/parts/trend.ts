@@ -1,5 +1,5 @@
-import type { View } from '../lib/html.ts';
-import { html, useEffect, useRef, useState } from '../lib/html.ts';
+import type { View } from '../core/html.ts';
+import { html, useEffect, useRef, useState } from '../core/html.ts';
 
 /** A stretch of time and what it came to, one value a series. Values draw only; texts are what is said. */
 export interface Bucket {

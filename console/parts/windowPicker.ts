@@ -1,7 +1,7 @@
-import type { View } from '../lib/html.ts';
-import { html } from '../lib/html.ts';
-import { setQuery } from '../lib/router.ts';
-import { TIME_ZONE, useWindow, WINDOWS } from '../lib/windows.ts';
+import type { View } from '../core/html.ts';
+import { html } from '../core/html.ts';
+import { setQuery } from '../core/router.ts';
+import { TIME_ZONE, useWindow, WINDOWS } from '../core/windows.ts';
 
 /** Picks the window that the address says; `useWindow` reads it. */
 export function WindowPicker(): View {

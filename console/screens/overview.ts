@@ -1,8 +1,8 @@
-import { useQuery } from '../lib/data.ts';
-import { count, difference, exactCount, exactUsd, usd } from '../lib/format.ts';
-import type { View } from '../lib/html.ts';
-import { html } from '../lib/html.ts';
-import { useWindow } from '../lib/windows.ts';
+import { useQuery } from '../core/data.ts';
+import { count, difference, exactCount, exactUsd, usd } from '../core/format.ts';
+import type { View } from '../core/html.ts';
+import { html } from '../core/html.ts';
+import { useWindow } from '../core/windows.ts';
 import { Await } from '../parts/await.ts';
 import { Figure, Figures } from '../parts/figure.ts';
 import { Head, Panel } from '../parts/panel.ts';

@@ -1,4 +1,4 @@
-import type { View } from '../lib/html.ts';
+import type { View } from '../core/html.ts';
 
 /** A screen of the console. */
 export interface Screen {

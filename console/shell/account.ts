@@ -1,9 +1,9 @@
-import { moment } from '../lib/format.ts';
-import type { View } from '../lib/html.ts';
-import { html } from '../lib/html.ts';
-import { href } from '../lib/router.ts';
-import type { SignedIn } from '../lib/session.ts';
-import { useSession } from '../lib/session.ts';
+import { moment } from '../core/format.ts';
+import type { View } from '../core/html.ts';
+import { html } from '../core/html.ts';
+import { href } from '../core/router.ts';
+import type { SignedIn } from '../core/session.ts';
+import { useSession } from '../core/session.ts';
 import { Button } from '../parts/button.ts';
 
 /** Which site is looked at, who looks, and the way out. */

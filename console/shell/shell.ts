@@ -1,8 +1,8 @@
-import type { View } from '../lib/html.ts';
-import { html, useEffect, useRef, useState } from '../lib/html.ts';
-import { href, useRoute } from '../lib/router.ts';
-import type { SignedIn } from '../lib/session.ts';
-import { loadSession, useSession, useSessionState } from '../lib/session.ts';
+import type { View } from '../core/html.ts';
+import { html, useEffect, useRef, useState } from '../core/html.ts';
+import { href, useRoute } from '../core/router.ts';
+import type { SignedIn } from '../core/session.ts';
+import { loadSession, useSession, useSessionState } from '../core/session.ts';
 import { Empty, ProblemText, Skeleton } from '../parts/await.ts';
 import { Button } from '../parts/button.ts';
 import { Head, Notice, Panel } from '../parts/panel.ts';

@@ -1,10 +1,10 @@
-import type { View } from '../lib/html.ts';
-import { html, useState } from '../lib/html.ts';
-import type { Problem } from '../lib/problem.ts';
-import { problemOf } from '../lib/problem.ts';
-import { BASE, useRoute } from '../lib/router.ts';
-import type { Ways } from '../lib/session.ts';
-import { signIn } from '../lib/session.ts';
+import type { View } from '../core/html.ts';
+import { html, useState } from '../core/html.ts';
+import type { Problem } from '../core/problem.ts';
+import { problemOf } from '../core/problem.ts';
+import { BASE, useRoute } from '../core/router.ts';
+import type { Ways } from '../core/session.ts';
+import { signIn } from '../core/session.ts';
 import { ProblemText } from '../parts/await.ts';
 import { Button } from '../parts/button.ts';
 import { Field } from '../parts/field.ts';

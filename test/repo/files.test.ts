@@ -23,13 +23,17 @@ test(`no source file is longer than ${MAX_LINES} lines`, () => {
   expect(long).toEqual([]);
 });
 
+/** The attribute of an input that shows what belongs there. */
+const HINT = new RegExp(`\\b${words(['place', 'holder'])}(,$|\\?:|=)`);
+
 test('nothing says that it is unfinished', () => {
   const found = readSources(/\.(ts|mjs|js|sol|sql|md|json|ya?ml)$|^\.ci\//)
     .filter(({ path }) => !/^(package-lock\.json|test\/repo\/)|artifacts\//.test(path))
     .flatMap(({ path, text }) =>
-      text
-        .split('\n')
-        .flatMap((line, index) => (MARKERS.test(line) || PHRASES.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+      text.split('\n').flatMap((line, index) => {
+        const isFound = MARKERS.test(line) || (PHRASES.test(line) && !(path.startsWith('console/') && HINT.test(line)));
+        return isFound ? [`${path}:${index + 1}: ${line.trim()}`] : [];
+      }),
     );
   expect(found).toEqual([]);
 });

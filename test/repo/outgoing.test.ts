@@ -3,11 +3,11 @@ import { readSources } from '../../bin/check/sources.ts';
 
 /**
  * Where requests leave us: `adapters/outbound` (with its connector and its handler) for every address that comes from users, `chain/rpc` and
- * `chain/facilitator` for nodes and facilitators the operator configured, `adapters/kms` for the operator's keys. Programs that stand outside the service are free, and so is
- * `api/invitationPage`, whose script runs in a browser.
+ * `chain/facilitator` for nodes and facilitators the operator configured, `adapters/kms` for the operator's keys. Programs that stand outside the service are free, and so are
+ * `api/invitationPage` and `console`, whose scripts run in a browser.
  */
 const MAY_SEND =
-  /^(adapters\/(kms|outbound|outboundStart|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(test|bench|examples|packages|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/invitationPage\.ts$/;
+  /^(adapters\/(kms|outbound|outboundStart|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(console|test|bench|examples|packages|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/invitationPage\.ts$/;
 
 const SENDS = [
   /(?<![.\w])fetch\(/,
