@@ -68,14 +68,7 @@ export interface CompiledPricing {
 
 /** Refuses a pricing that could not be quoted: invalid_parameter with the place. `forbidden` wallets: the asset, the router. */
 export function validatePricing(pricing: Pricing, forbidden: readonly string[] = []): void {
-  const refuse = (parameter: string, sentence: string): never => {
-    throw new ServiceError('invalid_parameter', `${parameter}: ${sentence}`, { parameter });
-  };
-  const price = parseDecimal(pricing.priceUsdc);
-  if (!price || price.scale > 6) refuse('price_usdc', 'a decimal of USD with at most 6 places');
-  const multiplier = parseDecimal(pricing.citationMultiplier ?? DEFAULT_CITATION_MULTIPLIER);
-  if (!multiplier || multiplier.digits === 0n || multiplier.scale > 4) refuse('citation_multiplier', 'a positive decimal');
-  if (microOf(pricing, 'citation') > MAX_PRICE_MICRO) refuse('price_usdc', 'is too large');
+  requirePrices(pricing);
   for (const prefix of pricing.articlePrefixes ?? []) {
     const usable =
       prefix.startsWith('/') && prefix.length <= MAX_SLUG_CHARS && !/[?#]/.test(prefix) && !hasControlCharacter(prefix);
@@ -89,6 +82,25 @@ export function validatePricing(pricing: Pricing, forbidden: readonly string[] =
   defaultCreditsOf(pricing, forbidden);
 }
 
+function refuse(parameter: string, sentence: string): never {
+  throw new ServiceError('invalid_parameter', `${parameter}: ${sentence}`, { parameter });
+}
+
+function requirePrices(pricing: Prices): void {
+  const price = parseDecimal(pricing.priceUsdc);
+  if (!price || price.scale > 6) refuse('price_usdc', 'a decimal of USD with at most 6 places');
+  const multiplier = parseDecimal(pricing.citationMultiplier ?? DEFAULT_CITATION_MULTIPLIER);
+  if (!multiplier || multiplier.digits === 0n || multiplier.scale > 4) refuse('citation_multiplier', 'a positive decimal');
+  if (microOf(pricing, 'citation') > MAX_PRICE_MICRO) refuse('price_usdc', 'is too large');
+}
+
+/** What a read and a citation would cost at prices that could be set; 0 makes every page free. Throws invalid_parameter for others. */
+export function settableMicro(pricing: Prices, floorMicro: bigint): Readonly<Record<CrossingKind, bigint>> {
+  requirePrices(pricing);
+  requireFloor(pricing, floorMicro);
+  return { read: microOf(pricing, 'read'), citation: microOf(pricing, 'citation') };
+}
+
 /**
  * Refuses a price that nobody would be charged: above 0 and below the floor, of a read or of a citation. Throws invalid_parameter, which names
  * the floor. For what is being set: what was stored before there was a floor is charged the floor, and shown so (`chargedPrices`).
@@ -96,11 +108,8 @@ export function validatePricing(pricing: Pricing, forbidden: readonly string[] =
 export function requireFloor(pricing: Prices, floorMicro: bigint): void {
   if (isPriceZero(pricing)) return;
   const floor = `the lowest price is ${formatUsdc(floorMicro)} USDC; 0 makes every page free`;
-  const refuse = (parameter: string, what: string): never => {
-    throw new ServiceError('invalid_parameter', `${parameter}: ${what}: ${floor}`, { parameter });
-  };
-  if (microOf(pricing, 'read') < floorMicro) refuse('price_usdc', 'is too low');
-  if (microOf(pricing, 'citation') < floorMicro) refuse('citation_multiplier', 'makes a citation too cheap');
+  if (microOf(pricing, 'read') < floorMicro) refuse('price_usdc', `is too low: ${floor}`);
+  if (microOf(pricing, 'citation') < floorMicro) refuse('citation_multiplier', `makes a citation too cheap: ${floor}`);
 }
 
 /**

@@ -6,6 +6,7 @@ import { PAYMENT_STATES } from '../domain/payment/state.ts';
 import type { NamedWindow, SeriesUnit } from '../domain/series.ts';
 import { EVENT_TYPES } from '../domain/webhook/event.ts';
 import { AGENT_ORDERS } from '../services/graph/agents.ts';
+import type { WhatIfGroupBy } from '../services/graph/whatIf.ts';
 import { AUDIT_GROUPS } from '../services/reports/audit.ts';
 import type { EarningsBreakdown } from '../services/reports/earnings.ts';
 import { builder } from './builder.ts';
@@ -72,6 +73,12 @@ export const PayerHistoryName = builder.enumType('PayerHistory', {
 export const AuditGroupBy = builder.enumType('AuditGroupBy', {
   description: 'What the audit is broken down by. `SLUG` and `AUTHOR` add rows up and take longest.',
   values: named(AUDIT_GROUPS),
+});
+
+/** What a price is broken down by. */
+export const WhatIfGroupByName = builder.enumType('WhatIfGroupBy', {
+  description: 'What requests are broken down by.',
+  values: describedGroups<WhatIfGroupBy>({ agent: 'By the agent’s label.', slug: 'By page; reads every row of the window.' }),
 });
 
 /** How long buckets are. */

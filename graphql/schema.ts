@@ -17,6 +17,8 @@ import './types/licences.ts';
 import './types/webhooks.ts';
 import './types/account.ts';
 import './types/priceList.ts';
+import './types/whatIf.ts';
+import './types/attention.ts';
 import './mutations/index.ts';
 
 /** The schema of the GraphQL door; what its fields come to is counted. */

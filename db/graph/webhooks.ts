@@ -1,5 +1,6 @@
 import type { EventType } from '../../domain/webhook/event.ts';
 import type { Span } from '../../domain/window.ts';
+import type { Sql } from '../database.ts';
 import { timeOf, timeOrNull } from './crossings.ts';
 import type { Source } from './source.ts';
 import { equals, isOneOf, isWithin } from './source.ts';
@@ -21,8 +22,15 @@ export interface EndpointShown {
   readonly createdAtMs: number;
 }
 
+/** Which endpoints. */
+export interface EndpointFilter {
+  readonly id?: string;
+  /** Those that fail now, or were switched off because they did. */
+  readonly isFailing?: true;
+}
+
 /** Endpoints of a site that are not deleted. */
-export const ENDPOINTS: Source<EndpointShown, { readonly id?: string }> = {
+export const ENDPOINTS: Source<EndpointShown, EndpointFilter> = {
   columns: `e.endpoint_id, e.url, e.channel, e.event_types, e.host_filter, e.profile, e.description, e.enabled, e.disabled_reason,
     e.failures_in_row, e.failing_since, e.cooled_until, e.created_at`,
   from: 'webhook_endpoint e',
@@ -30,7 +38,11 @@ export const ENDPOINTS: Source<EndpointShown, { readonly id?: string }> = {
   id: { column: 'e.endpoint_id', type: 'uuid' },
   orderings: { OLDEST: { column: 'e.created_at', type: 'timestamptz', direction: 'asc' } },
   keys: { id: { column: 'e.endpoint_id', type: 'uuid' } },
-  where: (binder, filter) => [...equals(binder, 'e.endpoint_id', filter.id), 'e.deleted_at is null'],
+  where: (binder, filter) => [
+    ...equals(binder, 'e.endpoint_id', filter.id),
+    ...(filter.isFailing ? ["(e.disabled_reason in ('gone', 'failing') or e.enabled and e.failures_in_row > 0)"] : []),
+    'e.deleted_at is null',
+  ],
   read: (row) => ({
     ...{ endpointId: row['endpoint_id'], url: row['url'], channel: row['channel'], eventTypes: row['event_types'] },
     ...{ hostFilter: row['host_filter'], profile: row['profile'], description: row['description'], enabled: row['enabled'] },
@@ -108,6 +120,18 @@ export interface DeliveryFilter {
   readonly window?: Span;
 }
 
+/** A delivery `d` that was tried in vain and will be tried again. */
+const FAILING = "d.state = 'pending' and d.attempts > 0";
+
+/** How many deliveries of a site fail now; counts no further than `most`. */
+export async function countFailing(sql: Sql, tenantId: string, most: number): Promise<number> {
+  const [row] = await sql.query<{ count: string }>(
+    `select count(*) from (select from delivery d where d.tenant_id = $1 and ${FAILING} limit $2) failing`,
+    [tenantId, most],
+  );
+  return Number(row?.count ?? 0);
+}
+
 /** Deliveries of a site; their ids begin with the time. */
 export const DELIVERIES: Source<DeliveryShown, DeliveryFilter> = {
   columns: `d.delivery_id, d.event_id, d.endpoint_id, d.redelivery, d.state, d.reason, d.attempts, d.due_at, d.created_at,
@@ -125,7 +149,7 @@ export const DELIVERIES: Source<DeliveryShown, DeliveryFilter> = {
     ...equals(binder, 'd.endpoint_id', filter.endpointId),
     ...equals(binder, 'd.event_id', filter.eventId),
     ...isOneOf(binder, 'd.state', filter.states),
-    ...equals(binder, "(d.state = 'pending' and d.attempts > 0)", filter.isFailing),
+    ...(filter.isFailing == null ? [] : [filter.isFailing ? FAILING : `not (${FAILING})`]),
     ...isWithin(binder, 'd.created_at', filter.window),
   ],
   read: (row) => ({

@@ -3,7 +3,7 @@ import { isEmpty, piecesOf } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
 import { COLLAPSED_VERDICT } from '../rollups.ts';
 import { Binder } from './binder.ts';
-import { within } from './crossings.ts';
+import { isBought, within } from './crossings.ts';
 import { eachSpan } from './spans.ts';
 
 /** Which observations a report is about; all of the site's where a filter is null. */
@@ -170,6 +170,44 @@ export function sumBySlug(sql: Sql, scope: ObservationScope, window: Span): Prom
     (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent, key, ${SUMS}
       from (${plainRows(binder, scope, within(binder, 'o.at', window), 'slug')}) part group by verdict, key`,
   );
+}
+
+/** What requests for pages are added up by. */
+export type AskedBy = 'nothing' | 'agent' | 'slug';
+
+/**
+ * Net sums of the requests of a window for single pages that were paid, denied or blocked, by verdict and kind; `key` is an agent's label
+ * or a slug, where asked for. A licence is no page: its payment names it, and what was observed of that one is taken off. Slugs are read
+ * from the rows, all else from the rollups.
+ */
+export function sumAsked(
+  sql: Sql,
+  { tenantId, host, kind }: Pick<ObservationScope, 'tenantId' | 'host' | 'kind'>,
+  window: Span,
+  by: AskedBy,
+): Promise<ObservationSum[]> {
+  const scope = { tenantId, host, kind, verdict: null, agent: null };
+  return sumUp(sql, window, (binder) => {
+    const key = by === 'agent' ? 'agent' : "''";
+    const rolled = (): string => {
+      const source = sourceOf(binder, scope, window, by === 'agent' ? 'full' : 'total');
+      return `select verdict, kind, ${key} as key, hits, micro, verified, invalid from (${source}) part
+        union all select verdict, kind, ${key}, -hits, -micro, -verified, -invalid from (${licencesObserved(binder, scope, window)}) licence`;
+    };
+    const rows = (): string =>
+      `select * from (${plainRows(binder, scope, within(binder, 'o.at', window), 'slug')}) one where ${isBought('key', 'page')}`;
+    return `select '' as host, verdict, '' as classified_as, kind, '' as reason, '' as agent, key, ${SUMS}
+      from (${by === 'slug' ? rows() : rolled()}) asked where verdict in ('paid', 'denied', 'blocked') group by verdict, kind, key`;
+  });
+}
+
+/** What was observed of the payments of licences, each looked up by its time, in the columns of the rollups. */
+function licencesObserved(binder: Binder, scope: ObservationScope, window: Span): string {
+  const where = `${observationConditions(binder, scope)} and ${within(binder, 'o.at', window)}`;
+  return `select observed.* from (
+      select payment_id, bought_at from licence where tenant_id = ${binder.bind(scope.tenantId)} and ${within(binder, 'bought_at', window)} offset 0
+    ) bought cross join lateral (
+      select ${AS_ROLLED} from observation o where ${where} and o.at = bought.bought_at and o.payment_id = bought.payment_id offset 0) observed`;
 }
 
 /**

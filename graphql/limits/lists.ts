@@ -1,4 +1,5 @@
 import { SCOPES } from '../../domain/access.ts';
+import { MAX_RULES } from '../../domain/anomaly/rule.ts';
 import { MAX_LIST } from '../../domain/enforcement.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
 import { MAX_LEGS } from '../../domain/legs.ts';
@@ -6,7 +7,9 @@ import { TERMS } from '../../domain/licencePeriod.ts';
 import { MAX_STEP_PATHS } from '../../domain/priceList.ts';
 import { MAX_PATTERNS } from '../../domain/scope.ts';
 import { MAX_BUCKETS } from '../../domain/series.ts';
+import { MAX_ENDPOINTS } from '../../domain/webhook/endpoint.ts';
 import { EVENT_TYPES } from '../../domain/webhook/event.ts';
+import { MAX_LISTED, MAX_PRETENDED } from '../../services/graph/attention.ts';
 
 /**
  * The most that each list may hold which is not a page, by type and field. It is what the list costs, and for lists that are read from
@@ -50,6 +53,11 @@ export const MOST_OF = {
   'PriceEffect.steps': 36,
   'PriceStep.paths': MAX_STEP_PATHS,
   'PricedPage.payees': MAX_LEGS,
+  'Attention.failingEndpoints': MAX_ENDPOINTS,
+  'Attention.hosts': MAX_LISTED,
+  'Attention.licencesEnding': MAX_LISTED,
+  'Attention.masqueraded': MAX_PRETENDED,
+  'Attention.rules': MAX_RULES,
   'NetworkChoice.configured': 50,
   'NetworkChoice.taken': 50,
 } as const satisfies Readonly<Record<string, number>>;

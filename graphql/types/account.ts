@@ -12,7 +12,8 @@ import { filterText } from '../inputs.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 
-const RuleType = builder.objectRef<ShownRule>('AnomalyRule').implement({
+/** An anomaly rule. */
+export const RuleType = builder.objectRef<ShownRule>('AnomalyRule').implement({
   description: 'A rule that tells when a figure of the site goes out of bounds.',
   fields: (t) => ({
     ruleId: t.exposeID('ruleId', { description: 'Its id.' }),

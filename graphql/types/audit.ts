@@ -183,7 +183,8 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
   }),
 });
 
-const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
+/** One agent of a window. */
+export const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
   description: 'What one agent did in a window, by its label.',
   fields: (t) => ({
     agent: t.exposeString('agent', { description: 'Its label: a verified host, a known crawler, or other.' }),

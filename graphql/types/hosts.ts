@@ -43,7 +43,8 @@ const Track = builder.objectRef<{ readonly name: string; readonly state: string 
   }),
 });
 
-const EnforcementType = builder.objectRef<EnforcementStatus>('EnforcementStatus').implement({
+/** Who enforces on a host. */
+export const EnforcementType = builder.objectRef<EnforcementStatus>('EnforcementStatus').implement({
   description: 'Who enforces on a host, from what was heard and seen of it.',
   fields: (t) => ({
     mode: t.exposeString('mode', { description: 'fleet, in_app, idle, conflict, or unverified.' }),

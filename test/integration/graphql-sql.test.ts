@@ -124,6 +124,7 @@ const FIELDS: readonly (readonly [field: string, statements: number])[] = [
     'audit(groupBy: SLUG) { breakdown(first: $n) { totalCount nodes { key title url } } byAgent(first: $n) { nodes { agent } } }',
     3,
   ],
+  ['whatIf(priceUsdc: "0.01", groupBy: AGENT) { totals { paid } breakdown(first: $n) { totalCount nodes { key } } }', 1],
   ['agents(first: $n) { totalCount nodes { agent } }', 1],
   ['observations(first: $n) { totalCount nodes { slug title url } }', 4],
   [`payments(first: $n) { totalCount nodes { title ${PAYMENT} crossings { slug title } } }`, 7],
@@ -163,7 +164,7 @@ test.each(FIELDS.map(([field, statements]) => [nameOf(field), field, statements]
 test('every list and report of a site stands among these fields', () => {
   const site = schema.getType('Tenant') as GraphQLObjectType;
   const wide = Object.values(site.getFields()).filter(({ type }) =>
-    /Connection$|^(Earnings|Statements|Reconciliation|Audit)$/.test(String(type)),
+    /Connection$|^(Earnings|Statements|Reconciliation|Audit|WhatIf)$/.test(String(type)),
   );
   expect(FIELDS.map(([field]) => nameOf(field)).toSorted()).toEqual(wide.map(({ name }) => name).toSorted());
 });
