@@ -74,6 +74,14 @@ export default {
       to: { dependencyTypes: ['core'] },
     },
     layer('console', '^console/', '^console/', 'What runs in the browser knows the API by its documents alone.'),
+    {
+      name: 'console-packages',
+      severity: 'error',
+      comment: 'The page is at most 100 KB on the wire: Preact, htm and uPlot, and nothing of Node.',
+      from: { path: '^console/' },
+      to: { pathNot: '^console/|node_modules/(preact|htm|uplot)/' },
+    },
+    packageHome('browser', 'preact|htm|uplot', 'console'),
     layer('contracts', '^contracts/', '^contracts/', 'The contract build stands alone.'),
     layer('examples', '^examples/', '^examples/', 'An example is what a newcomer would write: packages and node: only.'),
     {
@@ -122,7 +130,7 @@ export default {
       name: 'run-time-packages',
       severity: 'error',
       comment: 'What the deployed service imports is a dependency, not a devDependency.',
-      from: { path: '^(activities|adapters|api|chain|db|domain|graphql|services|workflows)/' },
+      from: { path: '^(activities|adapters|api|chain|console|db|domain|graphql|services|workflows)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm'], pathNot: 'node_modules/@types/' },
     },
   ],

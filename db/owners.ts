@@ -43,6 +43,7 @@ export async function bindOwners(sql: Sql, issuer: string, userId: string | null
 
 /** What a token of an owner stands for, as it is now. */
 export interface OwnerTokenState {
+  readonly tokenId: string;
   readonly tenantId: string;
   readonly userId: string;
   readonly status: TenantStatus;
@@ -56,7 +57,7 @@ export async function findOwnerToken(
   tokenHashes: readonly Buffer[],
 ): Promise<(OwnerTokenState & { readonly tokenHash: Buffer }) | null> {
   const [row] = await sql.query<OwnerTokenState & { readonly tokenHash: Buffer } & Record<string, unknown>>(
-    `select tenant.tenant_id as "tenantId", tenant.status, token.user_id as "userId", token.expires_at as "expiresAt",
+    `select token.token_id as "tokenId", tenant.tenant_id as "tenantId", tenant.status, token.user_id as "userId", token.expires_at as "expiresAt",
        token.revoked_at as "revokedAt", token.token_hash as "tokenHash"
      from owner_token as token join tenant on tenant.tenant_id = token.tenant_id where token.token_hash = any($1::bytea[])`,
     [tokenHashes],

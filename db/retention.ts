@@ -13,10 +13,15 @@ export interface Ending {
 const EXPIRED = 'expires_at < $1';
 const ofExpiry = (table: string): Ending => ({ kind: table, table, ended: EXPIRED });
 
-/** Proofs and challenges that were used, and scopes of access tokens: past this, they are void anyway. */
-export const TOKENS: readonly Ending[] = ['used_proof', 'access_scope', 'used_sign_in', 'sign_in_nonce', 'used_assertion'].map(
-  ofExpiry,
-);
+/** Proofs and challenges that were used, scopes of access tokens, sessions of the console: past this, they are void anyway. */
+export const TOKENS: readonly Ending[] = [
+  'used_proof',
+  'access_scope',
+  'used_sign_in',
+  'sign_in_nonce',
+  'used_assertion',
+  'console_session',
+].map(ofExpiry);
 
 /** Request keys are honoured for a day. */
 export const REQUEST_KEYS: Ending = { kind: 'idempotency_key', table: 'idempotency_key', ended: 'created_at < $1' };

@@ -4,6 +4,7 @@ import { isServiceError, ServiceError } from '../domain/errors.ts';
 import { COSTS } from '../domain/rate.ts';
 import { noteRefusal } from '../services/answers/note.ts';
 import { findKey } from '../services/keys.ts';
+import type { Owner } from '../services/owners/authenticate.ts';
 import { authenticateOwner, isOwnerCredential } from '../services/owners/authenticate.ts';
 import type { Turns } from '../services/turns.ts';
 import { openTurns } from '../services/turns.ts';
@@ -35,13 +36,14 @@ export interface Engines {
  * The GraphQL door as a request handler: POST with a bearer, one JSON operation a request. The caller is let in before anything of
  * the body is read; scopes and plan are asked for field by field. Questions wait for their turn, each site for its own and none with
  * more than half of all; changes wait for changes of the same owner alone, so that a key can be revoked whatever is asked. What this loop does for a question is to
- * let its caller in, take its bytes and send those of the answer. GET gives the page for people where there is one, else 405.
+ * let its caller in, take its bytes and send those of the answer. An `owner` that comes with a request was let in before, by the console's
+ * session; its bearer is not looked at then. GET gives the page for people where there is one, else 405.
  */
 export function createGraphqlDoor(
   deps: GraphqlDeps,
   engines: Engines,
   page: PageOptions | null,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+): (request: IncomingMessage, response: ServerResponse, owner?: Owner) => Promise<void> {
   const atOnce = QUERIES_PER_CONNECTION * engines.connections;
   const turns = openTurns({
     ...{ atOnce, mostOfOne: Math.ceil(atOnce / 2) },
@@ -52,25 +54,34 @@ export function createGraphqlDoor(
     ...{ mostWaiting: WAITING_LIMIT, waitMs: WAIT_LIMIT_MS },
   });
   const html = page === null ? null : renderPage(page.key);
-  return async (request, response) => {
+  return async (request, response, owner) => {
+    const letCallerIn = (): ReturnType<typeof letIn> =>
+      owner ? Promise.resolve({ key: null, owner }) : letIn(deps, bearerOf(request));
     try {
-      if (html !== null && wantsPage(request)) sendPage(response, html);
+      if (html !== null && !owner && wantsPage(request)) sendPage(response, html);
       else if (request.method !== 'POST') refuseMethod(response, html !== null);
-      else sendAnswer(response, await answer(deps, engines, { turns, changing }, request, response));
+      else sendAnswer(response, await answer({ deps, engines, turns, changing, letCallerIn }, request, response));
     } catch (error) {
       sendError(deps, response, error);
     }
   };
 }
 
+/** What a call is answered with. */
+interface Serving {
+  readonly deps: GraphqlDeps;
+  readonly engines: Engines;
+  readonly turns: Turns;
+  readonly changing: Turns;
+  readonly letCallerIn: () => ReturnType<typeof letIn>;
+}
+
 async function answer(
-  deps: GraphqlDeps,
-  { ask, change }: Engines,
-  { turns, changing }: { readonly turns: Turns; readonly changing: Turns },
+  { deps, engines: { ask, change }, turns, changing, letCallerIn }: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Answer> {
-  const caller = await letIn(deps, bearerOf(request));
+  const caller = await letCallerIn();
   if (caller.owner) deps.rates?.count([['key', `owner ${caller.owner.userId}`]], COSTS.heavy); // whatever token he shows
   const body = await readBody(request);
   const requestId = String(response.getHeader('x-request-id') ?? '');

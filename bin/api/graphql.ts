@@ -1,5 +1,6 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
+import type { OidcVerifier } from '../../adapters/oidc.ts';
 import { createOidcVerifier } from '../../adapters/oidc.ts';
 import type { Outbound } from '../../adapters/outbound.ts';
 import type { AddressReader } from '../../api/address.ts';
@@ -9,6 +10,7 @@ import type { GraphqlDeps } from '../../graphql/context.ts';
 import { bearerOf, createGraphqlDoor, sendError } from '../../graphql/door.ts';
 import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
+import type { Owner } from '../../services/owners/authenticate.ts';
 import type { Rates } from '../../services/rates.ts';
 import type { ApiConfig } from '../config.ts';
 import type { ThreadSettings } from './graphqlThread.ts';
@@ -31,14 +33,20 @@ export function startThread(settings: ThreadSettings, memoryMb: number): Worker 
   });
 }
 
+/** The GraphQL door, and what the console shares with it. */
+interface OpenGraphql {
+  readonly before: (rest: RequestListener) => RequestListener;
+  /** For an owner whom the console's session let in: the same turns, rates and limits. */
+  readonly answerOwner: (request: IncomingMessage, response: ServerResponse, owner: Owner) => Promise<void>;
+  readonly oidc: OidcVerifier | null;
+  readonly close: () => Promise<void>;
+}
+
 /**
  * The GraphQL door beside the REST door. Questions are executed in a thread with its own pool of connections, changes on this loop.
  * Rejects when the thread cannot reach its database.
  */
-export async function openGraphql(
-  config: ApiConfig,
-  deps: Shared,
-): Promise<{ readonly before: (rest: RequestListener) => RequestListener; readonly close: () => Promise<void> }> {
+export async function openGraphql(config: ApiConfig, deps: Shared): Promise<OpenGraphql> {
   const { oidcIssuer: issuer, oidcAudience: audience, temporalUiUrl } = config;
   const oidc =
     issuer === undefined || audience === undefined
@@ -70,6 +78,8 @@ export async function openGraphql(
       response.setHeader('svc-api-version', API_VERSION);
       void handle(request, response);
     },
+    answerOwner: counted,
+    oidc,
     close: () => thread.close(),
   };
 }

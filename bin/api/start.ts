@@ -7,6 +7,7 @@ import type { Keyring } from '../../adapters/jws.ts';
 import type { Log } from '../../adapters/log.ts';
 import { createSecretBox } from '../../adapters/secretBox.ts';
 import { createApi, ROUTE_PATHS } from '../../api/app.ts';
+import { CONSOLE_PATHS } from '../../api/console/handler.ts';
 import { createRouteNames } from '../../api/routeName.ts';
 import type { Networks } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc.ts';
@@ -37,6 +38,7 @@ import { createSettlementDeps } from '../settlement.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { openTelemetry, withTelemetry } from '../telemetry.ts';
 import { openCallers } from './callers.ts';
+import { openConsole } from './console.ts';
 import { openGraphql } from './graphql.ts';
 import { openSettlement } from './settlement.ts';
 
@@ -153,7 +155,10 @@ async function open(
   const reports = { database: reading, clock };
   const { settle } = settlement;
   const rest = createApi({ ...deps, ...buyers, ...callers, reports, log, hosts, settle, readiness, networkChecks });
-  answer = telemetry.watchRequests(graphql.before(rest), createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS]));
+  const { answerOwner: answerGraphql, oidc } = graphql;
+  const owners = openConsole(config, { ...deps, ...callers, log, oidc, answerGraphql });
+  const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
+  answer = telemetry.watchRequests(owners.before(graphql.before(rest)), names);
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };

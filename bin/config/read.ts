@@ -76,6 +76,7 @@ function findContradictions(config: Config): Problem[] {
     if (config.outboundAllowLoopback) refuse('outboundAllowLoopback', 'must not be true with NODE_ENV=production');
     if (config.outboundSandboxWeb !== undefined) refuse('outboundSandboxWeb', 'must not be set with NODE_ENV=production');
     if (config.graphiqlToken !== undefined) refuse('graphiqlToken', 'must not be set with NODE_ENV=production');
+    if (config.consoleDemoToken !== undefined) refuse('consoleDemoToken', 'must not be set with NODE_ENV=production');
     if (config.crashAt !== undefined) refuse('crashAt', 'must not be set with NODE_ENV=production');
   }
   if (config.oidcIssuer !== undefined && config.oidcAudience === undefined)

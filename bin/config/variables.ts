@@ -1,3 +1,4 @@
+import { console } from './variables/console.ts';
 import { dangerous } from './variables/dangerous.ts';
 import { facilitator } from './variables/facilitator.ts';
 import { graphql } from './variables/graphql.ts';
@@ -20,6 +21,7 @@ export const GROUPS = {
   'How owners sign in': owners,
   'E-mail of alerts': mail,
   'The GraphQL door': graphql,
+  'The console': console,
   'Money, time and load': limits,
   'What is kept how long': retention,
   'How hosts are proven': hosts,
@@ -36,6 +38,7 @@ export const VARIABLES = {
   ...owners,
   ...mail,
   ...graphql,
+  ...console,
   ...limits,
   ...retention,
   ...hosts,

@@ -1,5 +1,6 @@
 import type { OidcVerifier } from '../../adapters/oidc.ts';
 import type { Sql } from '../../db/database.ts';
+import type { OwnerName, OwnerTokenState } from '../../db/owners.ts';
 import { findOwnerToken, listOwnedSites } from '../../db/owners.ts';
 import type { Actor } from '../../domain/auditEntry.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -40,9 +41,19 @@ export async function authenticateOwner(deps: OwnerDeps, bearer: string | null):
   if (bearer === null || bearer === '') {
     throw new ServiceError('missing_credential', "an owner's token is needed: Authorization: Bearer <token>");
   }
-  const owner = bearer.startsWith(PREFIX) ? await ownerOfToken(deps, bearer) : await ownerOfSubject(deps, bearer);
-  if (owner === null) throw new ServiceError('unknown_credential', "the owner's token is not recognised");
-  return owner;
+  if (bearer.startsWith(PREFIX)) return (await proveToken(deps, bearer)).owner;
+  return (await ownerOfJwt(deps, bearer)) ?? refuse();
+}
+
+/** The owner whose token of `bin/admin` this is, and its id, by which it is named later. Throws unknown_credential, database_unavailable. */
+export async function proveToken(deps: OwnerDeps, bearer: string): Promise<{ readonly owner: Owner; readonly tokenId: string }> {
+  const token = await findToken(deps, bearer);
+  const owner = token && ownerOfToken(deps, token);
+  return token && owner ? { owner, tokenId: token.tokenId } : refuse();
+}
+
+function refuse(): never {
+  throw new ServiceError('unknown_credential', "the owner's token is not recognised");
 }
 
 /** True for text that can only be meant as an owner's credential, and not as a publisher key: which door to knock at. */
@@ -50,20 +61,29 @@ export function isOwnerCredential(bearer: string): boolean {
   return bearer.startsWith(PREFIX) || bearer.split('.').length === 3;
 }
 
-async function ownerOfToken(deps: OwnerDeps, bearer: string): Promise<Owner | null> {
+async function findToken(deps: OwnerDeps, bearer: string): Promise<OwnerTokenState | null> {
   if (!isWellFormedToken(bearer, PREFIX)) return null;
   const hash = hashCredential(deps.pepper, bearer);
   const token = await atDatabase(() => findOwnerToken(deps.database, hashesOf(hash)));
   if (token) deps.rehash?.note('owner_token', token.tokenHash, hash);
-  if (token === null || token.revokedAt !== null || token.status === 'closed') return null;
-  if (token.expiresAt !== null && deps.clock() >= token.expiresAt.getTime()) return null;
+  return token;
+}
+
+/** Whom a token lets in, as it is now: null for one that was revoked or has ended, or whose site is closed. */
+export function ownerOfToken({ clock }: Pick<OwnerDeps, 'clock'>, token: OwnerTokenState): Owner | null {
+  if (token.revokedAt !== null || token.status === 'closed') return null;
+  if (token.expiresAt !== null && clock() >= token.expiresAt.getTime()) return null;
   return { userId: token.userId, via: 'token', tenantIds: [token.tenantId] };
 }
 
-async function ownerOfSubject(deps: OwnerDeps, bearer: string): Promise<Owner | null> {
+async function ownerOfJwt(deps: OwnerDeps, bearer: string): Promise<Owner | null> {
   const { oidc } = deps;
   const userId = (await oidc?.subjectOf(bearer)) ?? null;
-  if (oidc === null || userId === null) return null;
-  const tenantIds = await atDatabase(() => listOwnedSites(deps.database, { issuer: oidc.issuer, userId }));
-  return tenantIds.length === 0 ? null : { userId, via: 'oidc', tenantIds };
+  return oidc === null || userId === null ? null : ownerOfUser(deps, { issuer: oidc.issuer, userId });
+}
+
+/** A user of an identity provider with his open sites, as it is now; null for one who owns none. */
+export async function ownerOfUser({ database }: Pick<OwnerDeps, 'database'>, name: OwnerName): Promise<Owner | null> {
+  const tenantIds = await atDatabase(() => listOwnedSites(database, name));
+  return tenantIds.length === 0 ? null : { userId: name.userId, via: 'oidc', tenantIds };
 }

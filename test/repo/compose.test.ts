@@ -97,7 +97,7 @@ describe('docker-compose.yml', () => {
   });
 
   test('hands every variable of .env.example to API, worker and admin, but those meant for tests and those another process needs', () => {
-    const refused = ['OUTBOUND_ALLOW_LOOPBACK', 'OUTBOUND_SANDBOX_WEB', 'CRASH_AT', 'GRAPHIQL_TOKEN'];
+    const refused = ['OUTBOUND_ALLOW_LOOPBACK', 'OUTBOUND_SANDBOX_WEB', 'CRASH_AT', 'GRAPHIQL_TOKEN', 'CONSOLE_DEMO_TOKEN'];
     const listening = ['HOST', 'PORT'];
     const api = [
       'DATABASE_READ_URL',

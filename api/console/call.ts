@@ -1,0 +1,59 @@
+/** One call of the console, and who makes it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServiceError } from '../../domain/errors.ts';
+import type { ConsoleSession, SessionDeps } from '../../services/console/sessions.ts';
+import { resumeSession } from '../../services/console/sessions.ts';
+import type { Owner } from '../../services/owners/authenticate.ts';
+import type { Rates } from '../../services/rates.ts';
+import type { Log } from '../../services/settlement/deps.ts';
+import type { AddressReader } from '../address.ts';
+import type { ConsoleFiles } from './assets.ts';
+import type { Cookie } from './cookies.ts';
+import { requireCsrf, requireOwnChange } from './ownPage.ts';
+
+/** What the console's door runs with. */
+export interface ConsoleDoorDeps extends SessionDeps {
+  readonly log: Log;
+  readonly rates: Rates;
+  readonly addressOf: AddressReader;
+  /** Our own address, without a trailing slash: whose pages may change something. */
+  readonly baseUrl: string;
+  readonly files: ConsoleFiles;
+  /** The owner's token that the demo signs in with, in a sandbox; null: there is no demo. */
+  readonly demoToken: string | null;
+  /** Whether this owner may add a site by himself. */
+  readonly mayCreateSite: (owner: Owner) => boolean;
+  /** The GraphQL door, for an owner whom a session let in. */
+  readonly answerGraphql: (request: IncomingMessage, response: ServerResponse, owner: Owner) => Promise<void>;
+}
+
+/** One call of the console. */
+export interface ConsoleCall {
+  readonly deps: ConsoleDoorDeps;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly address: string;
+  readonly cookie: Cookie;
+}
+
+/**
+ * The session of a call's cookie, counted: a living one for itself, as an owner's token is; any other for what its address may get
+ * wrong. Throws missing_credential, unknown_credential, throttled, database_unavailable.
+ */
+export async function letSessionIn({ deps, request, cookie, address }: ConsoleCall, cost: number): Promise<ConsoleSession> {
+  const id = cookie.read(request);
+  if (id === null) throw new ServiceError('missing_credential', 'nobody is signed in');
+  return deps.rates.present(
+    { token: id, address, cost },
+    () => resumeSession(deps, id),
+    (_, name) => [['key', name]],
+  );
+}
+
+/** The session of a call that a page of ours sent, with its token. Throws like `letSessionIn`, and cross_site. */
+export async function letChangeIn(call: ConsoleCall, cost: number): Promise<ConsoleSession> {
+  requireOwnChange(call.request, call.deps.baseUrl);
+  const session = await letSessionIn(call, cost);
+  requireCsrf(call.request, session.csrf);
+  return session;
+}

@@ -1,0 +1,85 @@
+/** Everything below /_svc/console: the page, its files, sessions, and what a session may ask for. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { COSTS } from '../../domain/rate.ts';
+import { pathOf, requestIdOf, send, sendError, wantsProblem } from '../door.ts';
+import { methodAnswer } from '../errors.ts';
+import { CONSOLE_PATH } from './assets.ts';
+import type { ConsoleCall, ConsoleDoorDeps } from './call.ts';
+import { letChangeIn } from './call.ts';
+import { cookieOf } from './cookies.ts';
+import { sendAsset, sendPage } from './page.ts';
+import { answerDemo, answerSession, answerSignIn, answerSignOut } from './sessionRoutes.ts';
+
+type Answering = (call: ConsoleCall) => Promise<void>;
+
+const PLACES: Readonly<Record<string, Readonly<Record<string, Answering>>>> = {
+  '/session': { GET: answerSession, POST: answerSignIn, DELETE: (call) => answerSignOut(call, 'here') },
+  '/sessions': { DELETE: (call) => answerSignOut(call, 'everywhere') },
+  '/graphql': { POST: answerGraphql },
+  '/demo': { GET: answerDemo },
+};
+
+/** The paths of the console, as figures name them. */
+export const CONSOLE_PATHS: readonly string[] = [
+  CONSOLE_PATH,
+  ...Object.keys(PLACES).map((path) => `${CONSOLE_PATH}${path}`),
+  ...[
+    '/assets/:file',
+    '/assets/:folder/:file',
+    '/assets/:folder/:part/:file',
+    '/:screen',
+    '/:screen/:part',
+    '/:screen/:part/:id',
+  ].map((path) => `${CONSOLE_PATH}${path}`),
+];
+
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+/** True for a path of the console. */
+export function isConsolePath(path: string): boolean {
+  return path === CONSOLE_PATH || path.startsWith(`${CONSOLE_PATH}/`);
+}
+
+/**
+ * The console as a request handler. The page and its files are the same for everybody and cost memory alone; every other call counts for
+ * its address or its session before anything is read. Only here the session's cookie means anything: no other endpoint looks at it.
+ */
+export function createConsole(deps: ConsoleDoorDeps): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const cookie = cookieOf('svc_console', 'Strict', deps.baseUrl.startsWith('https:'));
+  return async (request, response) => {
+    response.setHeader('x-request-id', requestIdOf(request));
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    try {
+      await answer({ deps, request, response, cookie, address: deps.addressOf(request) });
+    } catch (error) {
+      sendError(deps, request, response, error, 'plain');
+    }
+  };
+}
+
+function answer(call: ConsoleCall): Promise<void> {
+  const { request } = call;
+  const path = pathOf(request).slice(CONSOLE_PATH.length);
+  const method = request.method ?? '';
+  const place = Object.hasOwn(PLACES, path) ? PLACES[path] : undefined;
+  if (place) {
+    const answering = Object.hasOwn(place, method) ? place[method] : undefined;
+    return answering ? answering(call) : refuseMethod(call, Object.keys(place));
+  }
+  if (method !== 'GET' && method !== 'HEAD') return refuseMethod(call, ['GET', 'HEAD']);
+  return path.startsWith('/assets/') ? sendAsset(call) : sendPage(call);
+}
+
+async function refuseMethod({ request, response }: ConsoleCall, allowed: readonly string[]): Promise<void> {
+  send(request, response, methodAnswer(allowed, 'plain', wantsProblem(request)));
+}
+
+async function answerGraphql(call: ConsoleCall): Promise<void> {
+  const { owner } = await letChangeIn(call, COSTS.heavy);
+  await call.deps.answerGraphql(call.request, call.response, owner);
+}

@@ -1,0 +1,50 @@
+/** Whether a call comes from a page of ours: what stands between a stolen click at another site and a change. */
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../../domain/errors.ts';
+
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
+
+/** True for a host name that only this machine's own programs reach; another name that leads here is none. */
+export function isLoopback(host: string | undefined): boolean {
+  return LOOPBACK.test((host ?? '').replace(/:\d{1,5}$/, ''));
+}
+
+/** True for an origin that is ours. Where we are on this machine's loopback, each of its names is. */
+export function isOwnOrigin(origin: string, baseUrl: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const [given, own] = [new URL(origin), new URL(baseUrl)];
+  if (given.origin !== origin) return false;
+  if (given.origin === own.origin) return true;
+  return given.protocol === own.protocol && given.port === own.port && isLoopback(given.hostname) && isLoopback(own.hostname);
+}
+
+/**
+ * Lets through what a page of ours may have asked for, or who typed the address himself: a browser says otherwise in `Sec-Fetch-Site`.
+ * Throws cross_site (403). For what changes nothing; a cookie that is `Strict` does not come with other sites' calls anyway.
+ */
+export function requireOwnReading({ headers }: Pick<IncomingMessage, 'headers'>): void {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') refuse();
+}
+
+/**
+ * Lets a change through that a page of ours asked for: its `Origin` is ours, its `Sec-Fetch-Site` says nothing else, and it is sent as JSON
+ * or without a body, which no form can. Throws cross_site (403).
+ */
+export function requireOwnChange({ headers }: Pick<IncomingMessage, 'headers'>, baseUrl: string): void {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') refuse();
+  if (headers.origin === undefined || !isOwnOrigin(headers.origin, baseUrl)) refuse();
+}
+
+/** Asks for the token of the session, which only our own page can have read. Throws cross_site (403). */
+export function requireCsrf({ headers }: Pick<IncomingMessage, 'headers'>, expected: string): void {
+  const given = Buffer.from(String(headers['x-csrf-token'] ?? ''));
+  const wanted = Buffer.from(expected);
+  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) refuse();
+}
+
+function refuse(): never {
+  throw new ServiceError('cross_site', 'this call must come from a page of the console itself');
+}

@@ -1,0 +1,45 @@
+import type { RequestListener } from 'node:http';
+import type { ConsoleFiles } from '../../api/console/assets.ts';
+import { openConsoleFiles } from '../../api/console/assets.ts';
+import type { ConsoleDoorDeps } from '../../api/console/call.ts';
+import { createConsole, isConsolePath } from '../../api/console/handler.ts';
+import { API_VERSION, pathOf } from '../../api/door.ts';
+import type { ApiConfig } from '../config.ts';
+
+const FOLDER = new URL('../../console/', import.meta.url);
+
+/** A file of an installed package. */
+function packaged(path: string): URL {
+  return new URL(import.meta.resolve(path));
+}
+
+/**
+ * The console's files, with what they import by name. uPlot's small build is a script that sets a variable: with a line behind it, it is
+ * a module. Throws when one cannot be read.
+ */
+export function readConsole(): ConsoleFiles {
+  const packages = {
+    preact: { file: packaged('preact') },
+    'preact/hooks': { file: packaged('preact/hooks') },
+    htm: { file: packaged('htm') },
+    uplot: { file: packaged('uplot/dist/uPlot.iife.min.js'), footer: '\nexport default uPlot;\n' },
+    'uplot.css': { file: packaged('uplot/dist/uPlot.min.css') },
+  };
+  return openConsoleFiles({ folder: FOLDER, packages });
+}
+
+type Shared = Omit<ConsoleDoorDeps, 'files' | 'demoToken' | 'mayCreateSite'>;
+
+/** The console before the REST door; with CONSOLE=false its paths are REST's to refuse. Throws when its files cannot be read. */
+export function openConsole(config: ApiConfig, deps: Shared): { readonly before: (rest: RequestListener) => RequestListener } {
+  if (!config.console) return { before: (rest) => rest };
+  const demoToken = config.consoleDemoToken ?? null;
+  const handle = createConsole({ ...deps, demoToken, files: readConsole(), mayCreateSite: () => false });
+  return {
+    before: (rest) => (request, response) => {
+      if (!isConsolePath(pathOf(request))) return rest(request, response);
+      response.setHeader('svc-api-version', API_VERSION);
+      void handle(request, response);
+    },
+  };
+}
