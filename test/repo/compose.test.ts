@@ -366,7 +366,9 @@ function importsOf(entryPoints: readonly string[]): { readonly files: readonly s
   const packages = new Set<string>();
   for (const file of files) {
     const source = read(file).replace(/^(?:import|export) type [^;]*;$/gm, '');
-    const loaded = [...source.matchAll(/(?:\bfrom |\bimport\(|^import |(new URL)\(|require\w*(?:<[^>]*>)?\()'([^']+)'/gm)];
+    const loaded = [
+      ...source.matchAll(/(?:\bfrom |\bimport\(|^import |(new URL)\(|require\w*(?:<[^>]*>)?\()'([^']+)'(?!, folder)/gm),
+    ];
     for (const [, isUrl, specifier = ''] of loaded) {
       if (/\.(ts|mjs)$/.test(specifier) && (isUrl !== undefined || /^\.{1,2}\//.test(specifier)))
         files.add(join(file, '..', specifier));
