@@ -29,13 +29,14 @@ export function requireOwnReading({ headers }: Pick<IncomingMessage, 'headers'>)
 }
 
 /**
- * Lets a change through that a page of ours asked for: its `Origin` is ours, its `Sec-Fetch-Site` says nothing else, and it is sent as JSON
- * or without a body, which no form can. Throws cross_site (403).
+ * Lets a change through that a page of ours asked for: `Sec-Fetch-Site`, which no page can write, says so, and `Origin`, where the browser names
+ * one, is ours. A page that tells no referrer names none; then only `Sec-Fetch-Site` can vouch for it. Throws cross_site (403).
  */
 export function requireOwnChange({ headers }: Pick<IncomingMessage, 'headers'>, baseUrl: string): void {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin') refuse();
-  if (headers.origin === undefined || !isOwnOrigin(headers.origin, baseUrl)) refuse();
+  const { 'sec-fetch-site': site, origin } = headers;
+  const isNamed = origin !== undefined && origin !== 'null';
+  if (isNamed && !isOwnOrigin(origin, baseUrl)) refuse();
+  if (site === undefined ? !isNamed : site !== 'same-origin') refuse();
 }
 
 /** Asks for the token of the session, which only our own page can have read. Throws cross_site (403). */

@@ -30,8 +30,9 @@ const FOREIGN: Record<string, Readonly<Record<string, string | null>>> = {
   'of another site, by a browser that does not say so': { origin: 'https://evil.example', 'sec-fetch-site': null },
   'of a neighbouring host': { origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'same-site' },
   'of another port, by a browser that does not say so': { origin: 'http://127.0.0.1:1', 'sec-fetch-site': null },
-  'of a sandboxed frame': { origin: 'null', 'sec-fetch-site': null },
-  'without an origin': { origin: null },
+  'of a sandboxed frame': { origin: 'null', 'sec-fetch-site': 'cross-site' },
+  'of a sandboxed frame, by a browser that does not say so': { origin: 'null', 'sec-fetch-site': null },
+  'that says nothing of where it comes from': { origin: null, 'sec-fetch-site': null },
   'of ours, by a browser that says cross-site': { 'sec-fetch-site': 'cross-site' },
   'of ours, without the token': { 'x-csrf-token': null },
   'of ours, with another token': { 'x-csrf-token': 'A'.repeat(43) },
@@ -72,7 +73,11 @@ test('who is signed in is told to our own page and to nobody else’s', async ()
 });
 
 test('nobody is signed in by another site’s page: a sign-in comes from our own', async () => {
-  for (const headers of [FOREIGN['of another site'], FOREIGN['without an origin'], FOREIGN['of a sandboxed frame']]) {
+  for (const headers of [
+    FOREIGN['of another site'],
+    FOREIGN['that says nothing of where it comes from'],
+    FOREIGN['of a sandboxed frame'],
+  ]) {
     const browser = world.browser();
     const answer = await browser.send('POST', SESSION, { body: { token }, headers: headers ?? {} });
     expect([...outcome(answer), browser.cookies.size]).toEqual([...REFUSED, 0]);
