@@ -2,6 +2,7 @@
 import type { TenantStatus } from '../domain/access.ts';
 import type { Sql, Transactional } from './database.ts';
 import type { OwnerTokenState } from './owners.ts';
+import { ADDED_SITES } from './owners.ts';
 
 /** What a session came from: a user of an identity provider, or an owner's token. */
 export type SessionOrigin =
@@ -54,15 +55,16 @@ export async function findConsoleSession(sql: Sql, hashes: readonly Buffer[]): P
   const [row] = await sql.query<StoredSession & OwnerTokenState & { readonly tokenId: string | null } & Record<string, unknown>>(
     `select session.session_hash as "sessionHash", session.user_id as "userId", session.issuer, session.used_at as "usedAt",
        session.expires_at as "expiresAt", session.token_id as "tokenId", token.expires_at as "tokenExpiresAt",
-       token.revoked_at as "revokedAt", tenant.tenant_id as "tenantId", tenant.status
+       token.revoked_at as "revokedAt", tenant.tenant_id as "tenantId", tenant.status,
+       ${ADDED_SITES} as "addedSites"
      from console_session as session left join owner_token as token using (token_id) left join tenant using (tenant_id)
      where session.session_hash = any($1::bytea[])`,
     [hashes],
   );
   if (!row) return null;
-  const { sessionHash, userId, issuer, usedAt, expiresAt, tokenId, tenantId, status, revokedAt } = row;
+  const { sessionHash, userId, issuer, usedAt, expiresAt, tokenId, tenantId, status, addedSites, revokedAt } = row;
   const tokenExpiresAt = row['tokenExpiresAt'] as Date | null;
-  const token = tokenId === null ? null : { tokenId, tenantId, userId, status, expiresAt: tokenExpiresAt, revokedAt };
+  const token = tokenId === null ? null : { tokenId, tenantId, userId, status, addedSites, expiresAt: tokenExpiresAt, revokedAt };
   return { sessionHash, userId, issuer, token, usedAt, expiresAt };
 }
 

@@ -41,15 +41,71 @@ export async function bindOwners(sql: Sql, issuer: string, userId: string | null
   return rows.length;
 }
 
+/**
+ * Who a token's user is: a name that its site gave, which another site may give to somebody else. No identity provider has this issuer,
+ * which must be a URL.
+ */
+export function namedBySite(tenantId: string, userId: string): OwnerName {
+  return { issuer: `site:${tenantId}`, userId };
+}
+
+/** How much a user has already, before another site is added. */
+export interface OwnedCount {
+  /** Closed ones counted. */
+  readonly sites: number;
+  readonly suspended: number;
+  /** Sites with an owner that were added after `since`, whoever owns them. */
+  readonly ofAll: number;
+}
+
+/**
+ * Counts the sites of a user (those of the name, and those named), and everybody's since a moment. No other call counts before this database
+ * transaction ends, so that each count holds what was added by the one before.
+ */
+export async function countSitesAlone(
+  sql: Sql,
+  { issuer, userId }: OwnerName,
+  tenantIds: readonly string[],
+  since: Date,
+): Promise<OwnedCount> {
+  await sql.query(`select pg_advisory_xact_lock(hashtextextended('site.create', 0))`);
+  const [row] = await sql.query<{ sites: string; suspended: string; of_all: string }>(
+    `select count(*) as sites, count(*) filter (where status = 'suspended') as suspended,
+       (select count(*) from tenant where created_at > $4 and owner_issuer is not null) as of_all
+     from tenant where owner_user_id = $1 and owner_issuer = $2 or tenant_id = any($3::uuid[])`,
+    [userId, issuer, tenantIds, since],
+  );
+  return { sites: Number(row?.sites), suspended: Number(row?.suspended), ofAll: Number(row?.of_all) };
+}
+
+/** The site of a user that waits for this host and has none yet; null when there is none. */
+export async function findBegunSite(sql: Sql, { issuer, userId }: OwnerName, host: string): Promise<string | null> {
+  const [row] = await sql.query<{ tenant_id: string }>(
+    `select tenant_id from tenant join host_challenge using (tenant_id)
+     where owner_user_id = $1 and owner_issuer = $2 and status <> 'closed' and host = $3 and state = 'open'
+       and not exists (select 1 from tenant_host where tenant_host.tenant_id = tenant.tenant_id)
+     order by tenant.created_at limit 1`,
+    [userId, issuer, host],
+  );
+  return row?.tenant_id ?? null;
+}
+
 /** What a token of an owner stands for, as it is now. */
 export interface OwnerTokenState {
   readonly tokenId: string;
   readonly tenantId: string;
   readonly userId: string;
   readonly status: TenantStatus;
+  /** Open sites that the user of this site's tokens added, the oldest first. */
+  readonly addedSites: readonly string[];
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
 }
+
+/** Of a token's row: the open sites that its user added, the oldest first. */
+export const ADDED_SITES = `array(select added.tenant_id from tenant as added where added.owner_user_id = token.user_id
+  and added.owner_issuer = 'site:' || token.tenant_id and added.status <> 'closed'
+  order by added.created_at, added.tenant_id limit ${MAX_SITES})`;
 
 /** The token with one of these hashes, which of them it was, and its site; null when none was ever issued. Expired and revoked ones are returned: the caller decides. */
 export async function findOwnerToken(
@@ -58,7 +114,8 @@ export async function findOwnerToken(
 ): Promise<(OwnerTokenState & { readonly tokenHash: Buffer }) | null> {
   const [row] = await sql.query<OwnerTokenState & { readonly tokenHash: Buffer } & Record<string, unknown>>(
     `select token.token_id as "tokenId", tenant.tenant_id as "tenantId", tenant.status, token.user_id as "userId", token.expires_at as "expiresAt",
-       token.revoked_at as "revokedAt", token.token_hash as "tokenHash"
+       token.revoked_at as "revokedAt", token.token_hash as "tokenHash",
+       ${ADDED_SITES} as "addedSites"
      from owner_token as token join tenant on tenant.tenant_id = token.tenant_id where token.token_hash = any($1::bytea[])`,
     [tokenHashes],
   );

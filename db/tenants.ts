@@ -12,6 +12,8 @@ export interface NewTenant {
   readonly status: TenantStatus;
   readonly plan: Plan | null;
   readonly ownerUserId: string | null;
+  /** Who names the owner; null: not known yet. */
+  readonly ownerIssuer: string | null;
   readonly originUrl: string | null;
   readonly licenseIssuer: string | null;
   readonly pricing: Pricing;
@@ -31,11 +33,12 @@ export async function insertTenant(database: Transactional, tenant: NewTenant, a
   await database.transaction(async (sql) => {
     await sql.query(
       `insert into tenant (tenant_id, status, plan, owner_user_id, origin_url, license_issuer, created_at, updated_at, price_usdc,
-         citation_multiplier, article_prefixes, credits_inline, credits_free_slugs, credits_api_url)
-       values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, $12, $13)`,
+         citation_multiplier, article_prefixes, credits_inline, credits_free_slugs, credits_api_url, owner_issuer)
+       values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, $12, $13, $14)`,
       [
         ...[tenantId, tenant.status, tenant.plan, tenant.ownerUserId, tenant.originUrl, tenant.licenseIssuer, at],
         ...columnsOf(pricing),
+        tenant.ownerIssuer,
       ],
     );
     await sql.query('insert into tenant_pricing (tenant_id, version, pricing, valid_from) values ($1, 1, $2, $3)', [
@@ -109,6 +112,18 @@ export async function findVersion(sql: Sql, tenantId: string): Promise<number | 
 export async function findStanding(sql: Sql, tenantId: string): Promise<{ status: TenantStatus; plan: Plan | null } | null> {
   const [row] = await sql.query<{ status: TenantStatus; plan: Plan | null }>(
     'select status, plan from tenant where tenant_id = $1',
+    [tenantId],
+  );
+  return row ?? null;
+}
+
+/** What a key of the site would be let in by; null when there is no such tenant. */
+export async function findGate(
+  sql: Sql,
+  tenantId: string,
+): Promise<{ status: TenantStatus; plan: Plan | null; version: number } | null> {
+  const [row] = await sql.query<{ status: TenantStatus; plan: Plan | null; version: number }>(
+    'select status, plan, version from tenant where tenant_id = $1',
     [tenantId],
   );
   return row ?? null;

@@ -48,3 +48,8 @@ export function formatUsdc(micro: bigint): string {
   const digits = (micro < 0n ? -micro : micro).toString().padStart(7, '0');
   return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
+
+/** Micro-USDC as people write dollars: without zeros at the end. */
+export function usdText(micro: bigint): string {
+  return formatUsdc(micro).replace(/\.?0+$/, '');
+}

@@ -5,6 +5,7 @@ import type { Owner, OwnerDeps } from '../services/owners/authenticate.ts';
 import type { PublisherDeps } from '../services/publisher.ts';
 import type { Rates } from '../services/rates.ts';
 import type { Log } from '../services/settlement/deps.ts';
+import type { TestPurchaseDeps } from '../services/site/testPurchase.ts';
 import type { EndpointDeps } from '../services/webhooks/endpoints.ts';
 import type { Budget } from './limits/budget.ts';
 
@@ -20,10 +21,18 @@ export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock' | 'pr
 }
 
 /** What the door lets callers in and makes changes with. */
-export interface GraphqlDeps extends PublisherDeps, Omit<EndpointDeps, 'database'>, Pick<OwnerDeps, 'oidc'> {
+export interface GraphqlDeps
+  extends PublisherDeps,
+    Omit<EndpointDeps, 'database' | 'outbound'>,
+    Pick<OwnerDeps, 'oidc' | 'signUp'> {
   readonly log: Log;
   /** Counts the calls of owners by their user, since each may have as many tokens as he likes; none: they are not counted. */
   readonly rates?: Pick<Rates, 'count'>;
+  /** Settles payments; here those of test purchases, by the rail of test keys. */
+  readonly settle: TestPurchaseDeps['settle'];
+  readonly rpc: TestPurchaseDeps['rpc'];
+  /** The door to other people's servers. */
+  readonly outbound: Pick<TestPurchaseDeps['outbound'], 'send'> & EndpointDeps['outbound'];
   /** Host verification. */
   readonly hosts: HostDoor;
   /** Most imported pages of a site (services/licences/offering.ts). */

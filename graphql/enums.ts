@@ -265,3 +265,16 @@ export const AnomalyRange = builder.enumType('AnomalyRange', {
   description: 'Over which time a rule looks: `LAST_24H` is the last 24 hours.',
   values: named(Object.keys(RANGES_MS) as (keyof typeof RANGES_MS)[], 'LAST_'),
 });
+
+/** A step of a purchase that is played. */
+export const TestPurchaseStepName = builder.enumType('TestPurchaseStepName', {
+  description: 'A step of a purchase in test mode.',
+  values: {
+    ACCESS: { value: 'access', description: 'A test key of the site is let in: its plan, and test keys of this service.' },
+    PRICE: { value: 'price', description: 'The page has a price, and authors who can be paid.' },
+    SIGN: { value: 'sign', description: 'A wallet without money signs a payment.' },
+    SETTLE: { value: 'settle', description: 'The payment settles in test mode.' },
+    LICENCE: { value: 'licence', description: 'The licence reads the page again.' },
+    SITE: { value: 'site', description: 'The site itself offers the page to an agent, at the same price, to the same payees.' },
+  } as const,
+});

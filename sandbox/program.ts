@@ -164,8 +164,8 @@ function environmentOf(
 ): Record<string, string> {
   const { rpcUrl, router } = chain;
   const settings = { databaseUrl: postgres.appUrl, temporal, rpcUrl, router, secrets, sandboxWeb: web.url, intervals };
-  // Whoever writes a publisher tries it here, without money.
-  return { ...serviceEnvironment(settings), TEST_KEYS_ENABLED: 'true' };
+  // Whoever writes a publisher tries it here, without money and without an operator.
+  return { ...serviceEnvironment(settings), TEST_KEYS_ENABLED: 'true', SELF_SIGN_UP: 'true', SELF_SIGN_UP_PLAN: 'studio' };
 }
 
 /** alpha's web server, a site of Express with the publisher's package in front, under an address of its own; it keeps serving. */

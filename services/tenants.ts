@@ -39,6 +39,10 @@ export type PricingInput = Pick<Pricing, 'priceUsdc'> & Partial<Pricing>;
 export interface TenantInput {
   readonly tenantId?: string;
   readonly hosts: readonly string[];
+  /** The site begins without a host: its owner has to prove one. */
+  readonly mayLackHosts?: true;
+  /** Who names the owner; left out: the identity provider that the service runs with. */
+  readonly ownerIssuer?: string;
   readonly status?: TenantStatus;
   readonly plan?: Plan | null;
   readonly ownerUserId?: string;
@@ -54,7 +58,7 @@ export interface TenantInput {
 export async function createTenant(deps: TenantDeps, input: TenantInput): Promise<{ readonly tenantId: string }> {
   const tenantId = input.tenantId ?? randomUUID();
   const hosts = [...new Set(input.hosts.map(requireHost))];
-  if (hosts.length === 0) {
+  if (hosts.length === 0 && !input.mayLackHosts) {
     throw new ServiceError('invalid_parameter', 'a site needs at least one host name', { parameter: 'host' });
   }
   const pricing = completePricing(input.pricing);
@@ -65,6 +69,7 @@ export async function createTenant(deps: TenantDeps, input: TenantInput): Promis
     status: input.status ?? 'active',
     plan: input.plan ?? null,
     ownerUserId: input.ownerUserId ?? null,
+    ownerIssuer: input.ownerIssuer ?? null,
     originUrl: input.originUrl === undefined ? null : requireOrigin(input.originUrl),
     licenseIssuer: input.licenseIssuer === undefined ? null : requireIssuer(input.licenseIssuer),
     pricing,

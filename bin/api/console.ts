@@ -5,6 +5,7 @@ import type { ConsoleDoorDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
 import { API_VERSION, pathOf } from '../../api/door.ts';
 import type { ApiConfig } from '../config.ts';
+import { signUpOf } from './graphql.ts';
 
 const FOLDER = new URL('../../console/', import.meta.url);
 
@@ -34,7 +35,7 @@ type Shared = Omit<ConsoleDoorDeps, 'files' | 'demoToken' | 'mayCreateSite'>;
 export function openConsole(config: ApiConfig, deps: Shared): { readonly before: (rest: RequestListener) => RequestListener } {
   if (!config.console) return { before: (rest) => rest };
   const demoToken = config.consoleDemoToken ?? null;
-  const handle = createConsole({ ...deps, demoToken, files: readConsole(), mayCreateSite: () => false });
+  const handle = createConsole({ ...deps, demoToken, files: readConsole(), mayCreateSite: () => signUpOf(config) !== null });
   return {
     before: (rest) => (request, response) => {
       if (!isConsolePath(pathOf(request))) return rest(request, response);

@@ -11,11 +11,12 @@ import { bearerOf, createGraphqlDoor, sendError } from '../../graphql/door.ts';
 import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
+import type { SignUp } from '../../services/owners/signUp.ts';
 import type { Rates } from '../../services/rates.ts';
 import type { ApiConfig } from '../config.ts';
 import type { ThreadSettings } from './graphqlThread.ts';
 
-type Shared = Omit<GraphqlDeps, 'oidc' | 'outbound'> & {
+type Shared = Omit<GraphqlDeps, 'oidc' | 'signUp' | 'outbound'> & {
   readonly outbound: Outbound;
   readonly rates: Rates;
   readonly addressOf: AddressReader;
@@ -65,7 +66,7 @@ export async function openGraphql(config: ApiConfig, deps: Shared): Promise<Open
     start: () => startThread(settings, config.graphqlMemoryMb),
     ...{ log: deps.log, metrics: deps.metrics },
   });
-  const door = { ...deps, oidc };
+  const door = { ...deps, oidc, signUp: signUpOf(config) };
   const change = openEngine({ ...door, reading: deps.database, temporalUi, networkIds }, door);
   const isPageOn = config.graphiql ?? config.environment !== 'production';
   const page = isPageOn ? { key: config.graphiqlToken ?? null } : null;
@@ -82,4 +83,10 @@ export async function openGraphql(config: ApiConfig, deps: Shared): Promise<Open
     oidc,
     close: () => thread.close(),
   };
+}
+
+/** How owners add sites by themselves; null: they do not. */
+export function signUpOf(config: ApiConfig): SignUp | null {
+  const { selfSignUp, selfSignUpPlan: plan, selfSignUpSites: sitesOfUser, selfSignUpSitesPerDay: sitesPerDay } = config;
+  return selfSignUp ? { plan, sitesOfUser, sitesPerDay } : null;
 }

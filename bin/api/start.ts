@@ -150,10 +150,11 @@ async function open(
   const buyers = openBuyers(config, rpcOf(networks.first.id), clock);
   const callers = openCallers(config, telemetry.metrics);
   const { sitePages } = config;
-  const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, sitePages });
+  const { settle } = settlement;
+  const { rpc } = buyers;
+  const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, sitePages, settle, rpc });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
-  const { settle } = settlement;
   const rest = createApi({ ...deps, ...buyers, ...callers, reports, log, hosts, settle, readiness, networkChecks });
   const { answerOwner: answerGraphql, oidc } = graphql;
   const owners = openConsole(config, { ...deps, ...callers, log, oidc, answerGraphql });

@@ -2,8 +2,9 @@ import type { InputObjectRef, ObjectRef } from '@pothos/core';
 import type { ZodType } from 'zod';
 import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
+import type { Owner } from '../../services/owners/authenticate.ts';
 import type { SiteCall } from '../../services/site/change.ts';
-import { requireOwned } from '../access.ts';
+import { requireOwned, requireOwner } from '../access.ts';
 import type { Types } from '../builder.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext, GraphqlDeps } from '../context.ts';
@@ -11,20 +12,25 @@ import { expecting, REFUSALS } from './refusals.ts';
 
 type SchemaTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
 
-/** One mutation: what it takes, how that is checked, what it answers, and the service that does it. */
-interface OwnerMutation<Input extends object, Checked, Payload extends object> {
+/** What every mutation has: what it takes, how that is checked, what it answers. */
+interface Mutation<Input extends object, Checked, Payload extends object> {
   readonly description: string;
-  /** Its members as the document says them; `tenantId` is one of them. */
-  readonly input: InputObjectRef<SchemaTypes, Input & { tenantId?: string | null | undefined }>;
+  readonly input: InputObjectRef<SchemaTypes, Input>;
   /** Checks lengths and shapes that GraphQL's types cannot; null and left out are the same unless it says otherwise. */
   readonly schema: ZodType<Checked, unknown>;
   readonly payload: ObjectRef<SchemaTypes, Payload>;
+}
+
+/** A mutation about one site; `tenantId` is a member of its input. */
+interface OwnerMutation<Input extends object, Checked, Payload extends object>
+  extends Mutation<Input & { tenantId?: string | null | undefined }, Checked, Payload> {
+  /** The service that does it. */
   readonly change: (deps: GraphqlDeps, call: SiteCall, input: Checked) => Promise<Payload>;
 }
 
 /** What every input says besides what is changed. */
 interface Addressed {
-  readonly tenantId?: string | null;
+  readonly tenantId?: string | null | undefined;
   readonly ifVersion?: number | null;
 }
 
@@ -45,7 +51,37 @@ export const IF_VERSION = {
  */
 export function ownerMutation<Input extends object, Checked, Payload extends object>(
   name: string,
-  { description, input, schema, payload, change }: OwnerMutation<Input, Checked, Payload>,
+  { change, ...mutation }: OwnerMutation<Input, Checked, Payload>,
+): void {
+  addMutation(name, mutation, async (context, given: Addressed, read) => {
+    const { userId, tenantId } = requireOwned(context, given.tenantId);
+    const actor = { userId, via: context.owner?.via ?? 'token' } as const;
+    const { ifVersion } = given;
+    const call = { actor, tenantId, ...(typeof ifVersion === 'number' ? { ifVersion } : {}) };
+    return await change(changesOf(context), call, read());
+  });
+}
+
+/** The same for what is about no site that is there yet. */
+export function beginnerMutation<Input extends object, Checked, Payload extends object>(
+  name: string,
+  {
+    change,
+    ...mutation
+  }: Mutation<Input, Checked, Payload> & {
+    readonly change: (deps: GraphqlDeps, owner: Owner, input: Checked) => Promise<Payload>;
+  },
+): void {
+  addMutation(name, mutation, async (context, _given, read) => {
+    requireOwner(context);
+    return await change(changesOf(context), context.owner as Owner, read());
+  });
+}
+
+function addMutation<Input extends object, Checked, Payload extends object>(
+  name: string,
+  { description, input, schema, payload }: Mutation<Input, Checked, Payload>,
+  make: (context: GraphqlContext, given: Input, read: () => Checked) => Promise<Payload>,
 ): void {
   const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
   builder.mutationField(name, (t) =>
@@ -62,12 +98,8 @@ export function ownerMutation<Input extends object, Checked, Payload extends obj
       args: { input: t.arg({ type: input, required: true, description: `What to do; see ${title}Input.` }) },
       resolve: (_root, args, context) =>
         expecting(async () => {
-          const given = (args as unknown as { readonly input: Input & Addressed }).input;
-          const { userId, tenantId } = requireOwned(context, given.tenantId);
-          const actor = { userId, via: context.owner?.via ?? 'token' } as const;
-          const { ifVersion } = given;
-          const call = { actor, tenantId, ...(typeof ifVersion === 'number' ? { ifVersion } : {}) };
-          return await change(changesOf(context), call, checked(schema, given));
+          const given = (args as unknown as { readonly input: Input }).input;
+          return await make(context, given, () => checked(schema, given));
         }) as never,
     }),
   );

@@ -9,7 +9,8 @@ import { line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_HOST_CHARS = 253;
 
-const PresentEntry = builder.objectRef<{ readonly name: string; readonly value: string }>('PresentEntry').implement({
+/** One fact of what to show on a host. */
+export const PresentEntry = builder.objectRef<{ readonly name: string; readonly value: string }>('PresentEntry').implement({
   description: 'One fact of what to show on the host.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'For example `type`, `name`, `value`, `url`, `body`, `html`.' }),

@@ -11,6 +11,7 @@ import './networks.ts';
 import './pages.ts';
 import './prices.ts';
 import './rules.ts';
+import './sites.ts';
 
 builder.mutationType({
   description:

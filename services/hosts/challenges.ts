@@ -40,7 +40,7 @@ export async function openHost(
   within: OpenWithin = (_host, open) => open(deps.database),
 ): Promise<OpenOutcome> {
   const { tenantId, method } = request;
-  const host = requireHost(deps, request.host);
+  const host = requireProvable(deps, request.host);
   const owner = await atDatabase(() => findOwnership(deps.database, host));
   if (owner.tenantId === tenantId) return { kind: 'host_already_added', routingVerified: owner.routingVerified };
   if (owner.tenantId !== null) return { kind: 'host_taken', routingVerified: false };
@@ -83,7 +83,7 @@ export async function checkHostNow(
   request: { readonly tenantId: string; readonly host: string; readonly mayWrite: boolean },
 ): Promise<{ readonly host: string; readonly outcome: CheckOutcome }> {
   const { tenantId } = request;
-  const host = requireHost(deps, request.host);
+  const host = requireProvable(deps, request.host);
   const owner = await atDatabase(() => findOwnership(deps.database, host));
   if (owner.tenantId === tenantId) return { host, outcome: { verified: true } };
   if (!request.mayWrite) throw new ServiceError('scope_missing', 'this key lacks the scope domain.manage');
@@ -113,7 +113,8 @@ async function checkOrRefund(deps: ChallengeDeps, key: HostKey, atMs: number): P
   }
 }
 
-function requireHost(deps: Pick<ChallengeDeps, 'hosts'>, text: string): string {
+/** A host name that can be proven, in A-labels and lower case. Throws invalid_parameter, which says what is wrong with it. */
+export function requireProvable(deps: Pick<ChallengeDeps, 'hosts'>, text: string): string {
   const parsed = parseHostname(text);
   const refuse = (sentence: string): never => {
     throw new ServiceError('invalid_parameter', `host: ${sentence}`, { parameter: 'host' });

@@ -9,6 +9,7 @@ import { atDatabase } from '../outage.ts';
 import type { Pepper } from '../pepper.ts';
 import { hashCredential, hashesOf } from '../pepper.ts';
 import type { Rehash } from '../rehash.ts';
+import type { SignUp } from './signUp.ts';
 
 /** What letting owners in needs. */
 export interface OwnerDeps {
@@ -20,12 +21,17 @@ export interface OwnerDeps {
   readonly clock: () => number;
   /** Proves tokens of the identity provider; null where none is configured, and only tokens of `bin/admin` work. */
   readonly oidc: OidcVerifier | null;
+  /** Set where owners add sites by themselves: a user of the provider who owns nothing yet is let in, to begin. */
+  readonly signUp?: SignUp | null;
 }
 
 /** An owner who was let in. */
 export interface Owner extends Actor {
   readonly via: 'oidc' | 'token';
-  /** The sites this credential covers, none of them closed: every site of the user, or the one site of the token. */
+  /**
+   * The sites this credential covers, none of them closed: every site of the user; or the one of the token, then those that were added with
+   * tokens of that site in this user's name.
+   */
   readonly tenantIds: readonly string[];
 }
 
@@ -34,8 +40,8 @@ const PREFIX = 'svc_owner_';
 /**
  * Lets an owner in, by a token of `bin/admin` or by a JWT of the identity provider whose subject, at this issuer, owns a site. Read from Postgres in
  * this call: a revoked token, and a site given to somebody else, are gone in the very next one. Owners of a suspended site are
- * let in, and may read; its plan does not matter. Throws missing_credential; unknown_credential for anything that is not an open
- * site's owner, always with the same sentence; identity_unavailable when the provider's keys cannot be had; database_unavailable.
+ * let in, and may read; its plan does not matter. Where sites are added by their owners, a user of the provider without a site is let in
+ * too. Throws missing_credential; unknown_credential for anybody else who is not an open site's owner, always with the same sentence; identity_unavailable when the provider's keys cannot be had; database_unavailable.
  */
 export async function authenticateOwner(deps: OwnerDeps, bearer: string | null): Promise<Owner> {
   if (bearer === null || bearer === '') {
@@ -73,7 +79,7 @@ async function findToken(deps: OwnerDeps, bearer: string): Promise<OwnerTokenSta
 export function ownerOfToken({ clock }: Pick<OwnerDeps, 'clock'>, token: OwnerTokenState): Owner | null {
   if (token.revokedAt !== null || token.status === 'closed') return null;
   if (token.expiresAt !== null && clock() >= token.expiresAt.getTime()) return null;
-  return { userId: token.userId, via: 'token', tenantIds: [token.tenantId] };
+  return { userId: token.userId, via: 'token', tenantIds: [token.tenantId, ...token.addedSites] };
 }
 
 async function ownerOfJwt(deps: OwnerDeps, bearer: string): Promise<Owner | null> {
@@ -82,8 +88,11 @@ async function ownerOfJwt(deps: OwnerDeps, bearer: string): Promise<Owner | null
   return oidc === null || userId === null ? null : ownerOfUser(deps, { issuer: oidc.issuer, userId });
 }
 
-/** A user of an identity provider with his open sites, as it is now; null for one who owns none. */
-export async function ownerOfUser({ database }: Pick<OwnerDeps, 'database'>, name: OwnerName): Promise<Owner | null> {
+/** A user of an identity provider with his open sites, as it is now; null for one who owns none where owners may not add sites. */
+export async function ownerOfUser(
+  { database, signUp }: Pick<OwnerDeps, 'database' | 'signUp'>,
+  name: OwnerName,
+): Promise<Owner | null> {
   const tenantIds = await atDatabase(() => listOwnedSites(database, name));
-  return tenantIds.length === 0 ? null : { userId: name.userId, via: 'oidc', tenantIds };
+  return tenantIds.length === 0 && !signUp ? null : { userId: name.userId, via: 'oidc', tenantIds };
 }

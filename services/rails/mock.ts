@@ -16,6 +16,11 @@ const OUTCOMES: Readonly<Record<string, FailureReason | 'pending'>> = {
   '006': 'network_unsupported',
 };
 
+/** True for an amount that test keys refuse or leave pending on purpose. */
+export function isPlayedFailure(amountMicro: bigint): boolean {
+  return amountMicro.toString().slice(-3) in OUTCOMES;
+}
+
 /**
  * Settles a payment of a test key (`svc_test_`): a fixed outcome by its amount, without chain, relayer or money. Nothing of it
  * counts: no crossing, no observation. A second call changes nothing.

@@ -15,6 +15,7 @@ import { RELIABILITY_MUTANTS } from './reliability.ts';
 import { RESTORE_MUTANTS } from './restore.ts';
 import { RULE_MUTANTS } from './rules.ts';
 import { SERIES_MUTANTS } from './series.ts';
+import { SITE_MUTANTS } from './sites.ts';
 import { STATEMENT_MUTANTS } from './statements.ts';
 
 /** Every bug that a test must notice, those with cheap tests first. */
@@ -36,4 +37,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...RATE_MUTANTS,
   ...STATEMENT_MUTANTS,
   ...SERIES_MUTANTS,
+  ...SITE_MUTANTS,
 ];

@@ -37,8 +37,8 @@ export interface MutationAnswer {
   readonly errors: readonly { readonly message: string; readonly code: unknown }[];
 }
 
-/** Starts the deps of the door on a database of its own. */
-export async function startOwnerWorld() {
+/** Starts the deps of the door on a database of its own; `more` stands in place of its own. */
+export async function startOwnerWorld(more: Partial<GraphqlDeps> = {}) {
   const outbound = createOutbound({ allowLoopback: true });
   const hosts = {
     caps: { perHour: 30, perHost: 50, gapMs: 0 },
@@ -49,7 +49,7 @@ export async function startOwnerWorld() {
   const api = await startTestApi({ hosts });
   const { database, pepper } = api.deps;
   const { secretBox } = api;
-  const changes: GraphqlDeps = { ...api.deps, outbound, secretBox, oidc: null };
+  const changes: GraphqlDeps = { ...api.deps, outbound, secretBox, oidc: null, ...more };
   const deps = { ...changes, reading: database, temporalUi: null, networkIds: api.deps.networks.ids };
 
   const contextOf = async (bearer: string): Promise<GraphqlContext> => {

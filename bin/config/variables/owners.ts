@@ -1,5 +1,7 @@
-import { issuer, text } from '../parsers.ts';
-import { optional } from '../variable.ts';
+import { z } from 'zod';
+import { PLANS } from '../../../domain/access.ts';
+import { flag, issuer, text, wholeNumber } from '../parsers.ts';
+import { optional, withDefault } from '../variable.ts';
 
 /** How owners of sites sign in. */
 export const owners = {
@@ -14,5 +16,34 @@ export const owners = {
     about: 'The audience tokens of owners must have; needed with OIDC_ISSUER.',
     example: 'content-settlement',
     schema: text,
+  }),
+  selfSignUp: withDefault({
+    name: 'SELF_SIGN_UP',
+    about:
+      'Whether owners add sites by themselves, in the console and by createSite; with it, whoever OIDC_ISSUER knows may sign in and begin. A new site has no host until it is proven.',
+    example: 'false',
+    fallback: 'false',
+    schema: flag,
+  }),
+  selfSignUpPlan: withDefault({
+    name: 'SELF_SIGN_UP_PLAN',
+    about: 'The plan of a site that its owner added. Below studio its keys are refused until you set another (admin site plan).',
+    example: 'studio',
+    fallback: 'free',
+    schema: z.enum(PLANS, `must be one of ${PLANS.join(', ')}`),
+  }),
+  selfSignUpSites: withDefault({
+    name: 'SELF_SIGN_UP_SITES',
+    about: 'Most sites that one owner has and still adds another, closed ones counted.',
+    example: '5',
+    fallback: '5',
+    schema: wholeNumber(1, 1_000),
+  }),
+  selfSignUpSitesPerDay: withDefault({
+    name: 'SELF_SIGN_UP_SITES_PER_DAY',
+    about: 'Sites that all owners together add in a day.',
+    example: '100',
+    fallback: '100',
+    schema: wholeNumber(1, 100_000),
   }),
 };

@@ -1,0 +1,41 @@
+import type { Mutant } from './mutant.ts';
+
+const ownSites = 'test/integration/own-sites.test.ts';
+const purchase = 'test/integration/test-purchase.test.ts';
+
+/** Bugs around sites that owners add, and purchases that are played. */
+export const SITE_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'test-purchase-is-live',
+    rule: 5,
+    bug: 'a test purchase goes the way of money',
+    edits: [{ file: 'services/site/testPurchase.ts', search: "mode: 'mock', scopes", replace: "mode: 'live', scopes" }],
+    test: { file: purchase, name: 'a page whose site offers it at its price is sold in test mode' },
+  },
+  {
+    id: 'namesakes-share-sites',
+    rule: 25,
+    bug: 'what is added with a token belongs to whoever has this name at any site',
+    edits: [
+      {
+        file: 'db/owners.ts',
+        search: "added.owner_issuer = 'site:' || token.tenant_id",
+        replace: 'added.owner_issuer is not null',
+      },
+    ],
+    test: { file: ownSites, name: "what is added with a site's token is that user's of that site" },
+  },
+  {
+    id: 'sites-counted-side-by-side',
+    rule: 10,
+    bug: 'calls at one time count the same sites, and each adds one',
+    edits: [
+      {
+        file: 'db/owners.ts',
+        search: "await sql.query(`select pg_advisory_xact_lock(hashtextextended('site.create', 0))`);",
+        replace: '',
+      },
+    ],
+    test: { file: ownSites, name: 'an owner has as many sites as he may, closed ones counted, however many calls come at once' },
+  },
+];
