@@ -75,9 +75,17 @@ export function licenceSlug(paymentId: string): string {
   return `licence:${paymentId}`;
 }
 
-/** True for the slug of a licence. */
+/** Lengths of the parts of a payment's id. */
+const ID_PARTS = [8, 4, 4, 4, 12];
+
+/** The same as `isLicenceSlug`, as a pattern of SQL's LIKE. */
+export const LICENCE_SLUG_LIKE = licenceSlug(ID_PARTS.map((length) => '_'.repeat(length)).join('-'));
+
+const LICENCE_SLUG = new RegExp(`^${licenceSlug(ID_PARTS.map((length) => `.{${length}}`).join('-'))}$`, 'su');
+
+/** True of the slug of a licence in the ledger; every other one is a page's. */
 export function isLicenceSlug(slug: string): boolean {
-  return /^licence:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(slug);
+  return LICENCE_SLUG.test(slug);
 }
 
 /** The article that a slug alone means on a host: under the first prefix. Null where that is no article, or one of another slug. */

@@ -1,3 +1,4 @@
+import { LICENCE_SLUG_LIKE } from '../../domain/resource.ts';
 import type { Pieces, SignedSpan, Span } from '../../domain/window.ts';
 import { piecesOf } from '../../domain/window.ts';
 import type { Binder } from './binder.ts';
@@ -51,9 +52,9 @@ export function purposeOf(slug: string): string {
   return `case when ${isLicence(slug)} then 'licence' else 'page' end`;
 }
 
-/** A licence stands in the ledger under the id of its payment, `licence:<uuid>`. */
+/** True of the slug of a licence, a column. */
 function isLicence(column: string): string {
-  return `${column} like 'licence:________-____-____-____-____________'`;
+  return `${column} like '${LICENCE_SLUG_LIKE}'`;
 }
 
 /** True of a slug, a column, as what a crossing bought says. */

@@ -139,7 +139,7 @@ const EarningsType = builder.objectRef<EarningsReport>('Earnings').implement({
       nullable: true,
       description:
         'The window by `groupBy`, the most money first; null unless that is given. With `compare`, groups that earned in the window before ' +
-        'alone come last, but for payers and agents.',
+        'alone come last, with nothing now; no limit drops a group of now for one of them.',
       complexity: listCost,
       args: pageArgs,
       resolve: ({ breakdown, pageOf: named }, page) => {

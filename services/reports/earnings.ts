@@ -119,14 +119,13 @@ export function readEarnings(deps: ReportDeps, site: ReportSite, query: Earnings
     const { sums, authors, recent, groups } = await readOverview(sql, scope, window, parts);
     const rows = groupBy === null ? null : rowsOf(groupBy, sums, groups);
     const before = compare ? await readBefore(sql, site, query, { window: comparedWindow(query, frame, site), rows }) : null;
-    const breakdown = rows && before?.rows ? beside(rows, before.rows, groupBy) : rows;
-    const isBounded = groupBy === 'payer' || groupBy === 'agent';
+    const breakdown = rows && before?.rows ? beside(rows, before.rows) : rows;
     return {
       ...frame,
       totals: { ...add(sums), authors },
       previous: before?.totals ?? null,
-      breakdown: (isBounded ? breakdown?.slice(0, MAX_GROUPS) : breakdown) ?? null,
-      isCut: isBounded && (rows?.length ?? 0) > MAX_GROUPS,
+      breakdown: (isBounded(groupBy) ? breakdown?.slice(0, MAX_GROUPS) : breakdown) ?? null,
+      isCut: isBounded(groupBy) && (breakdown?.length ?? 0) > MAX_GROUPS,
       series: await seriesOf(sql, scope, cut),
       prices: query.withPrices ? await readPrices(sql, scope, window) : null,
       lastEventAtMs: limit === null ? null : ((await newest(sql, scope, window, cursorMs === null ? recent : null)) ?? null),
@@ -154,7 +153,12 @@ function groupingOf(scope: CrossingScope, { groupBy, pagesOnly = false }: Earnin
   return { groupBy: grouping, groupScope: isOfPages ? { ...scope, purpose: 'page' as const } : scope };
 }
 
-/** Totals of the window before, and its groups where they are compared: of payers and agents those that are listed now. */
+/** True of groups of which those with the most money alone are listed. */
+function isBounded(groupBy: EarningsBreakdown | null): boolean {
+  return groupBy === 'payer' || groupBy === 'agent';
+}
+
+/** Totals of the window before, and its groups where they are compared. */
 async function readBefore(
   sql: Sql,
   site: ReportSite,
@@ -166,27 +170,31 @@ async function readBefore(
   const totals = { ...add(sums), authors: query.countsAuthors === false ? 0 : await countAuthors(sql, scope, window) };
   if (!query.comparesGroups || query.groupBy === null) return { totals, rows: null };
   const { groupBy, groupScope = scope } = groupingOf(scope, query);
-  const keys = groupBy === 'payer' || groupBy === 'agent' ? (rows ?? []).map(({ key }) => key) : null;
-  const groups = groupBy === null ? [] : await readGroups(sql, groupScope, window, { groupBy, keys });
-  return { totals, rows: rowsOf(query.groupBy, sums, groups) };
+  const groups = groupBy === null ? [] : await readGroups(sql, groupScope, window, { groupBy });
+  // Where only those with the most money are read, those that are listed now may be among the others.
+  const isAll = groupBy === null || groups.length < MAX_READ_GROUPS || !isBounded(query.groupBy);
+  const keys = (rows ?? []).map(({ key }) => key);
+  const listed = isAll ? [] : await readGroups(sql, groupScope, window, { groupBy, keys });
+  const known = new Set(groups.map(({ key }) => key));
+  return { totals, rows: rowsOf(query.groupBy, sums, [...groups, ...listed.filter(({ key }) => !known.has(key))]) };
 }
+
+/** What whoever bought something in the window before is in this one. */
+const RETURNING: PayerHistory = 'returning';
 
 const NOTHING: Totals = { events: 0, reads: 0, citations: 0, grossMicro: 0n };
 
-/** Each group with what it was before; groups that were there before alone come last, with nothing now. */
-function beside(
-  rows: readonly BreakdownRow[],
-  earlier: readonly BreakdownRow[],
-  groupBy: EarningsBreakdown | null,
-): BreakdownRow[] {
+/**
+ * Each group with what it was before. Groups that were there before alone belong here, too: who stopped paying is what a comparison is asked
+ * for. They have nothing now and come last, so that no limit drops a group of now for one of them.
+ */
+function beside(rows: readonly BreakdownRow[], earlier: readonly BreakdownRow[]): BreakdownRow[] {
   const before = new Map(earlier.map((row) => [row.key, row]));
   const known = new Set(rows.map(({ key }) => key));
-  const gone = earlier.filter(({ key }) => !known.has(key));
-  const isBounded = groupBy === 'payer' || groupBy === 'agent';
-  const all = isBounded
-    ? rows
-    : [...rows, ...gone.map((row) => ({ ...row, ...NOTHING, payers: row.payers === null ? null : 0 }))];
-  return all.map((row) => ({ ...row, previous: before.get(row.key) ?? NOTHING }));
+  const gone = earlier
+    .filter(({ key }) => !known.has(key))
+    .map((row) => ({ ...row, ...NOTHING, payers: row.payers === null ? null : 0, history: row.history && RETURNING }));
+  return [...rows, ...gone].map((row) => ({ ...row, previous: before.get(row.key) ?? NOTHING }));
 }
 
 /** The sums of each bucket of each series. */
