@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { GraphQLField, GraphQLNamedType, GraphQLResolveInfo } from 'graphql';
+import type { GraphQLField, GraphQLInputType, GraphQLNamedType, GraphQLResolveInfo } from 'graphql';
 import {
   buildSchema,
   execute,
@@ -7,9 +7,11 @@ import {
   getNullableType,
   isCompositeType,
   isEnumType,
+  isInputObjectType,
   isListType,
   isObjectType,
   isRequiredArgument,
+  isRequiredInputField,
   parse,
   validate,
 } from 'graphql';
@@ -67,6 +69,14 @@ function leafOf(type: GraphQLNamedType): unknown {
   return { Boolean: true, Float: 1, Int: 1 }[type.name] ?? '1';
 }
 
+/** A value that an argument takes: of an input object what must be given. */
+function literalOf(given: GraphQLInputType): string {
+  const type = getNullableType(given);
+  if (!isInputObjectType(type)) return '"x"';
+  const needed = Object.values(type.getFields()).filter(isRequiredInputField);
+  return `{ ${needed.map((field) => `${field.name}: ${literalOf(field.type)}`).join(', ')} }`;
+}
+
 /** Draws numbers: below `n`. */
 type Draw = (n: number) => number;
 
@@ -90,7 +100,7 @@ function drawQuery(draw: Draw): string {
     const type = getNamedType(field.type);
     const given = field.args.flatMap(({ name, ...arg }) => {
       if (name === 'first' && draw(4) > 0) return [`first: ${[1, 5, 24, 100][draw(4)]}`];
-      return isRequiredArgument({ name, ...arg }) ? [`${name}: "x"`] : [];
+      return isRequiredArgument({ name, ...arg }) ? [`${name}: ${literalOf(arg.type)}`] : [];
     });
     const text = `${field.name}${given.length > 0 ? `(${given.join(', ')})` : ''}`;
     const once = isCompositeType(type) ? `${text} ${selection(type, depth - 1)}` : text;
