@@ -9,7 +9,7 @@ export type Moment = number | string;
 const MICRO = 1_000_000n;
 const NONE = '–';
 
-/** `$1,234.50`; below a dollar as many of six places as there are, `$0.001`. Rounded to cents above. */
+/** `$1,234.50`; below a dollar three of six places, and more where there are, `$0.050`. Rounded to cents above. */
 export function usd(micro: MicroText | null | undefined): string {
   if (micro === null || micro === undefined) return NONE;
   const value = BigInt(micro);
@@ -45,10 +45,11 @@ export function exactCount(n: number | null | undefined): string {
   return n === null || n === undefined ? 'none' : n.toLocaleString('en-US');
 }
 
-/** A part of one as `12.3 %`; null where there is nothing to be a part of. */
+/** A part of one as `12 %`, `1.2 %` or `<0.1 %`; null where there is nothing to be a part of. */
 export function percent(part: number | null | undefined): string {
   if (part === null || part === undefined || !Number.isFinite(part)) return NONE;
   const shown = part * 100;
+  if (shown !== 0 && Math.abs(shown) < 0.1) return '<0.1 %';
   return `${shown.toLocaleString('en-US', { maximumFractionDigits: Math.abs(shown) < 10 ? 1 : 0 })} %`;
 }
 
@@ -142,9 +143,9 @@ function grouped(whole: bigint): string {
   return whole.toLocaleString('en-US');
 }
 
-/** Six places with trailing zeros gone, two of them kept. */
+/** Six places with trailing zeros gone, three places kept, so that small prices line up. */
 function shortened(micro: bigint): string {
   return String(micro)
     .padStart(6, '0')
-    .replace(/0{1,4}$/, '');
+    .replace(/0{1,3}$/, '');
 }

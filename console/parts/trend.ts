@@ -117,13 +117,13 @@ function AsTable({
   readonly series: readonly Series[];
   readonly buckets: readonly Bucket[];
 }): View {
-  return html`<table class="sr">
+  return html`<div class="sr"><table>
     <caption>${label}</caption>
     <thead><tr><th scope="col">When</th>${series.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
     <tbody>
       ${buckets.map((bucket) => html`<tr><th scope="row">${bucket.title}</th>${(bucket.exact ?? bucket.texts).map((text) => html`<td>${text}</td>`)}</tr>`)}
     </tbody>
-  </table>`;
+  </table></div>`;
 }
 
 /** Four steps or less from nothing to above the largest value, by 1, 2 or 5 times a power of ten. */

@@ -1,0 +1,74 @@
+/** Who reads, pays, is refused and pretends; of one agent its days and newest requests. */
+export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput, $every: SeriesEvery, $timeZone: String, $orderBy: AgentOrder, $agent: String,
+  $seen: ObservationFilter, $after: String) {
+  tenant(tenantId: $tenantId) {
+    audit(window: $window, compare: true, agent: $agent) {
+      totals { observations agentHits verifiedHits paid servedFree denied missedMicro earnedMicro paymentFailed failedMicro masqueradeAttempts }
+      previous { agentHits paid denied masqueradeAttempts earnedMicro missedMicro }
+      series(every: $every, timeZone: $timeZone) { from totals { agentHits paid denied } }
+    }
+    agents(window: $window, orderBy: $orderBy, first: 25, after: $after) {
+      pageInfo { hasNextPage endCursor }
+      nodes { agent hits verifiedHits paid servedFree denied paymentFailed masqueradeAttempts earnedMicro missedMicro failedMicro }
+    }
+    observations(filter: $seen, first: 12) {
+      nodes { observationId at agent agentUa slug title host verdict verified verifiedAgent sigInvalid reason micro }
+    }
+  }
+}`;
+
+/** An agent of the window. */
+export interface Agent {
+  readonly agent: string;
+  readonly hits: number;
+  readonly verifiedHits: number;
+  readonly paid: number;
+  readonly servedFree: number;
+  readonly denied: number;
+  readonly paymentFailed: number;
+  readonly masqueradeAttempts: number;
+  readonly earnedMicro: string;
+  readonly missedMicro: string;
+  readonly failedMicro: string;
+}
+
+/** A request as it was observed. */
+export interface Observation {
+  readonly observationId: string;
+  readonly at: number;
+  readonly agent: string;
+  readonly agentUa: string | null;
+  readonly slug: string;
+  readonly title: string | null;
+  readonly host: string;
+  readonly verdict: string;
+  readonly verified: boolean | null;
+  readonly verifiedAgent: string | null;
+  readonly sigInvalid: boolean | null;
+  readonly reason: string | null;
+  readonly micro: string | null;
+}
+
+/** The answer of `AGENTS_DOCUMENT`. */
+export interface Agents {
+  readonly audit: {
+    readonly totals: Omit<Agent, 'agent' | 'hits'> & { readonly observations: number; readonly agentHits: number };
+    readonly previous: {
+      readonly agentHits: number;
+      readonly paid: number;
+      readonly denied: number;
+      readonly masqueradeAttempts: number;
+      readonly earnedMicro: string;
+      readonly missedMicro: string;
+    } | null;
+    readonly series: readonly {
+      readonly from: number;
+      readonly totals: { readonly agentHits: number; readonly paid: number; readonly denied: number };
+    }[];
+  } | null;
+  readonly agents: {
+    readonly nodes: readonly Agent[];
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  } | null;
+  readonly observations: { readonly nodes: readonly Observation[] } | null;
+}

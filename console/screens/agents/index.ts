@@ -1,0 +1,110 @@
+import { useList } from '../../core/data.ts';
+import { count, difference, exactCount, exactPercent, exactUsd, percent, usd } from '../../core/format.ts';
+import type { View } from '../../core/html.ts';
+import { html } from '../../core/html.ts';
+import { href, setQuery, useRoute } from '../../core/router.ts';
+import type { LookedAt } from '../../core/windows.ts';
+import { useWindow } from '../../core/windows.ts';
+import { Await } from '../../parts/await.ts';
+import { Button } from '../../parts/button.ts';
+import { Figure, Figures } from '../../parts/figure.ts';
+import { Head, Panel } from '../../parts/panel.ts';
+import { Trend } from '../../parts/trend.ts';
+import { WindowPicker } from '../../parts/windowPicker.ts';
+import { bucketTimes } from '../series.ts';
+import type { Agent, Agents as Site } from './document.ts';
+import { AGENTS_DOCUMENT } from './document.ts';
+import { AgentsTable, Observations } from './tables.ts';
+
+/** Orders of the table, and what each is called. */
+const ORDERS = [
+  { key: 'EARNED', label: 'Earned most' },
+  { key: 'MISSED', label: 'Missed most' },
+  { key: 'HITS', label: 'Came most' },
+  { key: 'DENIED', label: 'Refused most' },
+  { key: 'PAYMENT_FAILED', label: 'Failed most' },
+  { key: 'MASQUERADES', label: 'Pretended most' },
+] as const;
+
+type Answer = { readonly tenant: Site | null };
+
+/** Who reads, who pays, who is refused, and who pretends to be somebody else. */
+export function Agents(): View {
+  const { query } = useRoute();
+  const at = useWindow();
+  const agent = query['agent'] ?? null;
+  const orderBy = (ORDERS.find(({ key }) => key === query['sort']) ?? ORDERS[0]).key;
+  const seen = { window: at.window, ...(agent === null ? { sigInvalid: true } : { agent }) };
+  const variables = { window: at.window, every: at.every, timeZone: at.timeZone, orderBy, agent, seen };
+  const list = useList<Answer, Agent>(AGENTS_DOCUMENT, variables, ({ tenant }) => tenant?.agents ?? null);
+  return html`
+    ${agent === null ? null : html`<nav class="crumbs" aria-label="Where this is"><a href=${href('/agents')}>Agents</a></nav>`}
+    <${Head} title=${agent ?? 'Agents'}><${WindowPicker} /><//>
+    <${Await} of=${list} rows=${8} empty=${({ tenant }: Answer) => tenant === null}>
+      ${({ tenant }: { readonly tenant: Site }) => html`<div class="stack">
+        <${Sums} site=${tenant} agent=${agent} />
+        <${Over} site=${tenant} at=${at} />
+        ${
+          agent === null
+            ? html`<${Panel} title="Agents" flush actions=${html`<${Order} value=${orderBy} />`}>
+          <${AgentsTable} rows=${list.rows} more=${list.more} />
+        <//>`
+            : null
+        }
+        <${Panel} flush title=${agent === null ? 'Who pretended to be somebody else' : 'Newest requests'}
+          about=${agent === null ? 'Requests that showed a signature which failed.' : undefined}>
+          <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'Nobody did in this window.' : 'No request in this window.'} />
+        <//>
+      </div>`}
+    <//>`;
+}
+
+function Order({ value }: { readonly value: string }): View {
+  const pick = (event: Event): void => setQuery({ sort: (event.currentTarget as HTMLSelectElement).value });
+  return html`<select aria-label="Order" value=${value} onChange=${pick}>${ORDERS.map(({ key, label }) => html`<option key=${key} value=${key}>${label}</option>`)}</select>`;
+}
+
+function Sums({ site: { audit }, agent }: { readonly site: Site; readonly agent: string | null }): View {
+  if (!audit) return null;
+  const { totals, previous } = audit;
+  const asked = totals.paid + totals.denied + totals.paymentFailed;
+  const part = asked === 0 ? null : totals.paid / asked;
+  return html`<${Panel}>
+    <div class="beside">
+      <${Figures}>
+        <${Figure} label="Agents’ requests" value=${count(totals.agentHits)} exact=${exactCount(totals.agentHits)} good="neither"
+          change=${difference(totals.agentHits, previous?.agentHits)} note=${`${count(totals.verifiedHits)} verified`} />
+        <${Figure} label="Paid" value=${count(totals.paid)} exact=${exactCount(totals.paid)} change=${difference(totals.paid, previous?.paid)}
+          note=${html`<span title=${exactPercent(part)}>${percent(part)} of those asked to</span>`} />
+        <${Figure} label="Refused" value=${count(totals.denied)} exact=${exactCount(totals.denied)} good="down"
+          change=${difference(totals.denied, previous?.denied)} note=${`${count(totals.paymentFailed)} failed to pay`} />
+        <${Figure} label="Pretended" value=${count(totals.masqueradeAttempts)} exact=${exactCount(totals.masqueradeAttempts)} good="down"
+          change=${difference(totals.masqueradeAttempts, previous?.masqueradeAttempts)} />
+        <${Figure} label="Earned" value=${usd(totals.earnedMicro)} exact=${exactUsd(totals.earnedMicro)}
+          change=${difference(totals.earnedMicro, previous?.earnedMicro)} />
+        <${Figure} label="Missed" value=${usd(totals.missedMicro)} exact=${exactUsd(totals.missedMicro)} good="down"
+          change=${difference(totals.missedMicro, previous?.missedMicro)} />
+      <//>
+      ${agent === null ? null : html`<div class="actions"><${Button} href=${href('/earnings', { by: 'page', agent })}>Its earnings<//></div>`}
+    </div>
+  <//>`;
+}
+
+const ASKED = [
+  { name: 'Paid', tone: 'accent' },
+  { name: 'Refused', tone: 'quiet' },
+] as const;
+
+function Over({ site: { audit }, at }: { readonly site: Site; readonly at: LookedAt }): View {
+  const buckets = (audit?.series ?? []).map(({ from, totals }) => ({
+    ...bucketTimes(from, at.every),
+    ...{
+      values: [totals.paid, totals.denied],
+      texts: [count(totals.paid), count(totals.denied)],
+      exact: [exactCount(totals.paid), exactCount(totals.denied)],
+    },
+  }));
+  return html`<${Panel} title=${`Paid and refused requests by ${at.every.toLowerCase()}`}>
+    <${Trend} label="Paid and refused requests" series=${ASKED} buckets=${buckets} axis=${(value: number) => count(Math.round(value * 10) / 10)} />
+  <//>`;
+}

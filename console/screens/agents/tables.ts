@@ -1,0 +1,71 @@
+import { words } from '../../core/format.ts';
+import type { View } from '../../core/html.ts';
+import { html } from '../../core/html.ts';
+import { href } from '../../core/router.ts';
+import { Count, Money, Time } from '../../parts/figure.ts';
+import { Badge } from '../../parts/panel.ts';
+import type { Column } from '../../parts/table.ts';
+import { Table } from '../../parts/table.ts';
+import type { Agent, Observation } from './document.ts';
+
+const AGENTS: readonly Column<Agent>[] = [
+  { head: 'Agent', isName: true, width: 'wide', cell: ({ agent }) => html`<a href=${href('/agents', { agent })}>${agent}</a>` },
+  { head: 'Requests', align: 'end', cell: ({ hits }) => html`<${Count} of=${hits} />` },
+  { head: 'Verified', align: 'end', width: 'late', cell: ({ verifiedHits }) => html`<${Count} of=${verifiedHits} />` },
+  { head: 'Paid', align: 'end', cell: ({ paid }) => html`<${Count} of=${paid} />` },
+  { head: 'Free', align: 'end', width: 'late', cell: ({ servedFree }) => html`<${Count} of=${servedFree} />` },
+  { head: 'Refused', align: 'end', width: 'late', cell: ({ denied }) => html`<${Count} of=${denied} />` },
+  { head: 'Failed', align: 'end', width: 'late', cell: ({ paymentFailed }) => html`<${Count} of=${paymentFailed} />` },
+  {
+    head: 'Pretended',
+    align: 'end',
+    width: 'late',
+    cell: ({ masqueradeAttempts }) => html`<${Count} of=${masqueradeAttempts} />`,
+  },
+  { head: 'Missed', align: 'end', cell: ({ missedMicro }) => html`<${Money} micro=${missedMicro} />` },
+  { head: 'Earned', align: 'end', cell: ({ earnedMicro }) => html`<${Money} micro=${earnedMicro} />` },
+];
+
+/** Agents of the window, each leading to its own view. */
+export function AgentsTable({ rows, more }: { readonly rows: readonly Agent[]; readonly more: (() => void) | null }): View {
+  return html`<${Table} label="Agents" columns=${AGENTS} rows=${rows} keyOf=${({ agent }: Agent) => agent} empty="No agent came by in this window." more=${more} />`;
+}
+
+const SEEN: readonly Column<Observation>[] = [
+  { head: 'When', cell: ({ at }) => html`<${Time} at=${at} />` },
+  {
+    head: 'Agent',
+    isName: true,
+    cell: ({ agent, verifiedAgent }) =>
+      html`${agent}${verifiedAgent ? html` <span class="muted">as ${verifiedAgent}</span>` : null}`,
+  },
+  {
+    head: 'Page',
+    width: 'wide',
+    cell: ({ slug, title, host }) => html`<span title=${slug}>${title ?? slug}</span> <span class="muted">${host}</span>`,
+  },
+  {
+    head: 'User-Agent',
+    width: 'late',
+    cell: ({ agentUa }) => html`<span class="muted cut" title=${agentUa}>${agentUa ?? 'none'}</span>`,
+  },
+  {
+    head: 'Signature',
+    cell: ({ verified, sigInvalid }) => html`<${Signature} verified=${verified} failed=${sigInvalid === true} />`,
+  },
+  {
+    head: 'What became of it',
+    cell: ({ verdict, reason }) => `${words(verdict)}${reason ? `: ${words(reason).toLowerCase()}` : ''}`,
+  },
+];
+
+/** Requests as they were observed. */
+export function Observations({ rows, empty }: { readonly rows: readonly Observation[]; readonly empty: string }): View {
+  return html`<${Table} label="Requests" columns=${SEEN} rows=${rows} keyOf=${({ observationId }: Observation) => observationId} empty=${empty} />`;
+}
+
+/** Whether a request proved who it was. */
+export function Signature({ verified, failed }: { readonly verified: boolean | null; readonly failed: boolean }): View {
+  if (failed) return html`<${Badge} tone="bad">Failed<//>`;
+  return verified ? html`<${Badge} tone="good">Verified<//>` : html`<span class="muted">none</span>`;
+}

@@ -1,0 +1,61 @@
+import { difference, exactPercent, percent } from '../../core/format.ts';
+import type { View } from '../../core/html.ts';
+import { html } from '../../core/html.ts';
+import { href, useRoute } from '../../core/router.ts';
+import { Count, Exact, Money } from '../../parts/figure.ts';
+import { Notice, Panel } from '../../parts/panel.ts';
+import type { Column } from '../../parts/table.ts';
+import { Table } from '../../parts/table.ts';
+import type { Group } from './document.ts';
+import type { VIEWS } from './filters.ts';
+import { filterOfGroup, valueName } from './filters.ts';
+
+/** A report by one of its groups; each leads to the same screen for itself alone. */
+export function Groups({
+  view,
+  rows,
+  total,
+  truncated,
+  more,
+}: {
+  readonly view: (typeof VIEWS)[number];
+  readonly rows: readonly Group[];
+  readonly total: string;
+  readonly truncated: boolean;
+  readonly more: (() => void) | null;
+}): View {
+  const { query } = useRoute();
+  const partOf = (micro: string): number | null =>
+    total === '0' ? null : Number((BigInt(micro) * 1_000_000n) / BigInt(total)) / 1_000_000;
+  const next = view.key === 'page' ? 'agent' : 'page';
+  const nameOf = ({ key, title }: Group): View =>
+    key === ''
+      ? html`<span class="muted">none</span>`
+      : html`<a title=${key} href=${href('/earnings', { ...query, ...filterOfGroup(view.filter, key), by: next })}>${title ?? valueName(view.filter, key)}</a>`;
+  const columns: readonly Column<Group>[] = [
+    { head: view.label, isName: true, width: 'wide', cell: nameOf },
+    { head: 'Sales', align: 'end', cell: ({ events }) => html`<${Count} of=${events} />` },
+    { head: 'Reads', align: 'end', width: 'late', cell: ({ reads }) => html`<${Count} of=${reads} />` },
+    { head: 'Citations', align: 'end', width: 'late', cell: ({ citations }) => html`<${Count} of=${citations} />` },
+    { head: 'Change', align: 'end', width: 'late', cell: (row) => html`<${Change} row=${row} />` },
+    {
+      head: 'Part',
+      align: 'end',
+      width: 'late',
+      cell: ({ grossMicro }) => html`<${Exact} text=${percent(partOf(grossMicro))} exact=${exactPercent(partOf(grossMicro))} />`,
+    },
+    { head: 'Earned', align: 'end', cell: ({ grossMicro }) => html`<${Money} micro=${grossMicro} />` },
+  ];
+  const about = view.key === 'author' ? 'An author is paid his part of a sale; parts of one sale are one sale each.' : undefined;
+  return html`<${Panel} title=${view.label} about=${about} flush>
+    ${truncated ? html`<${Notice}>The 1,000 with the most money are listed; the sums above are of all.<//>` : null}
+    <${Table} label=${`Earnings by ${view.label.toLowerCase()}`} columns=${columns} rows=${rows} keyOf=${({ key }: Group) => key}
+      empty="Nothing was sold in this window." more=${more} />
+  <//>`;
+}
+
+function Change({ row }: { readonly row: Group }): View {
+  const change = difference(row.grossMicro, row.previous?.grossMicro);
+  if (change === null) return html`<span class="muted">–</span>`;
+  return html`<span class=${`change ${change.direction === 'up' ? 'good' : change.direction === 'down' ? 'bad' : ''}`}>${change.text}</span>`;
+}

@@ -1,0 +1,91 @@
+import { download, useList } from '../../core/data.ts';
+import { count, difference, exactCount, exactMoment, exactUsd, usd } from '../../core/format.ts';
+import type { View } from '../../core/html.ts';
+import { html } from '../../core/html.ts';
+import { href, useRoute } from '../../core/router.ts';
+import type { LookedAt } from '../../core/windows.ts';
+import { useWindow } from '../../core/windows.ts';
+import { Await } from '../../parts/await.ts';
+import { Button } from '../../parts/button.ts';
+import { Figure, Figures } from '../../parts/figure.ts';
+import { Head, Notice, Panel, Tabs } from '../../parts/panel.ts';
+import { Trend } from '../../parts/trend.ts';
+import { WindowPicker } from '../../parts/windowPicker.ts';
+import { axisUsd, bucketTimes } from '../series.ts';
+import type { Group, Earnings as Report } from './document.ts';
+import { EARNINGS_DOCUMENT } from './document.ts';
+import { Chips, filtersOf, VIEWS } from './filters.ts';
+import { Groups } from './groups.ts';
+import { Payments } from './payments.ts';
+
+/** What was earned: by page, author, agent, host, purpose, kind or buyer, over time, down to each payment. */
+export function Earnings(): View {
+  const { query } = useRoute();
+  const by = query['by'] ?? 'page';
+  const { by: _, ...kept } = query;
+  const link = (key: string): string => href('/earnings', { ...kept, by: key });
+  const items = [
+    ...VIEWS.map(({ key, label }) => ({ key, label, href: link(key) })),
+    { key: 'payments', label: 'Payments', href: link('payments') },
+  ];
+  return html`<${Head} title="Earnings"><${WindowPicker} /><//>
+    <${Tabs} label="Earnings by" items=${items} current=${by} />
+    <${Chips} />
+    ${by === 'payments' ? html`<${Payments} />` : html`<${ByGroup} by=${by} />`}`;
+}
+
+type Answer = { readonly tenant: { readonly earnings: Report | null } | null };
+
+function ByGroup({ by }: { readonly by: string }): View {
+  const { query } = useRoute();
+  const at = useWindow();
+  const view = VIEWS.find(({ key }) => key === by) ?? VIEWS[0];
+  const variables = {
+    ...{ window: at.window, every: at.every, timeZone: at.timeZone, groupBy: view.groupBy },
+    ...filtersOf(query),
+  };
+  const list = useList<Answer, Group>(EARNINGS_DOCUMENT, variables, ({ tenant }) => tenant?.earnings?.breakdown ?? null);
+  return html`<${Await} of=${list} rows=${8} empty=${({ tenant }: Answer) => !tenant?.earnings}>
+    ${({ tenant }: { readonly tenant: { readonly earnings: Report } }) => html`<div class="stack">
+      <${Sums} report=${tenant.earnings} />
+      <${Over} report=${tenant.earnings} at=${at} />
+      <${Groups} view=${view} rows=${list.rows} total=${tenant.earnings.totals.grossMicro} truncated=${tenant.earnings.truncated} more=${list.more} />
+    </div>`}
+  <//>`;
+}
+
+function Sums({ report: { totals, previous, prices, window } }: { readonly report: Report }): View {
+  const span = { from: window.from, to: window.to };
+  const change = difference(totals.grossMicro, previous?.grossMicro);
+  return html`<${Panel}>
+    <div class="beside">
+      <${Figures}>
+        <${Figure} label="Earned" value=${usd(totals.grossMicro)} exact=${exactUsd(totals.grossMicro)}
+          change=${change && { ...change, exact: `${exactUsd(previous?.grossMicro)} in the window before` }} />
+        <${Figure} label="Sales" value=${count(totals.events)} exact=${exactCount(totals.events)}
+          change=${difference(totals.events, previous?.events)} />
+        <${Figure} label="Reads" value=${count(totals.reads)} exact=${exactCount(totals.reads)} />
+        <${Figure} label="Citations" value=${count(totals.citations)} exact=${exactCount(totals.citations)} />
+        <${Figure} label="Price in the middle" value=${usd(prices?.median)} exact=${exactUsd(prices?.median)}
+          note=${prices ? `${usd(prices.smallest)} to ${usd(prices.largest)}` : null} />
+      <//>
+      <div class="actions">
+        <${Button} href=${download('earnings.csv', span)} download>CSV<//>
+        <${Button} href=${download('statement.pdf', span)} download>PDF<//>
+      </div>
+    </div>
+    ${window.retentionClampedTo ? html`<${Notice}>Your plan keeps figures since ${exactMoment(window.retentionClampedTo).slice(0, 10)}.<//>` : null}
+  <//>`;
+}
+
+const EARNED = [{ name: 'Earned', tone: 'accent' }] as const;
+
+function Over({ report: { series }, at }: { readonly report: Report; readonly at: LookedAt }): View {
+  const buckets = series.map(({ from, grossMicro, events }) => ({
+    ...bucketTimes(from, at.every),
+    ...{ values: [Number(grossMicro)], texts: [`${usd(grossMicro)} · ${count(events)} sold`], exact: [exactUsd(grossMicro)] },
+  }));
+  return html`<${Panel} title=${`By ${at.every.toLowerCase()}`}>
+    <${Trend} label="Earned" series=${EARNED} buckets=${buckets} axis=${axisUsd} />
+  <//>`;
+}

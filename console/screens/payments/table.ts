@@ -1,0 +1,79 @@
+import { short, words } from '../../core/format.ts';
+import type { View } from '../../core/html.ts';
+import { html } from '../../core/html.ts';
+import { href } from '../../core/router.ts';
+import { Money, Time } from '../../parts/figure.ts';
+import type { Tone } from '../../parts/panel.ts';
+import { Badge } from '../../parts/panel.ts';
+import type { Column } from '../../parts/table.ts';
+import { Table } from '../../parts/table.ts';
+
+/** A payment of a list. */
+export interface PaymentRow {
+  readonly paymentId: string;
+  readonly slug: string;
+  readonly title: string | null;
+  readonly host: string;
+  readonly state: string;
+  readonly micro: string;
+  readonly acceptedAt: number;
+  readonly reason: string | null;
+  readonly payer?: string;
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  FINAL: 'good',
+  SETTLED: 'good',
+  FAILED: 'bad',
+  EXPIRED: 'bad',
+  REVIEW: 'warn',
+  HELD: 'warn',
+  BROADCAST: 'accent',
+  ACCEPTED: 'accent',
+};
+
+/** Where a payment stands. */
+export function StateBadge({ state, reason }: { readonly state: string; readonly reason?: string | null }): View {
+  return html`<${Badge} tone=${TONES[state] ?? 'plain'} title=${reason ? words(reason) : undefined}>${words(state)}<//>`;
+}
+
+/** A page by its title, or where that is unknown by its slug; a licence is no page. */
+export function pageName(slug: string, title: string | null = null): string {
+  if (slug.startsWith('licence:')) return 'Licence';
+  return title ?? slug;
+}
+
+/** Payments, each leading to its own screen. */
+export function PaymentsTable({
+  rows,
+  empty,
+  more = null,
+}: {
+  readonly rows: readonly PaymentRow[];
+  readonly empty: string;
+  readonly more?: (() => void) | null;
+}): View {
+  const columns: readonly Column<PaymentRow>[] = [
+    {
+      head: 'Accepted',
+      cell: ({ acceptedAt, paymentId }) =>
+        html`<a href=${href(`/earnings/payments/${paymentId}`)}><${Time} at=${acceptedAt} /></a>`,
+    },
+    {
+      head: 'Page',
+      isName: true,
+      width: 'wide',
+      cell: ({ slug, title, host }) =>
+        html`<span title=${slug}>${pageName(slug, title)}</span> <span class="muted">${host}</span>`,
+    },
+    { head: 'State', cell: ({ state, reason }) => html`<${StateBadge} state=${state} reason=${reason} />` },
+    {
+      head: 'Buyer',
+      width: 'late',
+      cell: ({ payer }) => (payer === undefined ? '' : html`<code title=${payer}>${short(payer)}</code>`),
+    },
+    { head: 'Amount', align: 'end', cell: ({ micro }) => html`<${Money} micro=${micro} />` },
+  ];
+  const shown = rows.some(({ payer }) => payer !== undefined) ? columns : columns.filter(({ head }) => head !== 'Buyer');
+  return html`<${Table} label="Payments" columns=${shown} rows=${rows} keyOf=${({ paymentId }: PaymentRow) => paymentId} empty=${empty} more=${more} />`;
+}
