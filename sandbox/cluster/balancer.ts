@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request as ask, createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { choosePort, releasePort } from '../parts/ports.ts';
+import { listenOnFreePort, releasePort } from '../parts/ports.ts';
 
 /** A round-robin proxy in front of API processes, as deploy/haproxy.cfg makes one in front of containers. */
 export interface Balancer {
@@ -45,11 +45,7 @@ export async function startBalancer(preferredPort = 0): Promise<Balancer> {
     return [...rotated.filter(({ isReady }) => isReady), ...rotated.filter(({ isReady }) => !isReady)];
   };
   const server = createServer((incoming, outgoing) => void pass(incoming, outgoing, { upstreams: order(), count }));
-  const port = await choosePort(preferredPort);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  const port = await listenOnFreePort(server, preferredPort);
   return {
     url: `http://127.0.0.1:${port}`,
     add: (target) => {

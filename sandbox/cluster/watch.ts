@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import { choosePort, releasePort } from '../parts/ports.ts';
+import { listenOnFreePort, releasePort } from '../parts/ports.ts';
 import type { Progress } from '../parts/progress.mjs';
 import type { Alert, AlertRule } from './alerts.ts';
 import { watchAlerts } from './alerts.ts';
@@ -71,14 +71,10 @@ export async function startWatch({ rules, targets, say, everyMs = 5_000 }: Watch
     for (const name of before.keys()) if (!now.has(name)) say(`alert ${name} is over`);
     if (!isOver) timer = setTimeout(() => void look(), everyMs).unref();
   };
-  const port = await choosePort(0);
   const server = createServer((request, response) => {
     void answer(request, response, traces, { alerts: () => alerts, texts }).catch(() => response.writeHead(400).end());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  const port = await listenOnFreePort(server, 0);
   timer = setTimeout(() => void look(), 0).unref();
   return {
     url: `http://127.0.0.1:${port}`,

@@ -1,8 +1,15 @@
+import { randomInt } from 'node:crypto';
 import type { Server } from 'node:net';
 import { createServer, Socket } from 'node:net';
 
 const HOST = '127.0.0.1';
 const STEPS = 100;
+/**
+ * Any free port is one of these: below 32768, from where on systems give ports to connections that go out, one of which might have it before it is
+ * bound. Temporal's Postgres schema keeps ports in a `smallint`, too.
+ */
+const LOWEST_PORT = 20_000;
+const PORT_SPAN = 12_000;
 /** A port lost this often is not lost by chance. */
 const ATTEMPTS = 5;
 /** Ports this process has given out: a part may bind its port some time after it was chosen. */
@@ -10,28 +17,22 @@ const givenOut = new Set<number>();
 
 /**
  * A free TCP port on 127.0.0.1 that this process has not given out before: `preferred` if nobody has it, else the next free
- * one above. `preferred` 0 leaves the choice to the operating system.
+ * one above. `preferred` 0 is any free one.
  * Every call gives another port. Throws `RangeError` for a number that is no port.
  */
 export async function choosePort(preferred = 0): Promise<number> {
   if (!Number.isInteger(preferred) || preferred < 0 || preferred > 65_535) {
     throw new RangeError(`${preferred} is not a port: use 0 (any free one) to 65535`);
   }
-  if (preferred > 0) {
-    for (let port = preferred; port < preferred + STEPS && port <= 65_535; port += 1) {
-      if (givenOut.has(port)) continue;
-      // Taken before it is tried, so that calls at the same time do not try the same one.
-      givenOut.add(port);
-      if (await isFree(port)) return port;
-      givenOut.delete(port);
-    }
-  }
-  for (;;) {
-    const port = await anyFreePort();
+  const wanted = preferred > 0 ? Array.from({ length: STEPS }, (_, step) => preferred + step).filter((port) => port <= 65_535) : [];
+  for (const port of [...wanted, ...Array.from({ length: STEPS }, () => LOWEST_PORT + randomInt(PORT_SPAN))]) {
     if (givenOut.has(port)) continue;
+    // Taken before it is tried, so that calls at the same time do not try the same one.
     givenOut.add(port);
-    return port;
+    if (await isFree(port)) return port;
+    givenOut.delete(port);
   }
+  throw new Error(`no free TCP port on ${HOST}`);
 }
 
 /**
@@ -79,13 +80,7 @@ export function releasePort(port: number): void {
 
 /** Asks both ways: a listener on all addresses does not stop a bind to one address on every system. */
 async function isFree(port: number): Promise<boolean> {
-  return !(await answers(port)) && (await canListen(port)) !== null;
-}
-
-async function anyFreePort(): Promise<number> {
-  const port = await canListen(0);
-  if (port === null) throw new Error(`no free TCP port on ${HOST}`);
-  return port;
+  return !(await answers(port)) && (await canListen(port));
 }
 
 function answers(port: number): Promise<boolean> {
@@ -101,14 +96,10 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-function canListen(port: number): Promise<number | null> {
+function canListen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(null));
-    server.listen({ port, host: HOST, exclusive: true }, () => {
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address.port : null;
-      server.close(() => resolve(bound));
-    });
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: HOST, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }

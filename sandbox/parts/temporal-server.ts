@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureNamespace } from '../../adapters/temporalNamespace.ts';
@@ -84,14 +83,10 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   return { address, namespace, uiUrl: null, process, ports, stop: () => process.stop() };
 }
 
-/** Below 32768: the server's Postgres schema keeps a member's port in a `smallint`. */
-const LOWEST_PORT = 20_000;
-const PORT_SPAN = 12_000;
-
 async function choosePorts(frontend: number): Promise<TemporalServerPorts> {
   const ports: Partial<Record<keyof typeof PORT_VARIABLES, number>> = {};
   for (const name of Object.keys(PORT_VARIABLES) as (keyof typeof PORT_VARIABLES)[]) {
-    ports[name] = await choosePort(name === 'frontend' && frontend > 0 ? frontend : LOWEST_PORT + randomInt(PORT_SPAN));
+    ports[name] = await choosePort(name === 'frontend' ? frontend : 0);
   }
   return ports as TemporalServerPorts;
 }
