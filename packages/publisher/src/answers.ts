@@ -86,7 +86,11 @@ export function offerAnswer(
     'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,
   };
   if (told.isHead) return { status: 402, headers, body: '' };
-  return { status: 402, headers, body: isPage ? pageOf(quote, told.error) : JSON.stringify(body) };
+  return {
+    status: 402,
+    headers,
+    body: isPage ? pageOf(quote, told.error) : told.error === undefined ? textOf(quote) : JSON.stringify(body),
+  };
 }
 
 /** 503 without an offer: a client that gets one would sign and pay again. */
@@ -119,9 +123,19 @@ export function preflightAnswer(): Answer {
   };
 }
 
+/** A quote is shown to many: its JSON is made once. */
+const texts = new WeakMap<Quote, string>();
+
+function textOf(quote: Quote): string {
+  const text = texts.get(quote) ?? JSON.stringify(quote.x402.body);
+  texts.set(quote, text);
+  return text;
+}
+
 function forwarded(headers: Headers | undefined): Record<string, string> {
+  if (headers === undefined) return {};
   const found = ['payment-response', 'x-payment-response'].flatMap((name) => {
-    const value = headers?.get(name);
+    const value = headers.get(name);
     return value ? [[name, value] as const] : [];
   });
   return Object.fromEntries(found);

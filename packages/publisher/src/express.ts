@@ -25,7 +25,7 @@ export function contentSettlement(options: PublisherOptions<IncomingMessage> = {
   };
   const middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => {
     const seen = seenOf(request);
-    if (gate.passes(seen)) return next();
+    if (gate.letsThrough(seen)) return next();
     gate
       .rule(seen)
       .then((ruling) => follow(ruling, request, response, next))

@@ -16,7 +16,7 @@ export function contentSettlement(options: FetchOptions = {}) {
       gate ??= createGate(typeof options === 'function' ? options(rest[0]) : options);
       const seen = seenOf(request);
       try {
-        if (gate.passes(seen)) return await handler(request, ...rest);
+        if (gate.letsThrough(seen)) return await handler(request, ...rest);
         return await follow(gate, await gate.rule(seen), request, (whole) => handler(whole, ...rest));
       } finally {
         // Workers stop a program between requests: what waits leaves now.

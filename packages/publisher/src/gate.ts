@@ -7,12 +7,13 @@ import type { Verdict } from './core/decide.ts';
 import type { Caller } from './core/who.ts';
 import { openFailures, quietly } from './failures.ts';
 import type { JudgeDeps, Judgement } from './judge.ts';
-import { isScoped, judge, pageOf } from './judge.ts';
+import { judge, pageOf } from './judge.ts';
 import { openLicences } from './licences.ts';
 import type { PublisherOptions } from './options.ts';
-import { settle } from './options.ts';
+import { readOptions } from './options.ts';
 import type { Page } from './pages.ts';
 import { openPages } from './pages.ts';
+import { openPlaces } from './places.ts';
 import { openQuotes } from './quotes.ts';
 import { openReaders } from './readers.ts';
 import type { Reports } from './reports.ts';
@@ -36,7 +37,7 @@ export type Ruling =
 /** A gate. */
 export interface Gate<Request> {
   /** True for whom nothing has to be found out: the site answers as if the gate were not there. Never waits, never throws. */
-  passes(request: SiteRequest<Request>): boolean;
+  letsThrough(request: SiteRequest<Request>): boolean;
   /** What to do with any other request. Never rejects. */
   rule(request: SiteRequest<Request>): Promise<Ruling>;
   /** Reads the site's settings ahead of the first request. */
@@ -60,7 +61,7 @@ interface Parts<Request> extends JudgeDeps<Request> {
   readonly reports: Reports;
   readonly sales: Sales;
   readonly rows: readonly WellKnownRow[];
-  readonly options: ReturnType<typeof settle<Request>>;
+  readonly options: ReturnType<typeof readOptions<Request>>;
 }
 
 /** Opens a gate; nothing is asked before the first request or `warmUp`. Throws TypeError for options that cannot be used. */
@@ -69,9 +70,9 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
   const { config, failures, reports, readers, options } = parts;
   let isWarned = false;
   return {
-    passes: (request) => {
+    letsThrough: (request) => {
       try {
-        return passes(parts, request);
+        return letsThrough(parts, request);
       } catch (error) {
         failures.note({ what: 'gate', message: `a request could not be read: ${String(error)}` });
         return false;
@@ -85,7 +86,7 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
         return own === null ? carryOut(parts, request, judgement) : { act: 'answer', answer: own };
       } catch (error) {
         failures.note({ what: 'gate', message: `a request could not be judged: ${String(error)}` });
-        const { who } = readers(request);
+        const { who } = readers(request, config.current());
         return who === 'agent' || who === 'blocked' ? wait(undefined) : { act: 'serve', headers: null };
       }
     },
@@ -111,30 +112,31 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
 }
 
 function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
-  const options = settle(given);
+  const options = readOptions(given);
   const { now } = options;
   const client = createClient(options);
   const failures = openFailures(options);
   const deps = { client, now, failures, breaker: new Breaker(now), isTest: options.apiKey.startsWith('svc_test_') };
   const config = openConfig(deps);
   const reports = openReports(deps);
-  const pages = openPages({ quotes: openQuotes(deps), licences: openLicences(deps), origin: options.origin });
+  const pages = openPages({ quotes: openQuotes(deps), licences: openLicences(deps) });
+  const places = openPlaces(options.origin);
   const sales = openSales({
     ...{ ...deps, pages, maxPageBytes: options.maxPageBytes },
     unservable: ({ page, caller, quote }) =>
       report({ options, reports }, page, { verdict: 'unservable', caller, priceMicro: quote.price }),
   });
-  const readers = openReaders(options, { config, failures });
+  const readers = openReaders(options, failures);
   const rows = [...(options.wellKnown ?? []), ...wellKnownRows(deps)];
-  return { config, pages, failures, readers, kind: options.kind, reports, sales, rows, options };
+  return { config, pages, places, failures, readers, kind: options.kind, reports, sales, rows, options };
 }
 
-function passes<Request>(parts: Parts<Request>, request: SiteRequest<Request>): boolean {
+function letsThrough<Request>(parts: Parts<Request>, request: SiteRequest<Request>): boolean {
   if (isPreflight(request) || rowOf(parts, request)) return false;
   const config = parts.config.current();
-  const caller = parts.readers(request);
-  if (caller.who === 'agent' || caller.who === 'blocked') return config !== null && !isScoped(config, request);
-  if (parts.options.report === 'all' && isScoped(config, request)) {
+  const caller = parts.readers(request, config);
+  if (caller.who === 'agent' || caller.who === 'blocked') return config !== null && !parts.places(config, request).isScoped;
+  if (parts.options.report === 'all' && parts.places(config, request).isScoped) {
     report(parts, pageOf(parts, config, request), { verdict: 'served-free', caller });
   }
   return true;
@@ -142,7 +144,7 @@ function passes<Request>(parts: Parts<Request>, request: SiteRequest<Request>): 
 
 /** What the package itself answers, whoever asks; null for nothing. */
 async function ownAnswer<Request>(parts: Parts<Request>, request: SiteRequest<Request>): Promise<Answer | null> {
-  if (isPreflight(request)) return isScoped(await parts.config.first(), request) ? preflightAnswer() : null;
+  if (isPreflight(request)) return parts.places(await parts.config.first(), request).isScoped ? preflightAnswer() : null;
   return (await rowOf(parts, request)?.answer(rawPath(request))) ?? null;
 }
 

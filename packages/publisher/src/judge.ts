@@ -1,11 +1,11 @@
 /** Finds out, one fact after the other, what `decide` wants to know of a request. */
 import type { Decision, Facts } from './core/decide.ts';
 import { decide } from './core/decide.ts';
-import { isInScope, pathnameOf, plainPath } from './core/page.ts';
 import type { Caller } from './core/who.ts';
 import type { Failures } from './failures.ts';
 import type { PublisherOptions } from './options.ts';
 import type { Page, Pages } from './pages.ts';
+import type { Places } from './places.ts';
 import type { Price } from './quotes.ts';
 import type { Readers } from './readers.ts';
 import type { SiteRequest } from './request.ts';
@@ -26,6 +26,7 @@ export interface Judgement {
 export interface JudgeDeps<Request> {
   readonly config: ConfigStore;
   readonly pages: Pages;
+  readonly places: Places;
   readonly failures: Failures;
   readonly readers: Readers<Request>;
   readonly kind?: PublisherOptions<Request>['kind'];
@@ -37,14 +38,14 @@ export async function judge<Request>(
   request: SiteRequest<Request>,
   isOurs: boolean,
 ): Promise<Judgement> {
-  const caller = deps.readers(request);
+  let config = deps.config.current();
+  const caller = deps.readers(request, config);
   const payment = paymentOf(request);
   const license = licenceOf(request);
-  let config = deps.config.current();
   let page = pageOf(deps, config, request);
   let price: Price | null = null;
   let facts: Facts = {
-    ...{ isOurs, who: caller.who, config: config ? 'known' : 'unasked', isInScope: isScoped(config, request) },
+    ...{ isOurs, who: caller.who, config: config ? 'known' : 'unasked', isInScope: deps.places(config, request).isScoped },
     ...{ method: request.method === 'GET' || request.method === 'HEAD' ? request.method : 'other', payment: payment.state },
     ...{ licence: license === null ? 'none' : 'shown', quote: 'unasked' },
   };
@@ -54,7 +55,7 @@ export async function judge<Request>(
     if (decision.about === 'config') {
       config = await deps.config.first();
       page = pageOf(deps, config, request);
-      facts = { ...facts, config: config ? 'known' : 'away', isInScope: isScoped(config, request) };
+      facts = { ...facts, config: config ? 'known' : 'away', isInScope: deps.places(config, request).isScoped };
     } else if (page === null || config === null) {
       facts = { ...facts, licence: 'bad', quote: 'bad' };
     } else {
@@ -70,21 +71,14 @@ export async function judge<Request>(
   }
 }
 
-/** True when the service has to be asked about the path of a request, and for an address that it could not be asked about. */
-export function isScoped(config: SiteConfig | null, request: SiteRequest): boolean {
-  if (config === null) return false;
-  const pathname = pathnameOf(request.target);
-  return pathname === null || isInScope(config, plainPath(pathname));
-}
-
 /** The page of a request; null when it can have no address. */
 export function pageOf<Request>(
-  deps: Pick<JudgeDeps<Request>, 'pages' | 'kind' | 'failures'>,
+  deps: Pick<JudgeDeps<Request>, 'places' | 'kind' | 'failures'>,
   config: SiteConfig | null,
   request: SiteRequest<Request>,
 ): Page | null {
-  const pathname = pathnameOf(request.target);
-  return pathname === null ? null : deps.pages.at(config, request, { path: plainPath(pathname), kind: kindOf(deps, request) });
+  const { address } = deps.places(config, request);
+  return address && { ...address, kind: kindOf(deps, request), userAgent: request.header('user-agent') ?? '' };
 }
 
 function kindOf<Request>({ kind, failures }: Pick<JudgeDeps<Request>, 'kind' | 'failures'>, request: SiteRequest<Request>) {

@@ -31,7 +31,7 @@ export function contentSettlement(options: NextOptions = {}): NextProxy {
     opened ??= open();
     const { gate, passes } = opened;
     const seen = seenOf(request);
-    if (gate.passes(seen) || (await passes.isOurs(request))) return undefined;
+    if (gate.letsThrough(seen) || (await passes.isOwnCall(request))) return undefined;
     try {
       const ruling = await gate.rule(seen);
       if (ruling.act === 'serve' && !ruling.headers) return undefined;

@@ -38,6 +38,7 @@ export interface PublisherOptions<Request = unknown> {
   readonly report?: 'agents' | 'all' | 'none';
   /** What is sold: a read (unless told), or the right to cite. */
   readonly kind?: (request: Request) => 'read' | 'citation';
+  /** Sends the calls to the service, and those of Next's proxy to its own site. The platform's unless told. */
   readonly fetch?: typeof fetch;
   /** The time in epoch milliseconds. */
   readonly now?: () => number;
@@ -50,7 +51,7 @@ export interface PublisherOptions<Request = unknown> {
 }
 
 /** Options with what the environment says, checked. Throws TypeError, which names what is wrong. */
-export function settle<Request>(options: PublisherOptions<Request>) {
+export function readOptions<Request>(options: PublisherOptions<Request>) {
   const environment = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
   const serviceUrl = options.serviceUrl ?? environment['SVC_URL'] ?? '';
   const apiKey = options.apiKey ?? environment['SVC_API_KEY'] ?? '';

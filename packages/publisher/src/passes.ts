@@ -1,6 +1,6 @@
 /** How a site asks itself for a page, past its own gate: signed with its key, for one address, once, for ten seconds. */
 import type { PublisherOptions } from './options.ts';
-import { settle } from './options.ts';
+import { readOptions } from './options.ts';
 
 /** The header of such a request. */
 const PASS = 'x-svc-pass';
@@ -18,12 +18,12 @@ export interface Passes {
   /** The page of a request, as the site makes it. Rejects when the site does not answer. */
   pageFor(request: Request): Promise<Response>;
   /** True for a request that this site sent itself. */
-  isOurs(request: Request): Promise<boolean>;
+  isOwnCall(request: Request): Promise<boolean>;
 }
 
 /** Opens it. Throws TypeError for options that cannot be used. */
 export function openPasses(options: PublisherOptions<Request> & { readonly self?: string }): Passes {
-  const { apiKey, now, origin } = settle(options);
+  const { apiKey, now, origin } = readOptions(options);
   const used = openUsed(now);
   const text = new TextEncoder();
   const use = { name: 'HMAC', hash: 'SHA-256' };
@@ -53,7 +53,7 @@ export function openPasses(options: PublisherOptions<Request> & { readonly self?
       for (const name of OF_THE_WAY) own.delete(name);
       return new Response(page.body, { status: page.status, statusText: page.statusText, headers: own });
     },
-    isOurs: async (request) => {
+    isOwnCall: async (request) => {
       const [, nonce, signed] = /^(\d{13}\.[a-f0-9-]{36})\.([A-Za-z0-9+/]{43}=)$/.exec(request.headers.get(PASS) ?? '') ?? [];
       if (nonce === undefined || signed === undefined || untilMsOf(nonce) < now()) return false;
       const signature = Uint8Array.from(atob(signed), (letter) => letter.charCodeAt(0));

@@ -5,17 +5,17 @@ import type { Failures } from './failures.ts';
 import type { PublisherOptions } from './options.ts';
 import type { SiteRequest } from './request.ts';
 import { wantsToPay } from './request.ts';
-import type { ConfigStore } from './siteConfig.ts';
+import type { SiteConfig } from './siteConfig.ts';
 
 const WORDS = { human: 'person', agent: 'agent', search: 'search' } as const;
 
-/** Tells who sends requests. Never throws. */
-export type Readers<Request> = (request: SiteRequest<Request>) => Caller;
+/** Tells who sends a request, by the settings that are known. Never throws. */
+export type Readers<Request> = (request: SiteRequest<Request>, config: SiteConfig | null) => Caller;
 
 /** Opens it. */
 export function openReaders<Request>(
   options: Pick<PublisherOptions<Request>, 'classify' | 'charge'>,
-  deps: { readonly config: ConfigStore; readonly failures: Failures },
+  failures: Failures,
 ): Readers<Request> {
   const beforeConfig = createClassifier(null);
   function ownWord(request: SiteRequest<Request>): Caller | null {
@@ -23,12 +23,12 @@ export function openReaders<Request>(
       const word = options.classify?.(request.original);
       return word === undefined ? null : { who: WORDS[word], reason: 'site_classifier' };
     } catch (error) {
-      deps.failures.note({ what: 'classify', message: `the site's classifier failed: ${String(error)}; the lists decide` });
+      failures.note({ what: 'classify', message: `the site's classifier failed: ${String(error)}; the lists decide` });
       return null;
     }
   }
-  return (request) => {
-    const lists = deps.config.current()?.classify ?? beforeConfig;
+  return (request, config) => {
+    const lists = config?.classify ?? beforeConfig;
     const found = ownWord(request) ?? lists(request.header('user-agent') ?? undefined);
     if (found.who !== 'person' && found.who !== 'search') return found;
     if (wantsToPay(request)) return { who: 'agent', reason: 'paying' };

@@ -9,7 +9,7 @@ import { Breaker } from './core/breaker.ts';
 import { decideSettled, isServable } from './core/decide.ts';
 import type { Caller } from './core/who.ts';
 import type { Failures } from './failures.ts';
-import { factsOf, isAway, wordsOf } from './failures.ts';
+import { factsOf, isAway, isKeyRefused, wordsOf } from './failures.ts';
 import type { Page, Pages } from './pages.ts';
 import { isReceipt } from './shapes.ts';
 
@@ -122,7 +122,7 @@ async function resultOf(deps: SaleDeps, purchase: Purchase, answer: Result<Recei
     return { act: 'page', headers: paidHeaders({ headers, licence, chargedMicro }) };
   }
   const decision = decideSettled({ status: answer.status ?? 0, code: answer.code ?? null });
-  if (decision.act === 'wait') return wait(deps, answer, decision.isOurs);
+  if (decision.act === 'wait') return wait(deps, answer, decision.needsOwner);
   const price = await deps.pages.priceAgain(purchase.page);
   if (price.state !== 'priced') return { act: 'answer', answer: waitAnswer(undefined, { headers }) };
   const error = answer.error ?? 'payment refused';
@@ -136,12 +136,12 @@ function brokenOff({ failures }: SaleDeps, error: unknown): SaleResult {
   return { act: 'answer', answer: waitAnswer(undefined) };
 }
 
-function wait(deps: SaleDeps, answer: Result<Receipt> & { readonly ok: false }, isOurs = false): SaleResult {
+function wait(deps: SaleDeps, answer: Result<Receipt> & { readonly ok: false }, needsOwner = false): SaleResult {
   // Pending and "too much at once" are the service's ordinary words, not failures.
-  const isWord = answer.code !== undefined && !isOurs && !isAway(answer);
+  const isWord = answer.code !== undefined && !needsOwner && !isAway(answer);
   const meanwhile = 'the buyer is told to come back with the same payment, and is charged once at most';
   if (!isWord) {
-    const what = answer.status === 401 || answer.status === 403 ? 'key' : 'verify';
+    const what = isKeyRefused(answer) ? 'key' : 'verify';
     deps.failures.note({ what, message: `${wordsOf(answer)}; ${meanwhile}`, ...factsOf(answer) });
   }
   return { act: 'answer', answer: waitAnswer(answer.retryAfter, { headers: answer.headers }) };

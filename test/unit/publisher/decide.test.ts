@@ -18,8 +18,8 @@ test.each([
   [401, 'unknown_key', 'wait', true],
   [403, 'resource_not_owned', 'wait', true],
   [302, null, 'wait', false],
-])('verify answers %i %s: the buyer gets %s', (status, code, act, isOurs) => {
-  expect(decideSettled({ status, code })).toEqual({ act, isOurs });
+])('verify answers %i %s: the buyer gets %s', (status, code, act, needsOwner) => {
+  expect(decideSettled({ status, code })).toEqual({ act, needsOwner });
 });
 
 test.each([

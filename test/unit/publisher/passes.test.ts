@@ -24,7 +24,7 @@ test('behind a proxy that ends TLS a site asks itself by http, with a pass that 
   expect([page.status, await page.text(), asked[0]?.url]).toEqual([200, '<p>trio</p>', '/articles/trio?a=b']);
   expect(asked[0]?.headers['payment-signature']).toBeUndefined();
   const pass = String(asked[0]?.headers['x-svc-pass']);
-  const shown = (by: typeof passes, address: string) => by.isOurs(new Request(address, { headers: { 'x-svc-pass': pass } }));
+  const shown = (by: typeof passes, address: string) => by.isOwnCall(new Request(address, { headers: { 'x-svc-pass': pass } }));
   const other = openPasses({ serviceUrl: 'http://svc.example', apiKey: 'svc_live_y' });
   expect([await shown(passes, url), await shown(passes, `${url}c`), await shown(other, url)]).toEqual([true, false, false]);
 });
@@ -41,7 +41,7 @@ test('a pass opens its page once, each is another, and it ends after ten seconds
   const passes = openPasses({ ...AT_SERVICE, fetch, now: () => ms });
   const request = new Request('http://localhost:3000/articles/solo');
   for (let index = 0; index < 3; index++) await passes.pageFor(request);
-  const shown = (pass = '') => passes.isOurs(new Request(request.url, { headers: { 'x-svc-pass': pass } }));
+  const shown = (pass = '') => passes.isOwnCall(new Request(request.url, { headers: { 'x-svc-pass': pass } }));
   const [first, second, third] = made;
   // Two at once: whichever is looked at first.
   expect((await Promise.all([shown(first), shown(first)])).sort()).toEqual([false, true]);

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pathnameOf, plainPath, slugOf } from '../../../packages/publisher/src/core/page.ts';
-import { isScoped } from '../../../packages/publisher/src/judge.ts';
+import { openPlaces } from '../../../packages/publisher/src/places.ts';
 import type { SiteConfig } from '../../../packages/publisher/src/siteConfig.ts';
 
 let server: Server;
@@ -53,8 +53,9 @@ test.each(['/articles/trio/..', '/articles/trio/%2e%2E', '/articles/trio/.', 'ft
   'a server sends the page of the target %s, which the service would take for another one: agents do not get it',
   async (target) => {
     expect([await servedBy(target), pathnameOf(target)]).toEqual(['trio', null]);
-    const config = { articlePrefixes: ['/articles/'], gateScope: { mode: 'prefixes' } } as unknown as SiteConfig;
-    expect(isScoped(config, { method: 'GET', target, header: () => null, original: null })).toBe(true);
+    const config = { articlePrefixes: ['/articles/'], gateScope: { mode: 'prefixes' }, hosts: ['a'] } as unknown as SiteConfig;
+    const asked = { method: 'GET', target, header: () => null, original: null };
+    expect(openPlaces(undefined)(config, asked)).toEqual({ isScoped: true, address: null });
   },
 );
 
@@ -64,3 +65,19 @@ test.each(['/articles/tr..io', '/articles/..trio', '/articles/trio...', '/?next=
     expect(pathnameOf(target)).not.toBeNull();
   },
 );
+
+test('where a request leads is read by its host and the settings of now, however often it was read', () => {
+  const settings = { articlePrefixes: ['/articles/'], gateScope: { mode: 'prefixes' }, hosts: ['a.example', 'b.example'] };
+  const places = openPlaces(undefined);
+  const at = (config: object, host: string, target = '/articles/solo') =>
+    places(config as SiteConfig, { method: 'GET', target, header: () => host, original: null });
+  for (let again = 0; again < 2; again++) {
+    expect(at(settings, 'a.example').address?.resource).toBe('https://a.example/articles/solo');
+    expect(at(settings, 'b.example').address?.resource).toBe('https://b.example/articles/solo');
+    expect(at(settings, 'stranger.example').address?.resource).toBe('https://a.example/articles/solo');
+    expect(at({ ...settings, articlePrefixes: ['/stories/'] }, 'a.example').isScoped).toBe(false);
+    expect(at(settings, 'a.example', '/').isScoped).toBe(false);
+    expect(at(settings, 'a.example', `/articles/${'x'.repeat(600)}`)).toMatchObject({ isScoped: true });
+    expect(at(settings, 'a.example', `/articles/${'x'.repeat(2_100)}`)).toEqual({ isScoped: true, address: null });
+  }
+});

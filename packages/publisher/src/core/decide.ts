@@ -71,15 +71,15 @@ export interface VerifyAnswer {
 
 /**
  * What the buyer gets after verify: the page, a fresh offer that says why, or `wait`, which never carries an offer, since a client would pay a
- * second time. `isOurs`: the site's owner has to mend something.
+ * second time. `needsOwner`: the site's owner has to mend something.
  */
 export function decideSettled({ status, code }: VerifyAnswer): {
   readonly act: 'page' | 'offer' | 'wait';
-  readonly isOurs: boolean;
+  readonly needsOwner: boolean;
 } {
-  if (status === 200) return { act: 'page', isOurs: false };
-  if (status === 402 && code !== 'settlement_pending') return { act: 'offer', isOurs: false };
-  return { act: 'wait', isOurs: status === 400 || status === 401 || status === 403 };
+  if (status === 200) return { act: 'page', needsOwner: false };
+  if (status === 402 && code !== 'settlement_pending') return { act: 'offer', needsOwner: false };
+  return { act: 'wait', needsOwner: status === 400 || status === 401 || status === 403 };
 }
 
 /** True for a page that may be sold: made whole, with something in it. Everything else costs nothing. */

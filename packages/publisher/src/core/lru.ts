@@ -9,7 +9,8 @@ export class Lru<Value> {
 
   get(key: string): Value | undefined {
     const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
+    // Half full it forgets nothing for long: whoever was used last need not be put last.
+    if (value === undefined || this.#entries.size * 2 <= this.#max) return value;
     this.#entries.delete(key);
     this.#entries.set(key, value);
     return value;

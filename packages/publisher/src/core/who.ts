@@ -49,10 +49,10 @@ const CRAWLER = new RegExp(`(?<![a-z0-9-])(?:${escaped.join('|')})(?![a-z0-9-])`
 export function createClassifier(lists: AgentLists | null): (userAgent: string | undefined) => Caller {
   const remembered = new Lru<Caller>(REMEMBERED);
   return (userAgent = '') => {
-    const ua = userAgent.slice(0, MAX_UA_CHARS).toLowerCase();
+    const ua = userAgent.length > MAX_UA_CHARS ? userAgent.slice(0, MAX_UA_CHARS) : userAgent;
     const known = remembered.get(ua);
     if (known) return known;
-    const caller = classify(ua, lists);
+    const caller = classify(ua.toLowerCase(), lists);
     remembered.set(ua, caller);
     return caller;
   };
