@@ -24,7 +24,8 @@ export async function choosePort(preferred = 0): Promise<number> {
   if (!Number.isInteger(preferred) || preferred < 0 || preferred > 65_535) {
     throw new RangeError(`${preferred} is not a port: use 0 (any free one) to 65535`);
   }
-  const wanted = preferred > 0 ? Array.from({ length: STEPS }, (_, step) => preferred + step).filter((port) => port <= 65_535) : [];
+  const wanted =
+    preferred > 0 ? Array.from({ length: STEPS }, (_, step) => preferred + step).filter((port) => port <= 65_535) : [];
   for (const port of [...wanted, ...Array.from({ length: STEPS }, () => LOWEST_PORT + randomInt(PORT_SPAN))]) {
     if (givenOut.has(port)) continue;
     // Taken before it is tried, so that calls at the same time do not try the same one.
