@@ -55,16 +55,15 @@ export async function findConsoleSession(sql: Sql, hashes: readonly Buffer[]): P
   const [row] = await sql.query<StoredSession & OwnerTokenState & { readonly tokenId: string | null } & Record<string, unknown>>(
     `select session.session_hash as "sessionHash", session.user_id as "userId", session.issuer, session.used_at as "usedAt",
        session.expires_at as "expiresAt", session.token_id as "tokenId", token.expires_at as "tokenExpiresAt",
-       token.revoked_at as "revokedAt", tenant.tenant_id as "tenantId", tenant.status,
-       ${ADDED_SITES} as "addedSites"
+       token.revoked_at as "revokedAt", tenant.tenant_id as "tenantId", tenant.status, ${ADDED_SITES}
      from console_session as session left join owner_token as token using (token_id) left join tenant using (tenant_id)
      where session.session_hash = any($1::bytea[])`,
     [hashes],
   );
   if (!row) return null;
-  const { sessionHash, userId, issuer, usedAt, expiresAt, tokenId, tenantId, status, addedSites, revokedAt } = row;
+  const { sessionHash, userId, issuer, usedAt, expiresAt, tokenId, tenantId, status, revokedAt, addedSites } = row;
   const tokenExpiresAt = row['tokenExpiresAt'] as Date | null;
-  const token = tokenId === null ? null : { tokenId, tenantId, userId, status, addedSites, expiresAt: tokenExpiresAt, revokedAt };
+  const token = tokenId === null ? null : { tokenId, tenantId, userId, status, expiresAt: tokenExpiresAt, revokedAt, addedSites };
   return { sessionHash, userId, issuer, token, usedAt, expiresAt };
 }
 

@@ -102,10 +102,10 @@ export interface OwnerTokenState {
   readonly revokedAt: Date | null;
 }
 
-/** Of a token's row: the open sites that its user added, the oldest first. */
+/** Open sites that were added in the name of a token's user, the oldest first: a column of a query in which it is `token`. */
 export const ADDED_SITES = `array(select added.tenant_id from tenant as added where added.owner_user_id = token.user_id
   and added.owner_issuer = 'site:' || token.tenant_id and added.status <> 'closed'
-  order by added.created_at, added.tenant_id limit ${MAX_SITES})`;
+  order by added.created_at, added.tenant_id limit ${MAX_SITES}) as "addedSites"`;
 
 /** The token with one of these hashes, which of them it was, and its site; null when none was ever issued. Expired and revoked ones are returned: the caller decides. */
 export async function findOwnerToken(
@@ -114,8 +114,7 @@ export async function findOwnerToken(
 ): Promise<(OwnerTokenState & { readonly tokenHash: Buffer }) | null> {
   const [row] = await sql.query<OwnerTokenState & { readonly tokenHash: Buffer } & Record<string, unknown>>(
     `select token.token_id as "tokenId", tenant.tenant_id as "tenantId", tenant.status, token.user_id as "userId", token.expires_at as "expiresAt",
-       token.revoked_at as "revokedAt", token.token_hash as "tokenHash",
-       ${ADDED_SITES} as "addedSites"
+       token.revoked_at as "revokedAt", token.token_hash as "tokenHash", ${ADDED_SITES}
      from owner_token as token join tenant on tenant.tenant_id = token.tenant_id where token.token_hash = any($1::bytea[])`,
     [tokenHashes],
   );

@@ -5,7 +5,7 @@ import type { ConsoleDoorDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
 import { API_VERSION, pathOf } from '../../api/door.ts';
 import type { ApiConfig } from '../config.ts';
-import { signUpOf } from './graphql.ts';
+import { signUpOf } from './signUp.ts';
 
 const FOLDER = new URL('../../console/', import.meta.url);
 
@@ -29,13 +29,15 @@ export function readConsole(): ConsoleFiles {
   return openConsoleFiles({ folder: FOLDER, packages });
 }
 
-type Shared = Omit<ConsoleDoorDeps, 'files' | 'demoToken' | 'mayCreateSite'>;
+type Shared = Omit<ConsoleDoorDeps, 'files' | 'demoToken' | 'mayCreateSite' | 'signUp'>;
 
 /** The console before the REST door; with CONSOLE=false its paths are REST's to refuse. Throws when its files cannot be read. */
 export function openConsole(config: ApiConfig, deps: Shared): { readonly before: (rest: RequestListener) => RequestListener } {
   if (!config.console) return { before: (rest) => rest };
   const demoToken = config.consoleDemoToken ?? null;
-  const handle = createConsole({ ...deps, demoToken, files: readConsole(), mayCreateSite: () => signUpOf(config) !== null });
+  const signUp = signUpOf(config);
+  const mayCreateSite = (): boolean => signUp !== null;
+  const handle = createConsole({ ...deps, signUp, demoToken, files: readConsole(), mayCreateSite });
   return {
     before: (rest) => (request, response) => {
       if (!isConsolePath(pathOf(request))) return rest(request, response);

@@ -11,10 +11,10 @@ import { bearerOf, createGraphqlDoor, sendError } from '../../graphql/door.ts';
 import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
-import type { SignUp } from '../../services/owners/signUp.ts';
 import type { Rates } from '../../services/rates.ts';
 import type { ApiConfig } from '../config.ts';
 import type { ThreadSettings } from './graphqlThread.ts';
+import { signUpOf } from './signUp.ts';
 
 type Shared = Omit<GraphqlDeps, 'oidc' | 'signUp' | 'outbound'> & {
   readonly outbound: Outbound;
@@ -83,10 +83,4 @@ export async function openGraphql(config: ApiConfig, deps: Shared): Promise<Open
     oidc,
     close: () => thread.close(),
   };
-}
-
-/** How owners add sites by themselves; null: they do not. */
-export function signUpOf(config: ApiConfig): SignUp | null {
-  const { selfSignUp, selfSignUpPlan: plan, selfSignUpSites: sitesOfUser, selfSignUpSitesPerDay: sitesPerDay } = config;
-  return selfSignUp ? { plan, sitesOfUser, sitesPerDay } : null;
 }

@@ -88,7 +88,7 @@ async function ownerOfJwt(deps: OwnerDeps, bearer: string): Promise<Owner | null
   return oidc === null || userId === null ? null : ownerOfUser(deps, { issuer: oidc.issuer, userId });
 }
 
-/** A user of an identity provider with his open sites, as it is now; null for one who owns none where owners may not add sites. */
+/** A user of an identity provider with his open sites, as it is now; null for one who owns none, unless he may add one. */
 export async function ownerOfUser(
   { database, signUp }: Pick<OwnerDeps, 'database' | 'signUp'>,
   name: OwnerName,

@@ -1,0 +1,8 @@
+import type { SignUp } from '../../services/owners/signUp.ts';
+import type { ApiConfig } from '../config.ts';
+
+/** How owners add sites by themselves; null: they do not. */
+export function signUpOf(config: ApiConfig): SignUp | null {
+  const { selfSignUp, selfSignUpPlan: plan, selfSignUpSites: sitesOfUser, selfSignUpSitesPerDay: sitesPerDay } = config;
+  return selfSignUp ? { plan, sitesOfUser, sitesPerDay } : null;
+}
