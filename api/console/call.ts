@@ -1,6 +1,7 @@
 /** One call of the console, and who makes it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '../../domain/errors.ts';
+import type { ProviderDeps } from '../../services/console/providerSignIn.ts';
 import type { ConsoleSession, SessionDeps } from '../../services/console/sessions.ts';
 import { resumeSession } from '../../services/console/sessions.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
@@ -21,6 +22,10 @@ export interface ConsoleDoorDeps extends SessionDeps {
   readonly files: ConsoleFiles;
   /** The owner's token that the demo signs in with, in a sandbox; null: there is no demo. */
   readonly demoToken: string | null;
+  /** Signs people in at the identity provider; null where we are no client of one. */
+  readonly login: ProviderDeps['login'] | null;
+  /** Seals what a browser keeps while its owner is at the provider. */
+  readonly secretBox: ProviderDeps['secretBox'];
   /** Whether this owner may add a site by himself. */
   readonly mayCreateSite: (owner: Owner) => boolean;
   /** The GraphQL door, for an owner whom a session let in. */
@@ -33,7 +38,10 @@ export interface ConsoleCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly address: string;
+  /** The session's. */
   readonly cookie: Cookie;
+  /** That of a sign-in at the identity provider. */
+  readonly flow: Cookie;
 }
 
 /**
@@ -56,4 +64,9 @@ export async function letChangeIn(call: ConsoleCall, cost: number): Promise<Cons
   const session = await letSessionIn(call, cost);
   requireCsrf(call.request, session.csrf);
   return session;
+}
+
+/** What is not there in this installation. Throws not_found. */
+export function missing(sentence: string): never {
+  throw new ServiceError('not_found', sentence);
 }

@@ -8,6 +8,7 @@ import type { ConsoleCall, ConsoleDoorDeps } from './call.ts';
 import { letChangeIn } from './call.ts';
 import { cookieOf } from './cookies.ts';
 import { sendAsset, sendPage } from './page.ts';
+import { answerCallback, answerStart } from './providerRoutes.ts';
 import { answerDemo, answerSession, answerSignIn, answerSignOut } from './sessionRoutes.ts';
 
 type Answering = (call: ConsoleCall) => Promise<void>;
@@ -17,6 +18,8 @@ const PLACES: Readonly<Record<string, Readonly<Record<string, Answering>>>> = {
   '/sessions': { DELETE: (call) => answerSignOut(call, 'everywhere') },
   '/graphql': { POST: answerGraphql },
   '/demo': { GET: answerDemo },
+  '/oidc/start': { GET: answerStart },
+  '/oidc/callback': { GET: answerCallback },
 };
 
 /** The paths of the console, as figures name them. */
@@ -50,12 +53,14 @@ export function isConsolePath(path: string): boolean {
  * its address or its session before anything is read. Only here the session's cookie means anything: no other endpoint looks at it.
  */
 export function createConsole(deps: ConsoleDoorDeps): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const cookie = cookieOf('svc_console', 'Strict', deps.baseUrl.startsWith('https:'));
+  const isSecure = deps.baseUrl.startsWith('https:');
+  const cookie = cookieOf('svc_console', 'Strict', isSecure);
+  const flow = cookieOf('svc_console_flow', 'Lax', isSecure);
   return async (request, response) => {
     response.setHeader('x-request-id', requestIdOf(request));
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     try {
-      await answer({ deps, request, response, cookie, address: deps.addressOf(request) });
+      await answer({ deps, request, response, cookie, flow, address: deps.addressOf(request) });
     } catch (error) {
       sendError(deps, request, response, error, 'plain');
     }

@@ -7,7 +7,7 @@ import { readJsonBody } from '../body.ts';
 import { send } from '../door.ts';
 import { CONSOLE_PATH } from './assets.ts';
 import type { ConsoleCall } from './call.ts';
-import { letChangeIn, letSessionIn } from './call.ts';
+import { letChangeIn, letSessionIn, missing } from './call.ts';
 import { isLoopback, requireOwnChange, requireOwnReading } from './ownPage.ts';
 
 /** Most bytes of a sign-in's body. */
@@ -44,7 +44,7 @@ export async function answerSignOut(call: ConsoleCall, where: 'here' | 'everywhe
 /** GET demo: a session of the sandbox's demo site. Not for other sites' pages, nor for other names that lead to this machine. */
 export async function answerDemo(call: ConsoleCall): Promise<void> {
   const { deps, request, response, address } = call;
-  if (deps.demoToken === null || !isLoopback(request.headers.host)) throw new ServiceError('not_found', 'there is no demo here');
+  if (deps.demoToken === null || !isLoopback(request.headers.host)) return missing('there is no demo here');
   requireOwnReading(request);
   deps.rates.count([['address', address]], COSTS.heavy);
   await keep(call, await letTokenIn(call, deps.demoToken));
@@ -105,7 +105,8 @@ async function bodyOf({ deps }: ConsoleCall, session: ConsoleSession) {
 
 function waysOf({ deps, request }: ConsoleCall) {
   const demo = deps.demoToken !== null && isLoopback(request.headers.host);
-  return { signedIn: false, ways: { token: true, oidc: null, demo } };
+  const oidc = deps.login === null ? null : { name: new URL(deps.login.issuer).host };
+  return { signedIn: false, ways: { token: true, oidc, demo } };
 }
 
 function tokenOf(body: unknown): string {

@@ -1,11 +1,13 @@
 import type { RequestListener } from 'node:http';
+import { createOidcLogin } from '../../adapters/oidcLogin.ts';
+import type { Outbound } from '../../adapters/outbound.ts';
 import type { ConsoleFiles } from '../../api/console/assets.ts';
-import { openConsoleFiles } from '../../api/console/assets.ts';
+import { CONSOLE_PATH, openConsoleFiles } from '../../api/console/assets.ts';
 import type { ConsoleDoorDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
 import { API_VERSION, pathOf } from '../../api/door.ts';
 import type { ApiConfig } from '../config.ts';
-import { signUpOf } from './signUp.ts';
+import { signUpOf } from './graphql.ts';
 
 const FOLDER = new URL('../../console/', import.meta.url);
 
@@ -29,15 +31,23 @@ export function readConsole(): ConsoleFiles {
   return openConsoleFiles({ folder: FOLDER, packages });
 }
 
-type Shared = Omit<ConsoleDoorDeps, 'files' | 'demoToken' | 'mayCreateSite' | 'signUp'>;
+type Shared = Omit<ConsoleDoorDeps, 'files' | 'demoToken' | 'login' | 'mayCreateSite' | 'signUp'> & { readonly outbound: Outbound };
+
+function loginOf(
+  { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret }: ApiConfig,
+  { outbound, clock, baseUrl }: Shared,
+) {
+  if (issuer === undefined || clientId === undefined) return null;
+  const redirectUri = `${baseUrl}${CONSOLE_PATH}/oidc/callback`;
+  return createOidcLogin({ issuer, clientId, clientSecret: oidcClientSecret ?? null, redirectUri, outbound, clock });
+}
 
 /** The console before the REST door; with CONSOLE=false its paths are REST's to refuse. Throws when its files cannot be read. */
 export function openConsole(config: ApiConfig, deps: Shared): { readonly before: (rest: RequestListener) => RequestListener } {
   if (!config.console) return { before: (rest) => rest };
   const demoToken = config.consoleDemoToken ?? null;
-  const signUp = signUpOf(config);
-  const mayCreateSite = (): boolean => signUp !== null;
-  const handle = createConsole({ ...deps, signUp, demoToken, files: readConsole(), mayCreateSite });
+  const [login, signUp] = [loginOf(config, deps), signUpOf(config)];
+  const handle = createConsole({ ...deps, signUp, demoToken, login, files: readConsole(), mayCreateSite: () => signUp !== null });
   return {
     before: (rest) => (request, response) => {
       if (!isConsolePath(pathOf(request))) return rest(request, response);

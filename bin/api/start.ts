@@ -157,7 +157,7 @@ async function open(
   const reports = { database: reading, clock };
   const rest = createApi({ ...deps, ...buyers, ...callers, reports, log, hosts, settle, readiness, networkChecks });
   const { answerOwner: answerGraphql, oidc } = graphql;
-  const owners = openConsole(config, { ...deps, ...callers, log, oidc, answerGraphql });
+  const owners = openConsole(config, { ...deps, ...callers, log, oidc, outbound, secretBox, answerGraphql });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
   answer = telemetry.watchRequests(owners.before(graphql.before(rest)), names);
 

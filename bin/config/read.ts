@@ -81,6 +81,10 @@ function findContradictions(config: Config): Problem[] {
   }
   if (config.oidcIssuer !== undefined && config.oidcAudience === undefined)
     refuse('oidcAudience', 'is not set, but OIDC_ISSUER is');
+  if (config.oidcClientId !== undefined && config.oidcIssuer === undefined)
+    refuse('oidcIssuer', 'is not set, but OIDC_CLIENT_ID is');
+  if (config.oidcClientSecret !== undefined && config.oidcClientId === undefined)
+    refuse('oidcClientId', 'is not set, but OIDC_CLIENT_SECRET is');
   if (config.apiKeyPepperPrevious !== undefined) {
     if (config.apiKeyPepper === undefined) refuse('apiKeyPepper', 'is not set, but API_KEY_PEPPER_PREVIOUS is');
     if (config.apiKeyPepperPrevious === config.apiKeyPepper) refuse('apiKeyPepperPrevious', 'is the same as API_KEY_PEPPER');

@@ -53,6 +53,16 @@ export async function signIn(deps: SessionDeps, bearer: string): Promise<Console
   return beginSession(deps, owner, { issuer: null, userId: owner.userId, tokenId });
 }
 
+/** Signs a user of the identity provider in, who proved himself there. Throws unknown_credential when he owns no open site. */
+export async function signInUser(
+  deps: SessionDeps,
+  user: { readonly issuer: string; readonly userId: string },
+): Promise<ConsoleSession> {
+  const owner = await ownerOfUser(deps, user);
+  if (owner === null) throw new ServiceError('unknown_credential', 'this user owns no site here');
+  return beginSession(deps, owner, { ...user, tokenId: null });
+}
+
 async function beginSession(deps: SessionDeps, owner: Owner, origin: SessionOrigin): Promise<ConsoleSession> {
   const id = randomBytes(32).toString('base64url');
   const nowMs = deps.clock();

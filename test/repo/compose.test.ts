@@ -106,6 +106,7 @@ describe('docker-compose.yml', () => {
       'API_KEY_PEPPER_PREVIOUS',
       'LICENCE_KEYS',
       'TRUSTED_PROXIES',
+      'OIDC_CLIENT_SECRET',
     ];
     const worker = ['RELAYER_PRIVATE_KEYS', 'SMTP_URL'];
     const missing = {
@@ -118,6 +119,7 @@ describe('docker-compose.yml', () => {
         'QUOTE_TOKEN_SECRETS',
         'SMTP_URL',
         'TRUSTED_PROXIES',
+        'OIDC_CLIENT_SECRET',
         ...listening,
       ],
     };

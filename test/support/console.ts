@@ -1,6 +1,9 @@
 /** The console beside GraphQL and REST in one server, on a real Postgres, and a browser's habits without a browser. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createOidcVerifier } from '../../adapters/oidc.ts';
+import { createOidcLogin } from '../../adapters/oidcLogin.ts';
+import { createOutbound } from '../../adapters/outbound.ts';
 import { createApi } from '../../api/app.ts';
 import type { ConsoleDoorDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
@@ -31,6 +34,8 @@ export interface PageAnswer {
 /** What a test changes about the console. */
 export type ConsoleChanges = Partial<Pick<ConsoleDoorDeps, 'mayCreateSite' | 'oidc'>> & {
   readonly rates?: RateLimits;
+  /** Signs in at the provider of this issuer, as the client of this id. */
+  readonly provider?: { readonly issuer: string; readonly clientId: string; readonly clientSecret: string | null };
   /** A demo of a site of this user's. */
   readonly demoOf?: string;
   /** Served under this address, as by a proxy that ends TLS. */
@@ -38,12 +43,12 @@ export type ConsoleChanges = Partial<Pick<ConsoleDoorDeps, 'mayCreateSite' | 'oi
 };
 
 /** Starts everything. The caller stops it. */
-export async function startTestConsole({ rates, demoOf, ...changes }: ConsoleChanges = {}) {
+export async function startTestConsole({ rates, demoOf, provider, ...changes }: ConsoleChanges = {}) {
   const api = await startTestApi();
   const { secretBox } = api;
   const { database, pepper, networks, clock, log } = api.deps;
   const counted = openRates({ limits: rates ?? LIFTED, clock: () => performance.now() });
-  const graph = { ...api.deps, outbound: { checkUrl: () => ({ ok: true }) }, secretBox, oidc: null, rates: counted } as never;
+  const graph = { ...api.deps, outbound: createOutbound(), secretBox, oidc: null, rates: counted } as never;
   const reads = { ...api.deps, reading: database, temporalUi: null, networkIds: networks.ids };
   const door = createGraphqlDoor(graph, { ask: openEngine(reads, null), change: openEngine(reads, graph), connections: 2 }, null);
   const rest = createApi(api.deps);
@@ -52,10 +57,14 @@ export async function startTestConsole({ rates, demoOf, ...changes }: ConsoleCha
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const tokenOf = async (tenantId: string, userId = 'you') => createOwnerToken({ database, pepper }, { tenantId, userId });
   const demoToken = demoOf === undefined ? null : (await tokenOf((await api.site()).tenantId, demoOf)).token;
+  const outbound = createOutbound({ allowLoopback: true });
+  const redirectUri = `${url}/_svc/console/oidc/callback`;
+  const login = provider ? createOidcLogin({ ...provider, redirectUri, outbound, clock }) : null;
+  const oidc = provider ? createOidcVerifier({ issuer: provider.issuer, audience: 'unused', outbound, clock }) : null;
   const logged: object[] = [];
   const keep = (fields: object): void => void logged.push(fields);
   const handle = createConsole({
-    ...{ database, pepper, clock, rates: counted, baseUrl: url, oidc: null, demoToken, files: readConsole() },
+    ...{ database, pepper, clock, rates: counted, baseUrl: url, oidc, login, secretBox, demoToken, files: readConsole() },
     log: { ...log, info: keep, warn: keep, error: keep } as never,
     addressOf: () => '192.0.2.1',
     mayCreateSite: () => false,
@@ -74,6 +83,7 @@ export async function startTestConsole({ rates, demoOf, ...changes }: ConsoleCha
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      await outbound.close();
       await api.stop();
     },
   };

@@ -10,6 +10,20 @@ export const console = {
     fallback: 'true',
     schema: flag,
   }),
+  oidcClientId: optional({
+    name: 'OIDC_CLIENT_ID',
+    about:
+      'Client that OIDC_ISSUER knows the console as; its redirect URI is PUBLIC_BASE_URL/_svc/console/oidc/callback. Not set: people sign in with tokens alone.',
+    example: 'content-settlement-console',
+    schema: text,
+  }),
+  oidcClientSecret: optional({
+    name: 'OIDC_CLIENT_SECRET',
+    about: 'Secret of OIDC_CLIENT_ID. Not set: a public client, which PKCE alone protects.',
+    example: 'a-secret-of-the-provider',
+    fromFile: true,
+    schema: text,
+  }),
   consoleDemoToken: optional({
     name: 'CONSOLE_DEMO_TOKEN',
     about: 'Token of the owner whom /_svc/console/demo signs in, for sample data alone; refused in production.',
