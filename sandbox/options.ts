@@ -9,6 +9,8 @@ export interface SandboxOptions {
   readonly exit: boolean;
   /** Begin with empty data. */
   readonly fresh: boolean;
+  /** Give a site that begins anew its 28 days of history. */
+  readonly history: boolean;
   /** Tried first, then the next free one; 0: any. */
   readonly ports: SandboxPorts;
   /** The whole environment, for finding Temporal. */
@@ -39,13 +41,17 @@ export function readOptions(
 ): SandboxOptions {
   const { values } = parseArgs({
     args: [...args],
-    options: { exit: { type: 'boolean' }, fresh: { type: 'boolean' }, folder: { type: 'string' } },
+    options: {
+      ...{ exit: { type: 'boolean' }, fresh: { type: 'boolean' }, folder: { type: 'string' } },
+      'no-history': { type: 'boolean' },
+    },
   });
   const ports = Object.entries(PORTS).map(([part, [name, fallback]]) => [part, readPort(name, environment[name], fallback)]);
   return {
     folder: values.folder === undefined ? join(root, defaultFolder) : resolve(values.folder),
     exit: values.exit ?? false,
     fresh: values.fresh ?? false,
+    history: !values['no-history'],
     ports: Object.fromEntries(ports) as SandboxPorts,
     environment,
   };

@@ -9,20 +9,21 @@ import { openDatabase } from '../db/database.ts';
 import { contentSettlement } from '../packages/publisher/src/express.ts';
 import { pepperOf } from '../services/pepper.ts';
 import { playPurchase } from './demo.ts';
+import { writeHistory } from './history/history.ts';
 import { playHostProof } from './hostProof.ts';
 import type { Lifetime } from './lifetime.ts';
 import { createLifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';
 import { listenOnFreePort, releasePort } from './parts/ports.ts';
 import { stopOnSignals } from './parts/signals.ts';
-import { lockState, stateFolders, wipePartialState, wipeState } from './parts/state.ts';
+import { closeHistory, isHistoryOpen, lockState, stateFolders, wipePartialState, wipeState } from './parts/state.ts';
 import type { Printer } from './print.ts';
 import { serviceEnvironment } from './processes-of-service.ts';
 import { PUBLISHERS } from './publishers.ts';
 import type { SandboxSecrets } from './secrets.ts';
 import { findSecrets, openSecrets, writePrivateJson } from './secrets.ts';
-import type { Seeded, SeededSite } from './seed.ts';
-import { seed } from './seed.ts';
+import type { SeedDeps, Seeded, SeededSite } from './seed.ts';
+import { demoKeyOf, seed, seedDemo } from './seed.ts';
 import type { Sink } from './sink.ts';
 import { startSink } from './sink.ts';
 import type { SandboxWeb } from './site.ts';
@@ -123,9 +124,13 @@ async function bootSandbox(
   lifetime.onEnd(EDGE_STAGE, () => web.close());
   const database = await openDatabase({ url: unit.postgres.appUrl, poolSize: 2, applicationName: 'sandbox' });
   lifetime.onEnd(EDGE_STAGE, () => database.close());
-  const seeded = await seed({ database, chain: unit.chain, secrets, secretsFile, sinkUrl: sink.url });
+  const seeding = { database, chain: unit.chain, secrets, secretsFile, sinkUrl: sink.url };
+  const seeded = await seed(seeding);
+  if (unit.isPast) await addHistory({ unit, seeding, options, printer });
+  const demo = await seedDemo(seeding);
   const site = seeded.publishers.alpha;
-  const environment = { ...environmentOf(unit, web, secrets, topology), GRAPHIQL_TOKEN: site.ownerToken };
+  const tokens = { GRAPHIQL_TOKEN: site.ownerToken, CONSOLE_DEMO_TOKEN: (demo ?? site).ownerToken };
+  const environment = { ...environmentOf(unit, web, secrets, topology), ...tokens };
   const start = { options, environment, lifetime, stage: SERVICE_STAGE, say: printer.say, waits: printer.waits };
   const api = await topology.startService(start);
   const publisherUrl = await startPublisher(options, api.url, site, lifetime);
@@ -136,7 +141,7 @@ async function bootSandbox(
   await playHostProof({ ...{ database, web, printer }, temporal: unit.temporal, baseUrl: api.url, pepper: pepperOf(secrets) });
   if (lifetime.isEnding) return null;
   const tell = (): ReturnType<typeof contractOf> => {
-    const contract = contractOf({ api, unit, seeded, publisherUrl, sink, web, relayer: checksumAddress(relayer) });
+    const contract = contractOf({ api, unit, seeded, demo, publisherUrl, sink, web, relayer: checksumAddress(relayer) });
     writePrivateJson(contractFile, contract);
     return contract;
   };
@@ -146,6 +151,22 @@ async function bootSandbox(
   return { contractFile, publisherUrl };
 }
 
+/** Writes the history of the demo site on parts that were made for it. */
+async function addHistory(past: {
+  readonly unit: Unit;
+  readonly seeding: SeedDeps;
+  readonly options: SandboxOptions;
+  readonly printer: Printer;
+}): Promise<void> {
+  const { unit, seeding, options, printer } = past;
+  const { ownerUrl, appUrl } = unit.postgres;
+  const { secrets, sinkUrl, chain } = seeding;
+  const siteKey = demoKeyOf(seeding);
+  const write = () => writeHistory({ chain, secrets, sinkUrl, siteKey, ownerUrl, appUrl, nowMs: Date.now() });
+  await printer.waits.until('28 days of history', write);
+  closeHistory(stateFolders(options.folder));
+}
+
 /** Data without the secrets that belong to it cannot be used: what is left of it goes. */
 function prepareFolders({ folder, fresh }: SandboxOptions, secretsFile: string, { say }: Printer): void {
   const folders = stateFolders(folder);
@@ -153,6 +174,7 @@ function prepareFolders({ folder, fresh }: SandboxOptions, secretsFile: string, 
     wipeState(folders, 'asked for by --fresh', say);
     rmSync(secretsFile, { force: true });
   } else if (findSecrets(secretsFile) === null) wipeState(folders, `${secretsFile} is missing or of another version`, say);
+  else if (isHistoryOpen(folders)) wipeState(folders, 'the writing of its history was cut short', say);
   else wipePartialState(folders, say);
 }
 
@@ -197,6 +219,7 @@ interface ContractParts {
   readonly api: Service;
   readonly unit: Unit;
   readonly seeded: Seeded;
+  readonly demo: SeededSite | null;
   readonly publisherUrl: string;
   readonly sink: Sink;
   readonly web: SandboxWeb;
@@ -204,7 +227,7 @@ interface ContractParts {
 }
 
 /** `sandbox.json`, a public contract; `cluster.json` is the same and names the processes besides. */
-function contractOf({ api, unit, seeded, publisherUrl, sink, web, relayer }: ContractParts) {
+function contractOf({ api, unit, seeded, demo, publisherUrl, sink, web, relayer }: ContractParts) {
   const { postgres, temporal, chain } = unit;
   const { address, uiUrl, namespace } = temporal;
   return {
@@ -221,6 +244,8 @@ function contractOf({ api, unit, seeded, publisherUrl, sink, web, relayer }: Con
       relayer,
     },
     publishers: seeded.publishers,
+    // The site with a history; nothing else is sold there.
+    ...(demo === null ? {} : { demo }),
     // The key by its place in this file (RFC 6901).
     examplePublisher: { url: publisherUrl, host: seeded.publishers.alpha.host, key: '/publishers/alpha/keys/tenant.read' },
     buyer: seeded.buyer,

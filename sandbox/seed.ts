@@ -7,6 +7,7 @@ import { BuyerKey, OwnerToken, Tenant } from '../db/entities/index.ts';
 import { WebhookEndpoint } from '../db/entities/webhook.ts';
 import { insertBuyerAccount } from '../db/keys.ts';
 import { insertOwnerToken } from '../db/owners.ts';
+import { MINTABLE_SCOPES, SCOPES } from '../domain/access.ts';
 import type { Address } from '../domain/legs.ts';
 import type { Hex } from '../domain/payload.ts';
 import { findKeyByHash, mintKey } from '../services/keys.ts';
@@ -14,6 +15,8 @@ import { hashCredential, pepperOf } from '../services/pepper.ts';
 import { createTenant } from '../services/tenants.ts';
 import { createEndpoint } from '../services/webhooks/endpoints.ts';
 import { balanceOf } from './balances.ts';
+import { DEMO } from './history/cast.ts';
+import { pointToSink } from './history/webhooks.ts';
 import type { PreparedChain } from './parts/chain-setup.ts';
 import { mintUsdc } from './parts/chain-setup.ts';
 import type { SeededPublisher } from './publishers.ts';
@@ -70,18 +73,43 @@ export async function seed(deps: SeedDeps): Promise<Seeded> {
   return { publishers: publishers as Seeded['publishers'], buyer, otherBuyer, webhookSecret };
 }
 
+/** The demo site with its credentials, its endpoints pointed to the sink of this run; null where no history was written. */
+export async function seedDemo(deps: SeedDeps): Promise<SeededSite | null> {
+  const { tenantId, host, userId } = DEMO;
+  const tenant = await deps.database.orm.em.fork().findOne(Tenant, { tenantId });
+  if (tenant === null) return null;
+  await pointToSink(deps.database, deps.sinkUrl);
+  const known = { name: 'demo', tenantId, userId, keys: { all: SCOPES, [TEST_KEY]: MINTABLE_SCOPES } };
+  return { tenantId, host, plan: 'studio', ...(await seedCredentials(deps, known)) };
+}
+
+/** The key by which everything of the history is sold. */
+export function demoKeyOf({ secretsFile, secrets }: Pick<SeedDeps, 'secrets' | 'secretsFile'>): string {
+  return tokenOf(secretsFile, secrets, 'demo all', 'svc_live_');
+}
+
 async function seedPublisher(deps: SeedDeps, publisher: SeededPublisher): Promise<SeededSite> {
-  const { database, chain, secrets, secretsFile } = deps;
+  const { database, chain } = deps;
   const { name, tenantId, host, plan, status, pricing } = publisher;
-  const pepper = pepperOf(secrets);
   const em = database.orm.em.fork();
   const userId = `owner-of-${name}`;
   if ((await em.findOne(Tenant, { tenantId })) === null) {
     const networks = { contracts: [chain.usdc, chain.router] };
     await createTenant({ database, networks }, { tenantId, hosts: [host], status, plan, ownerUserId: userId, pricing });
   }
+  const credentials = await seedCredentials(deps, { name, tenantId, userId, keys: publisher.keys });
+  return { tenantId, host, plan, ...(status === 'active' ? {} : { status }), ...credentials };
+}
+
+/** Keys and owner token of a site, of those that are missing. */
+async function seedCredentials(
+  { database, secrets, secretsFile }: SeedDeps,
+  site: Pick<SeededPublisher, 'tenantId' | 'keys'> & { readonly name: string; readonly userId: string },
+): Promise<Pick<SeededSite, 'ownerToken' | 'keys'>> {
+  const { name, tenantId, userId } = site;
+  const pepper = pepperOf(secrets);
   const keys: Record<string, string> = {};
-  for (const [keyName, scopes] of Object.entries(publisher.keys)) {
+  for (const [keyName, scopes] of Object.entries(site.keys)) {
     const prefix = keyName === TEST_KEY ? 'svc_test_' : 'svc_live_';
     const value = tokenOf(secretsFile, secrets, `${name} ${keyName}`, prefix);
     const known = await findKeyByHash({ database }, hashCredential(pepper, value));
@@ -90,11 +118,11 @@ async function seedPublisher(deps: SeedDeps, publisher: SeededPublisher): Promis
   }
   const ownerToken = tokenOf(secretsFile, secrets, `${name} owner`, 'svc_owner_');
   const { current: tokenHash, pepperId } = hashCredential(pepper, ownerToken);
-  if ((await em.findOne(OwnerToken, { tokenHash })) === null) {
+  if ((await database.orm.em.fork().findOne(OwnerToken, { tokenHash })) === null) {
     const last4 = ownerToken.slice(-4);
     await insertOwnerToken(database, { tenantId, userId, tokenHash, pepperId, last4, expiresAt: null });
   }
-  return { tenantId, host, plan, ...(status === 'active' ? {} : { status }), ownerToken, keys };
+  return { ownerToken, keys };
 }
 
 async function seedBuyer(deps: SeedDeps, name: 'buyer' | 'otherBuyer'): Promise<SeededBuyer> {

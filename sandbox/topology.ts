@@ -19,6 +19,8 @@ export interface Topology {
   readonly contractName: 'sandbox.json' | 'cluster.json';
   /** Settings of Postgres beside the usual ones, `name=value`. */
   readonly postgresSettings: readonly string[];
+  /** True gives the demo site a history, unless it is asked for none. */
+  readonly history: boolean;
   /** True keeps an archive of the WAL beside the data. */
   readonly archive: boolean;
   /** How often the service sweeps and reconciles. */
@@ -82,6 +84,7 @@ export const SANDBOX: Topology = {
   contractName: 'sandbox.json',
   postgresSettings: [],
   archive: false,
+  history: true,
   intervals: 'idle',
   startTemporal: ({ options, folder, port, uiPort, progress }) => {
     const { environment } = options;

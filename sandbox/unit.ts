@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { findChainIdentity, minedNonceOf, recordChainIdentity } from '../db/chainIdentity.ts';
 import { openDatabase } from '../db/database.ts';
 import type { Address } from '../domain/legs.ts';
+import { firstDayOf } from './history/past.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';
 import type { Chain } from './parts/chain.ts';
@@ -12,7 +13,7 @@ import { prepareChain } from './parts/chain-setup.ts';
 import type { Postgres } from './parts/postgres.ts';
 import { startPostgres } from './parts/postgres.ts';
 import type { Progress } from './parts/progress.mjs';
-import { findMismatch, readChainFacts, stateFolders, wipeState } from './parts/state.ts';
+import { findMismatch, isHistoryOpen, openHistory, readChainFacts, stateFolders, wipeState } from './parts/state.ts';
 import type { Temporal } from './parts/temporal.ts';
 import type { Waits } from './print.ts';
 import type { TemporalStart, Topology } from './topology.ts';
@@ -22,6 +23,8 @@ export interface Unit {
   readonly postgres: Postgres;
   readonly temporal: Temporal;
   readonly chain: Chain & PreparedChain;
+  /** The chain began in the past in this run, and waits for its history to be written. */
+  readonly isPast: boolean;
 }
 
 /** What the unit is started with. */
@@ -36,6 +39,9 @@ interface UnitStart {
 
 /** The network the sandbox plays. */
 export const SANDBOX_NETWORK = 'eip155:84532';
+
+/** The contracts are there before the first day is. */
+const BEFORE_MS = 3_600_000;
 
 interface Parts {
   readonly postgres: Postgres;
@@ -70,7 +76,8 @@ export async function startUnit(start: UnitStart): Promise<Unit> {
     const prepared = await prepareChain({ rpcUrl: parts.chain.rpcUrl, relayers: [relayer] });
     await rememberChain(parts, prepared.router, relayer);
     keepParts(parts, start);
-    return { ...parts, chain: { ...parts.chain, ...prepared } };
+    const isPast = isHistoryOpen(stateFolders(options.folder));
+    return { ...parts, chain: { ...parts.chain, ...prepared }, isPast };
   } catch (error) {
     await stopParts(parts);
     throw error;
@@ -91,7 +98,7 @@ async function startParts(start: UnitStart): Promise<Parts> {
         progress,
       }),
     ),
-    waits.until('the chain', () => startChainPart(options, options.ports.chain)),
+    waits.until('the chain', () => startChainPart(start, options.ports.chain)),
   ] as const;
   const outcomes = await Promise.allSettled(starts);
   const failure = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -112,15 +119,20 @@ function startTemporalPart({ options, topology }: UnitStart, how: Omit<TemporalS
   return topology.startTemporal({ options, folder: stateFolders(options.folder).temporal, ...how });
 }
 
-function startChainPart({ folder }: SandboxOptions, port: number): Promise<Chain> {
-  return startChain({ folder: stateFolders(folder).chain, port, keep: true });
+/** A chain that begins does so where its history will. */
+function startChainPart({ options, topology }: Pick<UnitStart, 'options' | 'topology'>, port: number): Promise<Chain> {
+  const folders = stateFolders(options.folder);
+  const isNew = options.history && topology.history && !existsSync(folders.chain);
+  if (isNew) openHistory(folders);
+  const beginsAt = (firstDayOf(Date.now()) - BEFORE_MS) / 1_000;
+  return startChain({ folder: folders.chain, port, keep: true, ...(isNew ? { beginsAt } : {}) });
 }
 
 /** A part that dies comes back where it was; at another port it is of no use, since the others know the old one. */
 function keepParts({ postgres, temporal, chain }: Parts, start: UnitStart): void {
-  const { options, lifetime } = start;
+  const { lifetime } = start;
   lifetime.keep(0, postgres, () => atSamePort(startPostgresPart(start, postgres.port), ({ port }) => port === postgres.port));
-  lifetime.keep(0, chain, () => atSamePort(startChainPart(options, chain.port), ({ port }) => port === chain.port));
+  lifetime.keep(0, chain, () => atSamePort(startChainPart(start, chain.port), ({ port }) => port === chain.port));
   const portOf = (url: string | null): number => Number(url?.split(':').at(-1) ?? 0);
   lifetime.keep(0, temporal, () => {
     const ports = { port: portOf(temporal.address), uiPort: portOf(temporal.uiUrl) };

@@ -33,6 +33,7 @@ export function createClusterTopology(logs: string): Topology {
     contractName: 'cluster.json',
     postgresSettings: CLUSTER_POSTGRES,
     archive: true,
+    history: false,
     intervals: 'short',
     startTemporal: async ({ options, folder, port, progress, postgres }: TemporalStart) => {
       const { environment } = options;

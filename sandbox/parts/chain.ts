@@ -18,6 +18,8 @@ export interface ChainOptions {
   readonly keep?: boolean;
   /** Seconds between blocks that need no transaction; 1 unless told. Null: a block for each transaction, and no other. */
   readonly blockTimeSeconds?: number | null;
+  /** Epoch seconds of the first block of a chain that begins; now unless told. One that is kept goes on where it was. */
+  readonly beginsAt?: number;
   /** How a port is chosen; by trying what is free unless told. */
   readonly choosePort?: typeof choosePort;
 }
@@ -81,6 +83,7 @@ function flags(options: ChainOptions, chainId: number, port: number, stateFile: 
     ...['--hardfork', 'osaka', '--enable-tx-gas-limit', '--slots-in-an-epoch', '1'],
     ...['--cache-path', join(options.folder, 'cache')],
     ...(blockTime === null ? [] : ['--block-time', String(blockTime), '--mixed-mining']),
+    ...(options.beginsAt === undefined ? [] : ['--timestamp', String(options.beginsAt)]),
     ...(options.keep === true ? ['--state', stateFile, '--state-interval', '1'] : []),
   ];
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callChain } from './chain.ts';
 import { takeLock } from './lock.mjs';
@@ -61,6 +61,25 @@ export function wipePartialState(folders: StateFolders, progress: Progress): boo
   const missing = parts.filter((folder) => !existsSync(folder));
   if (missing.length === 0 || missing.length === parts.length) return false;
   return wipeState(folders, `${missing.join(' and ')} is missing`, progress);
+}
+
+/** While it is in the chain's folder, a history is being written or was cut short: nothing that chain and database say is certain. */
+const historyFile = ({ chain }: StateFolders): string => join(chain, 'history-is-open');
+
+/** Says that a history is written from now on. */
+export function openHistory(folders: StateFolders): void {
+  mkdirSync(folders.chain, { recursive: true });
+  writeFileSync(historyFile(folders), '');
+}
+
+/** Says that it is written. */
+export function closeHistory(folders: StateFolders): void {
+  rmSync(historyFile(folders), { force: true });
+}
+
+/** True between the two, also of an earlier run. */
+export function isHistoryOpen(folders: StateFolders): boolean {
+  return existsSync(historyFile(folders));
 }
 
 /** Reads the facts of a running chain. Throws when it does not answer. */

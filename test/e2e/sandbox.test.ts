@@ -64,6 +64,7 @@ test(
     const contract = JSON.parse(readFileSync(contractFile, 'utf8'));
     expectShape(contract);
     await expectSeeded(contract);
+    await expectHistory(contract);
     await expectTwoSales(contract);
     await expectTenAnswers(contract, 2);
     await expectGuideSells();
@@ -86,7 +87,7 @@ test(
   'a chain that lost its state begins anew together with database and workflows, and says so',
   async () => {
     rmSync(join(folder, 'chain', 'state.json'));
-    const run = start(['--exit']);
+    const run = start(['--exit', '--no-history']);
     expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/starting anew.*the chain/)]);
   },
   LIMIT_MS,
@@ -109,7 +110,7 @@ test(
     const wanted = await Promise.all(names.map(() => choosePort()));
     for (const port of wanted) releasePort(port);
     const ports = Object.fromEntries(names.map((name, index) => [name, String(wanted[index])]));
-    const runs = ['one', 'two'].map((name) => start(['--exit'], ports, `${folder}-${name}`));
+    const runs = ['one', 'two'].map((name) => start(['--exit', '--no-history'], ports, `${folder}-${name}`));
     for (const run of runs) expect([await run.ended, run.output()]).toEqual([0, expect.stringContaining('settlement.completed')]);
   },
   LIMIT_MS,
@@ -120,6 +121,15 @@ test('an unknown argument ends the run at once', async () => {
   expect(await run.ended).toBe(2);
   expect(run.output()).toContain('--exti');
 });
+
+/** The demo site has earned for 28 days, and nothing was sold there by these two runs. */
+// biome-ignore lint/suspicious/noExplicitAny: the shape is what expectShape has checked
+async function expectHistory({ baseUrl, demo }: any): Promise<void> {
+  const headers = { authorization: `Bearer ${demo.keys.all}` };
+  const { body } = await getJson(`${baseUrl}/_svc/earnings?from=0&groupBy=author`, { headers });
+  expect(body.totals.grossMicroUsdc).toBeGreaterThan(10_000_000);
+  expect(body.breakdown).toHaveLength(8);
+}
 
 /** What `sandbox.json` promises its readers. */
 function expectShape(contract: Record<string, unknown>): void {
@@ -154,6 +164,7 @@ function expectShape(contract: Record<string, unknown>): void {
       gamma: site('gamma', 'free'),
       delta: site('delta', 'studio', { status: 'suspended' }),
     },
+    demo: site('meridian', 'studio', { keys: { all: key, test: expect.stringMatching(/^svc_test_/) } }),
     examplePublisher: { url, host: 'alpha.example', key: '/publishers/alpha/keys/tenant.read' },
     buyer,
     otherBuyer: buyer,

@@ -4,7 +4,8 @@ import { usdcText } from '../../sandbox/print.ts';
 
 test('without arguments the sandbox keeps its data in .sandbox and tries the default ports', () => {
   const options = readOptions([], {}, '/checkout');
-  expect(options).toMatchObject({ folder: '/checkout/.sandbox', exit: false, fresh: false });
+  expect(options).toMatchObject({ folder: '/checkout/.sandbox', exit: false, fresh: false, history: true });
+  expect(readOptions(['--no-history'], {}, '/checkout')).toMatchObject({ history: false });
   expect(options.ports).toMatchObject({ api: 8402, temporal: 7233, temporalUi: 8233, chain: 8545 });
 });
 
