@@ -24,7 +24,7 @@ export interface Past {
   /** The next block bears this time, the one after it is mined two seconds later: what came with the first one is safe then. */
   nextBlock(ms: number): Promise<void>;
   mine(): Promise<void>;
-  /** Gives the database its own clock back. Call it once, at the end. */
+  /** Gives database and chain their own clocks back. Call it once, at the end. */
   end(): Promise<void>;
 }
 
@@ -90,6 +90,7 @@ export async function openPast({ ownerUrl, appUrl, rpcUrl }: PastPlace): Promise
     end: async () => {
       await database.close();
       await callChain(rpcUrl, 'anvil_setTime', [Math.floor(Date.now() / SECOND_MS)]);
+      await callChain(rpcUrl, 'evm_mine', []); // a node whose newest block is old counts as frozen
       await asOwner(ownerUrl, [END]);
     },
   };
