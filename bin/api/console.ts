@@ -7,7 +7,7 @@ import type { ConsoleDoorDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
 import { API_VERSION, pathOf } from '../../api/door.ts';
 import type { ApiConfig } from '../config.ts';
-import { signUpOf } from './graphql.ts';
+import { signUpOf } from './signUp.ts';
 
 const FOLDER = new URL('../../console/', import.meta.url);
 
@@ -31,7 +31,9 @@ export function readConsole(): ConsoleFiles {
   return openConsoleFiles({ folder: FOLDER, packages });
 }
 
-type Shared = Omit<ConsoleDoorDeps, 'files' | 'demoToken' | 'login' | 'mayCreateSite' | 'signUp'> & { readonly outbound: Outbound };
+type Shared = Omit<ConsoleDoorDeps, 'files' | 'demoToken' | 'login' | 'mayCreateSite' | 'signUp'> & {
+  readonly outbound: Outbound;
+};
 
 function loginOf(
   { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret }: ApiConfig,
