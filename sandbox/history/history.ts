@@ -82,8 +82,9 @@ export async function writeHistory(parts: HistoryParts): Promise<void> {
 
 async function openSite({ database, nowMs }: Past, { secrets, siteKey }: HistoryParts): Promise<string> {
   const { tenantId, host, archive, userId } = DEMO;
-  const standing = { status: 'active', plan: 'studio', ownerUserId: userId, originUrl: null, licenseIssuer: null } as const;
-  await insertTenant(database, { tenantId, hosts: [host, archive], ...standing, pricing: PRICING }, new Date(nowMs()));
+  const standing = { status: 'active', plan: 'studio', originUrl: null, licenseIssuer: null } as const;
+  const owner = { ownerUserId: userId, ownerIssuer: null };
+  await insertTenant(database, { tenantId, hosts: [host, archive], ...standing, ...owner, pricing: PRICING }, new Date(nowMs()));
   const key = { tenantId, name: 'all', scopes: SCOPES, prefix: 'svc_live_', value: siteKey } as const;
   const { keyId } = await mintKey({ database, pepper: pepperOf(secrets) }, key);
   return keyId;
