@@ -59,6 +59,7 @@ export interface AuditLogRow {
 
 /** Which changes. */
 export interface AuditLogFilter {
+  readonly id?: string;
   readonly action?: string | null | undefined;
   readonly actorId?: string | null | undefined;
   readonly target?: string | null | undefined;
@@ -77,6 +78,7 @@ export const AUDIT_LOG: Source<AuditLogRow, AuditLogFilter> = {
   },
   keys: {},
   where: (binder, filter) => [
+    ...equals(binder, 'g.entry_id', filter.id),
     ...equals(binder, 'g.action', filter.action),
     ...equals(binder, 'g.actor_id', filter.actorId),
     ...equals(binder, 'g.target', filter.target),

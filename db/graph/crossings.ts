@@ -110,6 +110,8 @@ export interface LegRow {
 
 /** Which legs. */
 export interface LegFilter {
+  /** `legId` of the row. */
+  readonly id?: string;
   readonly host?: string | null | undefined;
   readonly slug?: string | null | undefined;
   readonly kind?: CrossingKind | null | undefined;
@@ -144,6 +146,7 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
     },
     keys: { crossing: { column: 'l.crossing_id', type: UUID }, author: { column: 'l.to_address', type: 'text' } },
     where: (binder, filter, tenant) => [
+      ...isLeg(binder, filter.id),
       ...equals(binder, 'l.host', filter.host),
       ...equals(binder, 'l.slug', filter.slug),
       ...equals(binder, 'l.kind', filter.kind),
@@ -164,6 +167,13 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
     }),
     tally: tallyLegs,
   };
+}
+
+/** True of the leg `l` of an id, where one is given: its crossing and its place there. */
+function isLeg(binder: Binder, id: string | undefined): string[] {
+  if (id === undefined) return [];
+  const [crossingId, ordinal] = id.split(':');
+  return [`l.crossing_id = ${binder.bind(crossingId)}::uuid`, `l.ordinal = ${binder.bind(Number(ordinal))}::smallint`];
 }
 
 /** Legs of all authors. */

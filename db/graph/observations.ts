@@ -27,6 +27,7 @@ export interface ObservationRow {
 
 /** Which observations. */
 export interface ObservationFilter {
+  readonly id?: string;
   readonly host?: string | null | undefined;
   readonly slug?: string | null | undefined;
   readonly kind?: CrossingKind | null | undefined;
@@ -55,6 +56,7 @@ export const OBSERVATIONS: Source<ObservationRow, ObservationFilter> = {
   },
   keys: { payment: { column: 'o.payment_id', type: 'uuid' } },
   where: (binder, filter) => [
+    ...equals(binder, 'o.observation_id', filter.id),
     ...equals(binder, 'o.host', filter.host),
     ...equals(binder, 'o.slug', filter.slug),
     ...equals(binder, 'o.kind', filter.kind),

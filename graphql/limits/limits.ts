@@ -4,6 +4,8 @@
 export const DEPTH_LIMIT = 8;
 /** What one query may cost: as many values as its answer can hold at most, and more for what Postgres does for it. */
 export const COST_LIMIT = 20_000;
+/** What the answer to a change may cost: it is made on the event loop that quotes share, so it shows rows and settings alone. */
+export const CHANGE_COST_LIMIT = 1_000;
 /** What reading a row or a list costs besides its values, what a report costs, and what counting a list costs for each row of its page. */
 export const ROW_COST = 5;
 export const LIST_COST = 40;

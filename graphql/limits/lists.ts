@@ -32,6 +32,8 @@ export const MOST_OF = {
   'EnforcementStatus.tracks': 4,
   'HostChallenge.present': 10,
   'OpenHostPayload.present': 10,
+  'CreateSitePayload.present': 10,
+  'TestPurchasePayload.steps': 6,
   'WebhookEndpoint.eventTypes': EVENT_TYPES.length,
   'WebhookEndpoint.hostFilter': 100,
   'PublisherKey.scopes': SCOPES.length,

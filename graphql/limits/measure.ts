@@ -9,6 +9,7 @@ import {
   isObjectType,
   Kind,
 } from 'graphql';
+import { LIST_COST } from './limits.ts';
 import { mostOf } from './lists.ts';
 
 /** What a selection comes to at most. */
@@ -32,6 +33,8 @@ export interface Measured {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode | undefined>>;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** True for changes: a list of texts costs one, and `list` is the first page or report that is asked for. */
+  readonly isChange: boolean;
 }
 
 const NOTHING: Measure = { cost: 0, depth: 0, below: new Set(), belowLists: new Set() };
@@ -45,15 +48,16 @@ export function measure(
   measured: Measured,
   selection: SelectionSetNode,
   type: GraphQLNamedType,
-): Measure & { readonly wayBack: WayBack | null } {
+): Measure & { readonly wayBack: WayBack | null; readonly list: FieldNode | null } {
   const walk = new Walk(measured);
-  return { ...walk.selection(selection, type), wayBack: walk.wayBack };
+  return { ...walk.selection(selection, type), wayBack: walk.wayBack, list: walk.list };
 }
 
 class Walk {
   readonly #measured: Measured;
   readonly #known = new Map<SelectionSetNode, Map<GraphQLNamedType, Measure>>();
   wayBack: WayBack | null = null;
+  list: FieldNode | null = null;
 
   constructor(measured: Measured) {
     this.#measured = measured;
@@ -92,7 +96,10 @@ class Walk {
     const type = getNamedType(field.type);
     const isList = isListType(getNullableType(field.type));
     const { own, rows } = this.#price(node, field);
-    const times = isList ? mostOf(parent.name, field.name) : rows;
+    const { isChange } = this.#measured;
+    if (isChange && own >= LIST_COST) this.list ??= node;
+    const isOfTexts = isList && !isCompositeType(type);
+    const times = isList ? (isChange && isOfTexts ? 1 : mostOf(parent.name, field.name)) : rows;
     const inside = node.selectionSet ? this.selection(node.selectionSet, type) : NOTHING;
     if (inside.belowLists.has(type.name)) this.wayBack ??= { type: type.name, node };
     const names = isCompositeType(type) ? [type.name] : [];

@@ -8,7 +8,7 @@ import type { GraphqlContext } from '../context.ts';
 import { publicError } from '../errors.ts';
 import type { Budget } from './budget.ts';
 import { introspectionLimit } from './introspection.ts';
-import { ALIAS_LIMIT, COST_LIMIT, DEPTH_LIMIT, DIRECTIVE_LIMIT, TOKEN_LIMIT } from './limits.ts';
+import { ALIAS_LIMIT, CHANGE_COST_LIMIT, COST_LIMIT, DEPTH_LIMIT, DIRECTIVE_LIMIT, TOKEN_LIMIT } from './limits.ts';
 import { measure } from './measure.ts';
 import { limitRefusal } from './refusal.ts';
 
@@ -34,38 +34,46 @@ export function judge({
   variableValues,
 }: Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>): {
   readonly cost: number;
+  readonly most: number;
   readonly refusal: GraphQLError | null;
 } {
   const operation = getOperationAST(document, operationName);
   const root = operation && schema.getRootType(operation.operation);
-  if (!operation || !root) return { cost: 0, refusal: null }; // execution says what is missing
+  if (!operation || !root) return { cost: 0, most: COST_LIMIT, refusal: null }; // execution says what is missing
   const fragments: Record<string, FragmentDefinitionNode> = {};
   for (const part of document.definitions) if (part.kind === Kind.FRAGMENT_DEFINITION) fragments[part.name.value] = part;
   // Each error repeats the whole value it stands in: one is enough, and execution, which would look for 50, never sees such variables.
-  const most = { maxErrors: 1, hideSuggestions: true };
-  const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, most);
-  if (coerced === undefined) return { cost: 0, refusal: publicError(errors[0]) };
-  const { cost, depth, wayBack } = measure({ schema, fragments, variables: coerced }, operation.selectionSet, root);
+  const errorOptions = { maxErrors: 1, hideSuggestions: true };
+  const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, errorOptions);
+  if (coerced === undefined) return { cost: 0, most: COST_LIMIT, refusal: publicError(errors[0]) };
+  const isChange = operation.operation === 'mutation';
+  const most = isChange ? CHANGE_COST_LIMIT : COST_LIMIT;
+  const measured = measure({ schema, fragments, variables: coerced, isChange }, operation.selectionSet, root);
+  const { cost, depth, wayBack, list } = measured;
   if (depth > DEPTH_LIMIT) {
     const sentence = `this query is ${depth} levels deep; ${DEPTH_LIMIT} are allowed`;
-    return { cost, refusal: limitRefusal('depth', sentence, { asked: depth, most: DEPTH_LIMIT }) };
+    return { cost, most, refusal: limitRefusal('depth', sentence, { asked: depth, most: DEPTH_LIMIT }) };
   }
   if (wayBack) {
     const { type, node } = wayBack;
     const sentence = `a query goes down and not back up: below this ${type} a list leads to ${type} again; ask for it in a query of its own`;
-    return { cost, refusal: limitRefusal('way_back', sentence, { node }) };
+    return { cost, most, refusal: limitRefusal('way_back', sentence, { node }) };
   }
-  if (cost <= COST_LIMIT) return { cost, refusal: null };
-  const sentence = `this query costs ${cost}; ${COST_LIMIT} are allowed: ask for shorter pages or fewer lists`;
-  return { cost, refusal: limitRefusal('cost', sentence, { asked: cost, most: COST_LIMIT }) };
+  if (list) {
+    const sentence = `the answer to a change shows rows and settings; ${list.name.value} is a list or a report: ask for it in a query`;
+    return { cost, most, refusal: limitRefusal('change', sentence, { node: list }) };
+  }
+  if (cost <= most) return { cost, most, refusal: null };
+  const sentence = `this ${operation.operation} costs ${cost}; ${most} are allowed: ask for shorter pages or fewer lists`;
+  return { cost, most, refusal: limitRefusal('cost', sentence, { asked: cost, most }) };
 }
 
 /** Refuses what costs too much, says in `extensions.cost` what a query costs, and ends what takes more than its budget. */
 function costPlugin(): Plugin {
   return {
     onExecute: ({ args, executeFn, setExecuteFn }) => {
-      const { cost, refusal } = judge(args as unknown as ExecutionArgs);
-      const extensions = { cost: { total: cost, most: COST_LIMIT } };
+      const { cost, most, refusal } = judge(args as unknown as ExecutionArgs);
+      const extensions = { cost: { total: cost, most } };
       setExecuteFn(async (given) => {
         if (refusal) return { errors: [refusal], extensions };
         const { budget } = args.contextValue as unknown as GraphqlContext;

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 export type Limit =
   | 'aliases'
   | 'bytes'
+  | 'change'
   | 'cost'
   | 'depth'
   | 'directives'

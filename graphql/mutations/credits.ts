@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { PriceChange } from '../../services/site/prices.ts';
 import { changePricing, setPageCredits } from '../../services/site/prices.ts';
 import { builder } from '../builder.ts';
+import { PageType } from '../types/settings.ts';
 import { IF_VERSION, line, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_PAGES = 5_000;
@@ -120,6 +121,7 @@ ownerMutation('setPageCredits', {
   }),
   schema: pageCreditsSchema,
   payload: creditsPayload('SetPageCreditsPayload'),
+  changed: { field: 'page', type: PageType, idOf: (_payload, { slug }) => slug },
   change: (deps, call, { slug, credits }) => setPageCredits(deps, call, slug, credits),
 });
 
@@ -135,5 +137,6 @@ ownerMutation('removePageCredits', {
   }),
   schema: z.object({ slug: line(MAX_SLUG_CHARS) }),
   payload: creditsPayload('RemovePageCreditsPayload'),
+  changed: { field: 'page', type: PageType, idOf: (_payload, { slug }) => slug },
   change: (deps, call, { slug }) => setPageCredits(deps, call, slug, null),
 });

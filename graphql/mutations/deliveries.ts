@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
 import { pingSiteEndpoint, recoverSiteDeliveries, redeliverSiteEvent, replaySiteEvents } from '../../services/site/deliveries.ts';
 import { builder } from '../builder.ts';
+import { DeliveryType, EndpointType } from '../types/webhooks.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const PingEndpointPayload = builder
@@ -22,6 +23,7 @@ ownerMutation('pingEndpoint', {
   }),
   schema: z.object({ endpointId: id('webhook endpoint') }),
   payload: PingEndpointPayload,
+  changed: { field: 'delivery', type: DeliveryType, idOf: ({ deliveryId }) => deliveryId },
   change: (deps, call, { endpointId }) => pingSiteEndpoint(deps, call, endpointId),
 });
 
@@ -38,6 +40,7 @@ ownerMutation('redeliver', {
   }),
   schema: z.object({ deliveryId: line(100) }),
   payload: RedeliverPayload,
+  changed: { field: 'delivery', type: DeliveryType, idOf: ({ deliveryId }) => deliveryId },
   change: (deps, call, { deliveryId }) => redeliverSiteEvent(deps, call, deliveryId),
 });
 
@@ -65,6 +68,7 @@ ownerMutation('replayEvents', {
   }),
   schema: z.object({ endpointId: id('webhook endpoint'), from: z.number(), to: z.number(), after: optional(line(300)) }),
   payload: ReplayEventsPayload,
+  changed: { field: 'endpoint', type: EndpointType, idOf: (_payload, { endpointId }) => endpointId },
   change: async (deps, call, { endpointId, from, to, after }) => {
     const range = { fromMs: from, toMs: to, ...(after === undefined ? {} : { after: cursorOf(after) }) };
     const { deliveries, next } = await replaySiteEvents(deps, call, endpointId, range);
@@ -101,5 +105,6 @@ ownerMutation('recoverDeliveries', {
   }),
   schema: z.object({ endpointId: id('webhook endpoint'), since: z.number() }),
   payload: RecoverDeliveriesPayload,
+  changed: { field: 'endpoint', type: EndpointType, idOf: (_payload, { endpointId }) => endpointId },
   change: (deps, call, { endpointId, since }) => recoverSiteDeliveries(deps, call, endpointId, since),
 });

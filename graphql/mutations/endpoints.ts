@@ -4,6 +4,7 @@ import type { EndpointChange } from '../../services/site/endpoints.ts';
 import { changeSiteEndpoint, createSiteEndpoint, deleteSiteEndpoint, rotateSiteSecret } from '../../services/site/endpoints.ts';
 import { builder } from '../builder.ts';
 import { EndpointChannel, EndpointProfile, EventTypeName } from '../enums.ts';
+import { EndpointType } from '../types/webhooks.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const settings = {
@@ -47,6 +48,7 @@ ownerMutation('createEndpoint', {
   }),
   schema: z.object({ url: line(2_048), channel: optional(z.enum(['raw', 'slack', 'discord', 'teams'])), ...settings }),
   payload: CreateEndpointPayload,
+  changed: { field: 'endpoint', type: EndpointType, idOf: ({ endpointId }) => endpointId },
   change: (deps, call, { url, ...rest }) => createSiteEndpoint(deps, call, { url, ...(given(rest) as object) }),
 });
 
@@ -83,6 +85,7 @@ ownerMutation('updateEndpoint', {
   }),
   schema: z.object({ endpointId: id('webhook endpoint'), ...settings }),
   payload: endpointPayload('UpdateEndpointPayload', 'An endpoint as it is now.'),
+  changed: { field: 'endpoint', type: EndpointType, idOf: ({ endpointId }) => endpointId },
   change: (deps, call, { endpointId, ...rest }) =>
     changeSiteEndpoint(deps, call, endpointId, 'endpoint.update', given(rest) as EndpointChange),
 });
@@ -100,6 +103,7 @@ for (const [name, enabled, about] of [
     }),
     schema: z.object({ endpointId: id('webhook endpoint') }),
     payload: endpointPayload(`${title}Payload`, 'An endpoint as it is now.'),
+    changed: { field: 'endpoint', type: EndpointType, idOf: ({ endpointId }) => endpointId },
     change: (deps, call, { endpointId }) =>
       changeSiteEndpoint(deps, call, endpointId, enabled ? 'endpoint.enable' : 'endpoint.disable', { enabled }),
   });
@@ -118,6 +122,7 @@ ownerMutation('deleteEndpoint', {
   }),
   schema: z.object({ endpointId: id('webhook endpoint') }),
   payload: DeleteEndpointPayload,
+  deleted: { type: EndpointType, idOf: ({ endpointId }) => endpointId },
   change: async (deps, call, { endpointId }) => {
     await deleteSiteEndpoint(deps, call, endpointId);
     return { endpointId };
@@ -148,6 +153,7 @@ ownerMutation('rotateEndpointSecret', {
   }),
   schema: z.object({ endpointId: id('webhook endpoint'), overlapMs: optional(z.number().int()) }),
   payload: RotateEndpointSecretPayload,
+  changed: { field: 'endpoint', type: EndpointType, idOf: ({ endpointId }) => endpointId },
   change: async (deps, call, { endpointId, overlapMs }) => ({
     endpointId,
     ...(await rotateSiteSecret(deps, call, endpointId, overlapMs)),

@@ -8,6 +8,8 @@ import { requireOwned, requireOwner } from '../access.ts';
 import type { Types } from '../builder.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext, GraphqlDeps } from '../context.ts';
+import type { Changes } from './changed.ts';
+import { about, showChange } from './changed.ts';
 import { expecting, REFUSALS } from './refusals.ts';
 
 type SchemaTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
@@ -23,7 +25,8 @@ interface Mutation<Input extends object, Checked, Payload extends object> {
 
 /** A mutation about one site; `tenantId` is a member of its input. */
 interface OwnerMutation<Input extends object, Checked, Payload extends object>
-  extends Mutation<Input & { tenantId?: string | null | undefined }, Checked, Payload> {
+  extends Mutation<Input & { tenantId?: string | null | undefined }, Checked, Payload>,
+    Changes<Payload, Checked> {
   /** The service that does it. */
   readonly change: (deps: GraphqlDeps, call: SiteCall, input: Checked) => Promise<Payload>;
 }
@@ -53,12 +56,14 @@ export function ownerMutation<Input extends object, Checked, Payload extends obj
   name: string,
   { change, ...mutation }: OwnerMutation<Input, Checked, Payload>,
 ): void {
+  showChange(mutation.payload, mutation);
   addMutation(name, mutation, async (context, given: Addressed, read) => {
     const { userId, tenantId } = requireOwned(context, given.tenantId);
     const actor = { userId, via: context.owner?.via ?? 'token' } as const;
     const { ifVersion } = given;
     const call = { actor, tenantId, ...(typeof ifVersion === 'number' ? { ifVersion } : {}) };
-    return await change(changesOf(context), call, read());
+    const input = read();
+    return about(mutation, tenantId, [await change(changesOf(context), call, input), input]);
   });
 }
 

@@ -5,6 +5,7 @@ import { CHALLENGE_METHODS } from '../../domain/hostChallenge.ts';
 import { checkSiteHost, openSiteHost, removeSiteHost } from '../../services/site/hosts.ts';
 import { builder } from '../builder.ts';
 import { ProofMethod } from '../enums.ts';
+import { HostType } from '../types/hosts.ts';
 import { line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_HOST_CHARS = 253;
@@ -42,6 +43,7 @@ ownerMutation('openHost', {
   }),
   schema: z.object({ host: line(MAX_HOST_CHARS), method: optional(z.enum(CHALLENGE_METHODS)) }),
   payload: OpenHostPayload,
+  changed: { field: 'changedHost', type: HostType, idOf: ({ host }) => host },
   change: async (deps, call, { host, method }) => {
     const outcome = await openSiteHost(deps, call, { host, method: method ?? 'well-known' });
     if (outcome.kind === 'opened') return outcome.challenge;
@@ -73,6 +75,7 @@ ownerMutation('checkHost', {
   }),
   schema: z.object({ host: line(MAX_HOST_CHARS) }),
   payload: CheckHostPayload,
+  changed: { field: 'changedHost', type: HostType, idOf: ({ host }) => host },
   change: async (deps, call, { host }) => {
     const checked = await checkSiteHost(deps, call, host);
     const { outcome } = checked;
@@ -93,5 +96,6 @@ ownerMutation('removeHost', {
   }),
   schema: z.object({ host: line(MAX_HOST_CHARS) }),
   payload: RemoveHostPayload,
+  deleted: { type: HostType, idOf: ({ host }) => host },
   change: (deps, call, { host }) => removeSiteHost(deps, call, host),
 });

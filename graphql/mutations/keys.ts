@@ -4,6 +4,7 @@ import type { MintedKey } from '../../services/keys.ts';
 import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
 import { builder } from '../builder.ts';
 import { MintableScope } from '../enums.ts';
+import { KeyType } from '../types/account.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const MintKeyPayload = builder.objectRef<MintedKey>('MintKeyPayload').implement({
@@ -33,6 +34,7 @@ ownerMutation('mintKey', {
     test: optional(z.boolean()),
   }),
   payload: MintKeyPayload,
+  changed: { field: 'key', type: KeyType, idOf: ({ keyId }) => keyId },
   change: (deps, call, { name, scopes, expiresAt, test }) =>
     mintSiteKey(deps, call, {
       ...{ name, scopes, isTest: test ?? false },
@@ -60,6 +62,7 @@ ownerMutation('mintConnectKey', {
   }),
   schema: z.object({ name: line(100) }),
   payload: MintConnectKeyPayload,
+  changed: { field: 'key', type: KeyType, idOf: ({ keyId }) => keyId },
   change: mintSiteConnectKey,
 });
 
@@ -76,6 +79,7 @@ ownerMutation('revokeKey', {
   }),
   schema: z.object({ keyId: id('key') }),
   payload: RevokeKeyPayload,
+  changed: { field: 'key', type: KeyType, idOf: ({ keyId }) => keyId },
   change: async (deps, call, { keyId }) => {
     await revokeSiteKey(deps, call, keyId);
     return { keyId };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { denySiteToken, revokeSiteLicence } from '../../services/site/licences.ts';
 import { builder } from '../builder.ts';
+import { SoldLicenceType } from '../types/refs.ts';
 import { id, line, ownerMutation, TENANT_ID } from './field.ts';
 
 const RevokeLicencePayload = builder.objectRef<{ readonly jti: string }>('RevokeLicencePayload').implement({
@@ -17,6 +18,7 @@ ownerMutation('revokeLicence', {
   }),
   schema: z.object({ jti: id('licence') }),
   payload: RevokeLicencePayload,
+  changed: { field: 'licence', type: SoldLicenceType, idOf: ({ jti }) => jti },
   change: async (deps, call, { jti }) => {
     await revokeSiteLicence(deps, call, jti);
     return { jti };

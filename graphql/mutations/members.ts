@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { eraseSiteMember, inviteSiteMember, removeSiteMember, revokeSiteInvitation } from '../../services/site/members.ts';
 import { builder } from '../builder.ts';
+import { MemberType } from '../types/account.ts';
 import { line, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_AUTHOR_CHARS = 200;
@@ -31,6 +32,7 @@ ownerMutation('inviteMember', {
   }),
   schema: z.object({ authorId: line(MAX_AUTHOR_CHARS), email: line(254) }),
   payload: InviteMemberPayload,
+  changed: { field: 'member', type: MemberType, idOf: ({ authorId }) => authorId },
   change: async (deps, call, { authorId, email }) => ({
     authorId,
     ...(await inviteSiteMember({ ...deps, mail: deps }, call, { authorId, email })),
@@ -50,6 +52,7 @@ ownerMutation('revokeInvitation', {
   }),
   schema: z.object({ authorId: line(MAX_AUTHOR_CHARS) }),
   payload: RevokeInvitationPayload,
+  deleted: { type: MemberType, idOf: ({ authorId }) => authorId },
   change: async (deps, call, { authorId }) => {
     await revokeSiteInvitation(deps, call, authorId);
     return { authorId };
@@ -69,6 +72,7 @@ ownerMutation('removeMember', {
   }),
   schema: z.object({ authorId: line(MAX_AUTHOR_CHARS) }),
   payload: RemoveMemberPayload,
+  deleted: { type: MemberType, idOf: ({ authorId }) => authorId },
   change: async (deps, call, { authorId }) => {
     await removeSiteMember(deps, call, authorId);
     return { authorId };
@@ -89,6 +93,7 @@ ownerMutation('eraseMember', {
   }),
   schema: z.object({ authorId: line(MAX_AUTHOR_CHARS) }),
   payload: EraseMemberPayload,
+  deleted: { type: MemberType, idOf: ({ authorId }) => authorId },
   change: async (deps, call, { authorId }) => {
     await eraseSiteMember(deps, call, authorId);
     return { authorId };

@@ -10,6 +10,7 @@ import {
 } from '../../services/site/rules.ts';
 import { builder } from '../builder.ts';
 import { AnomalyMetricName, AnomalyRange } from '../enums.ts';
+import { RuleType } from '../types/account.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const metric = z.enum(ANOMALY_METRICS);
@@ -38,6 +39,7 @@ ownerMutation('createAnomalyRule', {
   }),
   schema: z.object({ metric, range, threshold, host: line(253).nullish(), enabled: optional(z.boolean()) }),
   payload: rulePayload('CreateAnomalyRulePayload', 'A new rule, armed.'),
+  changed: { field: 'rule', type: RuleType, idOf: ({ ruleId }) => ruleId },
   change: (deps, call, input) =>
     createSiteRule(deps, call, {
       ...{ metric: input.metric, rangeKey: input.range, threshold: input.threshold },
@@ -73,6 +75,7 @@ ownerMutation('updateAnomalyRule', {
       changes: Object.fromEntries(Object.entries({ ...rest, rangeKey }).filter(([, value]) => value !== undefined)),
     })),
   payload: rulePayload('UpdateAnomalyRulePayload', 'A rule that was changed.'),
+  changed: { field: 'rule', type: RuleType, idOf: ({ ruleId }) => ruleId },
   change: async (deps, call, { ruleId, changes }) => {
     await updateSiteRule(deps, call, ruleId, changes);
     return { ruleId };
@@ -87,6 +90,7 @@ ownerMutation('deleteAnomalyRule', {
   }),
   schema: z.object({ ruleId: id('anomaly rule') }),
   payload: rulePayload('DeleteAnomalyRulePayload', 'A rule that is gone.'),
+  deleted: { type: RuleType, idOf: ({ ruleId }) => ruleId },
   change: async (deps, call, { ruleId }) => {
     await deleteSiteRule(deps, call, ruleId);
     return { ruleId };

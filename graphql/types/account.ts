@@ -1,7 +1,9 @@
 import type { ShownRule } from '../../services/anomalies/rules.ts';
 import { listRules } from '../../services/anomalies/rules.ts';
+import type { ReadingDeps } from '../../services/graph/deps.ts';
 import type { AuditLogEntry, PublisherKey } from '../../services/graph/lists.ts';
 import { auditLog, publisherKeys } from '../../services/graph/lists.ts';
+import type { Owned } from '../../services/graph/pages.ts';
 import { pageOf } from '../../services/graph/pages.ts';
 import type { AuthorMember } from '../../services/members.ts';
 import { listMembers } from '../../services/members.ts';
@@ -9,11 +11,28 @@ import { builder } from '../builder.ts';
 import { connect, connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { AnomalyMetricName, AnomalyRange, KeyScope, TimeOrder } from '../enums.ts';
 import { filterText } from '../inputs.ts';
+import { identified, Node } from '../node.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 
-/** An anomaly rule. */
-export const RuleType = builder.objectRef<ShownRule>('AnomalyRule').implement({
+type Rule = Owned<ShownRule>;
+
+/** A rule that tells when a figure goes out of bounds. */
+export const RuleType = builder.objectRef<Rule>('AnomalyRule');
+
+identified(RuleType, {
+  reads: 'audit.read',
+  isRowId: true,
+  idOf: ({ ruleId }) => ruleId,
+  find: async ({ deps }, { tenantId }, id) => (await rulesOf(deps, tenantId)).find(({ ruleId }) => ruleId === id) ?? null,
+});
+
+async function rulesOf({ reading, clock }: ReadingDeps, tenantId: string): Promise<Rule[]> {
+  return (await listRules({ database: reading }, tenantId, clock())).map((rule) => ({ ...rule, tenantId }));
+}
+
+RuleType.implement({
+  interfaces: [Node],
   description: 'A rule that tells when a figure of the site goes out of bounds.',
   fields: (t) => ({
     ruleId: t.exposeID('ruleId', { description: 'Its id.' }),
@@ -32,7 +51,18 @@ export const RuleType = builder.objectRef<ShownRule>('AnomalyRule').implement({
   }),
 });
 
-const KeyType = builder.objectRef<PublisherKey>('PublisherKey').implement({
+/** A publisher key. */
+export const KeyType = builder.objectRef<PublisherKey>('PublisherKey');
+
+identified(KeyType, {
+  reads: 'owner',
+  isRowId: true,
+  idOf: ({ keyId }) => keyId,
+  find: ({ deps }, site, id) => publisherKeys.find(deps, site.tenantId, { id }),
+});
+
+KeyType.implement({
+  interfaces: [Node],
   description: 'A publisher key. The key itself was shown once and is not kept.',
   fields: (t) => ({
     keyId: t.exposeID('keyId', { description: 'Names it; no secret.' }),
@@ -62,7 +92,20 @@ const KeyType = builder.objectRef<PublisherKey>('PublisherKey').implement({
   }),
 });
 
-const MemberType = builder.objectRef<AuthorMember>('Member').implement({
+/** An author on the roster. */
+export const MemberType = builder.objectRef<AuthorMember>('Member');
+
+identified(MemberType, {
+  reads: 'member.read',
+  idOf: ({ authorId }) => authorId,
+  find: async ({ deps }, { tenantId }, id) => {
+    const { authors } = await listMembers({ ...deps, database: deps.reading }, tenantId);
+    return authors.find(({ authorId }) => authorId === id) ?? null;
+  },
+});
+
+MemberType.implement({
+  interfaces: [Node],
   description: 'An author on the roster.',
   fields: (t) => ({
     authorId: t.exposeID('authorId', { description: 'The author’s id.' }),
@@ -77,7 +120,17 @@ const MemberType = builder.objectRef<AuthorMember>('Member').implement({
   }),
 });
 
-const AuditLogType = builder.objectRef<AuditLogEntry>('AuditLogEntry').implement({
+const AuditLogType = builder.objectRef<AuditLogEntry>('AuditLogEntry');
+
+identified(AuditLogType, {
+  reads: 'owner',
+  isRowId: true,
+  idOf: ({ entryId }) => entryId,
+  find: ({ deps }, site, id) => auditLog.find(deps, site.tenantId, { id }),
+});
+
+AuditLogType.implement({
+  interfaces: [Node],
   description: 'One change an owner made.',
   fields: (t) => ({
     entryId: t.exposeID('entryId', { description: 'Its id.' }),
@@ -118,9 +171,8 @@ builder.objectFields(Tenant, (t) => ({
     args: pageArgs,
     resolve: async (site, page, { deps }) => {
       const request = pageRequest(page, 'OLDEST');
-      const rules = await listRules({ database: deps.reading }, site.tenantId, deps.clock());
       return connect(
-        pageOf(rules, ({ ruleId }) => ruleId, request),
+        pageOf(await rulesOf(deps, site.tenantId), ({ ruleId }) => ruleId, request),
         request,
       );
     },

@@ -170,7 +170,8 @@ builder.objectFields(Attention, (t) => ({
     description: 'Anomaly rules that are out of bounds now. Scope audit.read.',
     authScopes: { reads: 'audit.read' },
     complexity: LIST_COST,
-    resolve: ({ site }, _args, { deps }) => breachedRules(deps, site.tenantId),
+    resolve: async ({ site: { tenantId } }, _args, { deps }) =>
+      (await breachedRules(deps, tenantId)).map((rule) => ({ ...rule, tenantId })),
   }),
   raisedPrice: t.field({
     type: RaisedPriceType,

@@ -1,9 +1,21 @@
 import type { Batch } from '../../services/graph/lists.ts';
+import { batchesOf } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
+import { identified, Node } from '../node.ts';
 
 /** What a payment went out in. */
-export const BatchType = builder.objectRef<Batch>('SettlementBatch').implement({
+export const BatchType = builder.objectRef<Batch>('SettlementBatch');
+
+identified(BatchType, {
+  reads: 'earnings.read.all',
+  isRowId: true,
+  idOf: ({ batchId }) => batchId,
+  find: async ({ deps }, site, id) => (await batchesOf(deps, site.tenantId, [id]))[0] ?? null,
+});
+
+BatchType.implement({
+  interfaces: [Node],
   description: 'What a payment went out in: one workflow, one nonce of the relayer, up to a hundred payments.',
   fields: (t) => ({
     batchId: t.exposeID('batchId', { description: 'Its id.' }),

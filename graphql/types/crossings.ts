@@ -7,12 +7,17 @@ import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
+import { identified, Node } from '../node.ts';
 import { namesPages } from '../pageNames.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 import { CrossingType, LegType, PaymentType } from './refs.ts';
 
+/** A crossing and a place among its fifty legs, as the list of legs makes ids. */
+const LEG_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:000\d{2}$/;
+
 CrossingType.implement({
+  interfaces: [Node],
   description:
     'One settled read or citation in the ledger. Rows never change; a correction is a row of its own with a negative amount.',
   fields: (t) => ({
@@ -53,6 +58,7 @@ CrossingType.implement({
 });
 
 LegType.implement({
+  interfaces: [Node],
   description: 'One author’s share of one crossing: a line of a statement.',
   fields: (t) => ({
     toAddress: t.string({ description: 'The wallet that is paid.', resolve: ({ toAddress }) => shownWallet(toAddress) }),
@@ -80,7 +86,28 @@ LegType.implement({
   }),
 });
 
+identified(CrossingType, {
+  reads: 'earnings.read.all',
+  isRowId: true,
+  idOf: ({ crossingId }) => crossingId,
+  find: ({ deps }, site, id) => {
+    const window = windowOf(site, null, deps.clock());
+    return crossings.find(deps, site.tenantId, { id, window, includeCorrected: true });
+  },
+});
+
 namesPages(CrossingType, (crossing) => crossing);
+
+identified(LegType, {
+  reads: 'earnings.read.all',
+  idOf: ({ legId }) => legId,
+  find: ({ deps }, site, id) => {
+    const window = windowOf(site, null, deps.clock());
+    const which = { id, window, includeCorrected: true, includePlatform: true };
+    return LEG_ID.test(id) ? legs.find(deps, site.tenantId, which) : null;
+  },
+});
+
 namesPages(LegType, (leg) => leg);
 
 const CrossingFilter = builder.inputType('CrossingFilter', {

@@ -10,6 +10,7 @@ import { ProofMethod } from '../enums.ts';
 import { filterText, hostFilter } from '../inputs.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { keyIn, loadBySite } from '../loading.ts';
+import { identified, Node } from '../node.ts';
 import { Tenant } from '../site.ts';
 
 const PresentedPart = builder.objectRef<{ readonly name: string; readonly value: string }>('ProofPart').implement({
@@ -68,7 +69,16 @@ export const EnforcementType = builder.objectRef<EnforcementStatus>('Enforcement
 });
 
 /** A host of a site. */
-export const HostType = builder.objectRef<Host>('Host').implement({
+export const HostType = builder.objectRef<Host>('Host');
+
+identified(HostType, {
+  reads: 'tenant.read',
+  idOf: ({ host }) => host,
+  find: ({ deps }, site, host) => hosts.find(deps, site.tenantId, { host }),
+});
+
+HostType.implement({
+  interfaces: [Node],
   description: 'A host of the site, proven or on its way there.',
   fields: (t) => ({
     host: t.exposeString('host', { description: 'The hostname.' }),

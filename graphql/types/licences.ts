@@ -12,6 +12,7 @@ import { CrossingKind, LicenceOrder } from '../enums.ts';
 import { filterId, filterText, hostFilter, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { eachBy, keyIn } from '../loading.ts';
+import { identified, Node } from '../node.ts';
 import { namesPages } from '../pageNames.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -61,6 +62,7 @@ async function grantedBy(
 }
 
 SoldLicenceType.implement({
+  interfaces: [Node],
   description: 'A licence the site sold over a scope of pages for a period.',
   fields: (t) => ({
     jti: t.exposeID('jti', { description: 'Its id, `jti` of the API.' }),
@@ -107,6 +109,13 @@ SoldLicenceType.implement({
       resolve: (licence) => keyIn(licence, licence.paymentId),
     }),
   }),
+});
+
+identified(SoldLicenceType, {
+  reads: 'earnings.read.all',
+  isRowId: true,
+  idOf: ({ jti }) => jti,
+  find: ({ deps }, site, id) => soldLicences.find(deps, site.tenantId, { id, window: windowOf(site, null, deps.clock()) }),
 });
 
 const DAY_MS = 86_400_000;

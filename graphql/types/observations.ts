@@ -1,9 +1,14 @@
+import type { Observation } from '../../services/graph/lists.ts';
+import { observations } from '../../services/graph/lists.ts';
 import { observationPage } from '../../services/graph/observed.ts';
 import { builder } from '../builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
+import type { GraphqlContext } from '../context.ts';
 import { Classification, CrossingKind, TimeOrder, Verdict } from '../enums.ts';
-import { filterText, hostFilter } from '../inputs.ts';
+import { filterText, hostFilter, rowId } from '../inputs.ts';
+import { identified, Node } from '../node.ts';
 import { namesPages } from '../pageNames.ts';
+import type { Site } from '../site.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 import { ObservationType } from './refs.ts';
@@ -14,6 +19,7 @@ type VerdictName = 'served-free' | 'agent-reread' | 'denied' | 'blocked' | 'paid
 const AHEAD_MS = 86_400_000;
 
 ObservationType.implement({
+  interfaces: [Node],
   description: 'One reported or derived verdict about a request.',
   fields: (t) => ({
     observationId: t.exposeID('observationId', { description: 'Its id.' }),
@@ -45,7 +51,22 @@ ObservationType.implement({
   }),
 });
 
+identified(ObservationType, {
+  reads: 'audit.read',
+  idOf: ({ observationId, atMs }) => `${observationId} ${atMs}`,
+  find: findObservation,
+});
+
 namesPages(ObservationType, (observation) => observation);
+
+/** Observations lie by time: an id says when it was. */
+async function findObservation({ deps }: Pick<GraphqlContext, 'deps'>, site: Site, id: string): Promise<Observation | null> {
+  const [, observationId, at] = /^([0-9a-f-]{36}) (\d{1,15})$/.exec(id) ?? [];
+  const [key, atMs] = [rowId(observationId ?? ''), Number(at)];
+  const { fromMs } = windowOf(site, null, deps.clock());
+  if (key === null || atMs < fromMs) return null;
+  return await observations.find(deps, site.tenantId, { id: key, window: { fromMs: atMs, toMs: atMs + 1 } });
+}
 
 const ObservationFilter = builder.inputType('ObservationFilter', {
   description: 'Which observations; everything given must hold.',

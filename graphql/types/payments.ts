@@ -9,6 +9,7 @@ import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
 import { eachBy, groupsBy, keyIn, loadBySite } from '../loading.ts';
+import { identified, Node } from '../node.ts';
 import { namesPages } from '../pageNames.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
@@ -50,6 +51,7 @@ const Evidence = builder.objectRef<Payment & { readonly txHash: string }>('Evide
 });
 
 PaymentType.implement({
+  interfaces: [Node],
   description: 'One authorization the service was asked to settle, its state and its evidence. Signatures are not shown.',
   fields: (t) => ({
     paymentId: t.exposeID('paymentId', { description: 'Its id.' }),
@@ -141,6 +143,13 @@ builder.objectFields(PaymentType, (t) => ({
     resolve: (payment) => (payment.purpose === 'licence' ? keyIn(payment, payment.paymentId) : null),
   }),
 }));
+
+identified(PaymentType, {
+  reads: 'earnings.read.all',
+  isRowId: true,
+  idOf: ({ paymentId }) => paymentId,
+  find: ({ deps }, site, id) => payments.find(deps, site.tenantId, { id, window: windowOf(site, null, deps.clock()) }),
+});
 
 namesPages(PaymentType, (payment) => (payment.purpose === 'page' ? payment : null));
 

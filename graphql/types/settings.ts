@@ -11,6 +11,7 @@ import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../conn
 import { GateMode } from '../enums.ts';
 import { filterText } from '../inputs.ts';
 import { ROW_COST } from '../limits/limits.ts';
+import { identified, Node } from '../node.ts';
 import { Tenant } from '../site.ts';
 import { NetworkChoiceType } from './networks.ts';
 
@@ -70,7 +71,20 @@ const LicenceOfferingType = builder.objectRef<LicenceRules>('LicenceOffering').i
   }),
 });
 
-const PageType = builder.objectRef<ImportedPage & { readonly host: string | null }>('Page').implement({
+/** A page of the catalogue. */
+export const PageType = builder.objectRef<ImportedPage & { readonly host: string | null }>('Page');
+
+identified(PageType, {
+  reads: 'tenant.read',
+  idOf: ({ slug }) => slug,
+  find: async ({ deps }, site, slug) => {
+    const page = await importedPages.find(deps, site.tenantId, { slug });
+    return page && { ...page, host: site.hosts[0] ?? null };
+  },
+});
+
+PageType.implement({
+  interfaces: [Node],
   description: 'A page of the catalogue that the owner imported; the pages of `creditsInline` are in it as well.',
   fields: (t) => ({
     slug: t.exposeString('slug', { description: 'Names the page.' }),

@@ -1,13 +1,10 @@
-import { ServiceError } from '../../domain/errors.ts';
 import type { DefaultPayee as Payee } from '../../domain/pricing.ts';
-import { describeTenant } from '../../services/tenantSelf.ts';
-import { ownedTenant } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { KeyScope } from '../enums.ts';
 import { ROW_COST } from '../limits/limits.ts';
-import type { Site } from '../site.ts';
-import { siteOf, Tenant } from '../site.ts';
+import { identified, Node } from '../node.ts';
+import { findSite, Tenant } from '../site.ts';
 
 const DefaultPayee = builder.objectRef<Payee>('DefaultPayee').implement({
   description: 'Who is paid for the pages of a site that name nobody.',
@@ -19,7 +16,10 @@ const DefaultPayee = builder.objectRef<Payee>('DefaultPayee').implement({
 
 const TENANT_READ = { authScopes: { reads: 'tenant.read' }, nullable: true } as const;
 
+identified(Tenant, { reads: null, idOf: () => 'site', find: (_context, site) => site });
+
 Tenant.implement({
+  interfaces: [Node],
   description:
     'A site: its hosts, prices, earnings, observations, and everything else of it. Each part says which scope a key needs.',
   fields: (t) => ({
@@ -149,17 +149,3 @@ builder.queryType({
     }),
   }),
 });
-
-/** The site of a key, or one of an owner's; null for a site that is not the caller's. */
-async function findSite(context: GraphqlContext, asked: string | null): Promise<Site | null> {
-  const tenantId = siteIdOf(context, asked);
-  if (tenantId === null) return null;
-  return siteOf(await describeTenant({ ...context.deps, database: context.deps.reading }, tenantId));
-}
-
-function siteIdOf({ key, owner }: GraphqlContext, asked: string | null): string | null {
-  if (key) return asked === null || asked.toLowerCase() === key.tenantId ? key.tenantId : null;
-  if (!owner) throw new ServiceError('missing_credential', 'an API key or an owner’s token is needed');
-  if (asked !== null && !owner.tenantIds.includes(asked.toLowerCase())) return null;
-  return ownedTenant(owner, asked);
-}

@@ -8,13 +8,15 @@ import { filterId, filterText, hostFilter, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
 import { eachBy, groupsBy, keyIn } from '../loading.ts';
+import { identified, Node } from '../node.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
 
 /** A webhook endpoint. */
 export const EndpointType = builder.objectRef<Endpoint>('WebhookEndpoint');
 const EventObject = builder.objectRef<WebhookEvent>('WebhookEvent');
-const DeliveryType = builder.objectRef<Delivery>('Delivery');
+/** One event for one endpoint. */
+export const DeliveryType = builder.objectRef<Delivery>('Delivery');
 
 const AttemptType = builder.objectRef<Attempt>('DeliveryAttempt').implement({
   description: 'One try of a delivery.',
@@ -29,6 +31,7 @@ const AttemptType = builder.objectRef<Attempt>('DeliveryAttempt').implement({
 });
 
 DeliveryType.implement({
+  interfaces: [Node],
   description: 'One event for one endpoint.',
   fields: (t) => ({
     deliveryId: t.exposeID('deliveryId', { description: 'Its id, as the receiver sees it.' }),
@@ -71,6 +74,7 @@ DeliveryType.implement({
 });
 
 EventObject.implement({
+  interfaces: [Node],
   description: 'Something that happened, as endpoints are told of it; one id always carries the same data.',
   fields: (t) => ({
     eventId: t.exposeID('eventId', { description: 'Its id.' }),
@@ -94,6 +98,7 @@ EventObject.implement({
 });
 
 EndpointType.implement({
+  interfaces: [Node],
   description: 'A receiver of events. Its secret is never shown again.',
   fields: (t) => ({
     endpointId: t.exposeID('endpointId', { description: 'Its id.' }),
@@ -141,6 +146,25 @@ EndpointType.implement({
     }),
     createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
   }),
+});
+
+identified(EndpointType, {
+  reads: 'tenant.read',
+  isRowId: true,
+  idOf: ({ endpointId }) => endpointId,
+  find: ({ deps }, site, id) => endpoints.find(deps, site.tenantId, { id }),
+});
+
+identified(EventObject, {
+  reads: 'earnings.read.all',
+  idOf: ({ eventId }) => eventId,
+  find: ({ deps }, site, id) => webhookEvents.find(deps, site.tenantId, { id, window: windowOf(site, null, deps.clock()) }),
+});
+
+identified(DeliveryType, {
+  reads: 'earnings.read.all',
+  idOf: ({ deliveryId }) => deliveryId,
+  find: ({ deps }, site, id) => deliveries.find(deps, site.tenantId, { id, window: windowOf(site, null, deps.clock()) }),
 });
 
 const EventFilter = builder.inputType('WebhookEventFilter', {

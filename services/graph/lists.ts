@@ -20,7 +20,7 @@ import { listOf } from './pages.ts';
 export type Crossing = Owned<CrossingRow>;
 export type Leg = Owned<LegRow>;
 export type Payment = Owned<PaymentRow>;
-export type Batch = BatchRow;
+export type Batch = Owned<BatchRow>;
 export type Observation = Owned<ObservationRow>;
 export type SoldLicence = Owned<SoldLicenceRow>;
 export type LicencePage = Owned<LicencePageRow>;
@@ -53,5 +53,8 @@ export const hosts = listOf(HOSTS);
 /** The batch of each id, or null, in the order of the ids, as far as it holds a payment of the site. Throws database_unavailable. */
 export async function batchesOf({ reading }: ReadingDeps, tenantId: string, ids: readonly string[]): Promise<(Batch | null)[]> {
   const found = await atDatabase(() => listBatches(reading, tenantId, ids));
-  return ids.map((id) => found.get(id) ?? null);
+  return ids.map((id) => {
+    const batch = found.get(id);
+    return batch ? { ...batch, tenantId } : null;
+  });
 }

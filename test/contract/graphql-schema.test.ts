@@ -17,6 +17,7 @@ import { EXAMPLES } from '../../graphql/examples.ts';
 import {
   ALIAS_LIMIT,
   ANSWER_LIMIT_BYTES,
+  CHANGE_COST_LIMIT,
   COST_LIMIT,
   COUNT_COST,
   DEPTH_LIMIT,
@@ -79,6 +80,7 @@ test('the documentation says the limits as they are', () => {
   const docs = readFileSync(new URL('../../docs/graphql.md', import.meta.url), 'utf8');
   const rows = [
     ['cost', COST_LIMIT],
+    ['cost of a change', CHANGE_COST_LIMIT],
     ['levels of fields', DEPTH_LIMIT],
     ['aliases, those of `__typename` included', ALIAS_LIMIT],
     ['directives', DIRECTIVE_LIMIT],

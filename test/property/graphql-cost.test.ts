@@ -8,6 +8,7 @@ import {
   isCompositeType,
   isEnumType,
   isInputObjectType,
+  isInterfaceType,
   isListType,
   isObjectType,
   isRequiredArgument,
@@ -48,7 +49,7 @@ async function onLargestSite(query: string): Promise<{ readonly values: number; 
     const isPage = info.fieldName === 'nodes' || info.fieldName === 'edges';
     const row: Row = { way: [...way, ...(isList ? ['[]'] : []), type.name], first: args.first ?? DEFAULT_PAGE };
     if (isCompositeType(type)) ways.add(row.way.join(' '));
-    const one = isCompositeType(type) ? row : leafOf(type);
+    const one = isCompositeType(type) ? (isInterfaceType(type) ? { ...row, __typename: 'Tenant' } : row) : leafOf(type);
     if (!isList) return one;
     const length = isPage ? first : mostOf(info.parentType.name, info.fieldName);
     values += length;
@@ -109,7 +110,8 @@ function drawQuery(draw: Draw): string {
     return [once, ...Array.from({ length: copies }, (_, n) => `a${aliases.left + n}: ${once}`)].join(' ');
   };
   const tenant = schema.getType('Tenant');
-  const query = `{ tenant ${selection(tenant as GraphQLNamedType, 2 + draw(6))} }`;
+  const inside = selection(tenant as GraphQLNamedType, 2 + draw(6));
+  const query = draw(8) === 0 ? `{ node(id: "x") { id ... on Tenant ${inside} } }` : `{ tenant ${inside} }`;
   return [query, ...fragments].join(' ');
 }
 
