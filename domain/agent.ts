@@ -1,32 +1,62 @@
 import type { ObservedAgent } from './terms.ts';
 
-/** Crawlers known by a fragment of their User-Agent, lower case; reports group everything else under `other`. */
-const KNOWN_CRAWLERS = [
-  'gptbot',
-  'oai-searchbot',
-  'chatgpt-user',
-  'claudebot',
-  'claude-user',
-  'claude-searchbot',
-  'anthropic-ai',
-  'perplexitybot',
-  'perplexity-user',
-  'google-extended',
-  'googlebot',
-  'bingbot',
-  'applebot',
-  'amazonbot',
-  'bytespider',
-  'ccbot',
-  'meta-externalagent',
-  'meta-externalfetcher',
-  'cohere-ai',
-  'mistralai-user',
-  'duckassistbot',
-  'youbot',
-  'diffbot',
-  'timpibot',
-] as const;
+/** Crawlers known by a fragment of their User-Agent, lower case, each with who runs it; reports group everything else under `other`. */
+const CRAWLERS = {
+  gptbot: 'OpenAI',
+  'oai-searchbot': 'OpenAI',
+  'chatgpt-user': 'OpenAI',
+  claudebot: 'Anthropic',
+  'claude-user': 'Anthropic',
+  'claude-searchbot': 'Anthropic',
+  'anthropic-ai': 'Anthropic',
+  perplexitybot: 'Perplexity',
+  'perplexity-user': 'Perplexity',
+  'google-extended': 'Google',
+  googlebot: 'Google',
+  bingbot: 'Microsoft',
+  applebot: 'Apple',
+  amazonbot: 'Amazon',
+  bytespider: 'ByteDance',
+  ccbot: 'Common Crawl Foundation',
+  'meta-externalagent': 'Meta',
+  'meta-externalfetcher': 'Meta',
+  'cohere-ai': 'Cohere',
+  'mistralai-user': 'Mistral',
+  duckassistbot: 'DuckDuckGo',
+  youbot: 'You',
+  diffbot: 'Diffbot',
+  timpibot: 'Timpi',
+} as const;
+const KNOWN_CRAWLERS = Object.keys(CRAWLERS) as readonly (keyof typeof CRAWLERS)[];
+
+/** Hosts whose keys agents sign with, each with who runs them; what stands under a host is its operator's as well. */
+const HOSTS: Readonly<Record<string, string>> = {
+  'openai.com': 'OpenAI',
+  'chatgpt.com': 'OpenAI',
+  'anthropic.com': 'Anthropic',
+  'claude.ai': 'Anthropic',
+  'claude.com': 'Anthropic',
+  'perplexity.ai': 'Perplexity',
+  'google.com': 'Google',
+  'microsoft.com': 'Microsoft',
+  'bing.com': 'Microsoft',
+  'apple.com': 'Apple',
+  'amazon.com': 'Amazon',
+  'commoncrawl.org': 'Common Crawl Foundation',
+  'meta.com': 'Meta',
+  'cohere.com': 'Cohere',
+  'mistral.ai': 'Mistral',
+  'duckduckgo.com': 'DuckDuckGo',
+  'you.com': 'You',
+  'diffbot.com': 'Diffbot',
+  'timpi.io': 'Timpi',
+};
+
+/** Who runs the agent of a label; null where that is not known. */
+export function operatorOf(label: string): string | null {
+  if (Object.hasOwn(CRAWLERS, label)) return CRAWLERS[label as keyof typeof CRAWLERS];
+  return Object.entries(HOSTS).find(([host]) => label === host || label.endsWith(`.${host}`))?.[1] ?? null;
+}
 
 /**
  * The label that rollups group by: the verified operator host, a known crawler, or `other` (safety 23). Bounded in number,
@@ -62,5 +92,5 @@ export function storedAgent(agent: ObservedAgent): ObservedAgent & { readonly la
 
 /** True of a label that stands for a known crawler. */
 export function isKnownCrawler(label: string): boolean {
-  return KNOWN_CRAWLERS.some((crawler) => crawler === label);
+  return Object.hasOwn(CRAWLERS, label);
 }

@@ -19,6 +19,10 @@ import './types/account.ts';
 import './types/priceList.ts';
 import './types/whatIf.ts';
 import './types/attention.ts';
+import './types/operators.ts';
+import './types/priceHistory.ts';
+import './types/webhookTimes.ts';
+import './types/batchReport.ts';
 import './mutations/index.ts';
 
 /** The schema of the GraphQL door; what its fields come to is counted. */

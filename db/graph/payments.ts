@@ -4,6 +4,7 @@ import { PAYMENT_STATES } from '../../domain/payment/state.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
 import type { Span } from '../../domain/window.ts';
 import type { Sql } from '../database.ts';
+import { ownFee } from '../reports/batches.ts';
 import { isInStates, toldFinalAt, toldState } from '../settlement/states.ts';
 import { timeOf, timeOrNull } from './crossings.ts';
 import type { Source } from './source.ts';
@@ -141,6 +142,12 @@ export interface BatchRow {
   readonly closedAtMs: number | null;
   /** Hashes of everything signed for it, the first attempt first. */
   readonly txHashes: readonly string[];
+  /** How many payments it was signed with, of whatever site. */
+  readonly payments: number;
+  readonly gasUsed: bigint | null;
+  /** What it cost, wei, and the site's part of that; null until it is mined. */
+  readonly feeWei: bigint | null;
+  readonly ownFeeWei: bigint | null;
 }
 
 /** Batches by their ids, as far as they hold a payment of the tenant. */
@@ -155,9 +162,14 @@ export async function listBatches(sql: Sql, tenantId: string, ids: readonly stri
     created_at: Date;
     closed_at: Date | null;
     tx_hashes: string[];
+    payments: number;
+    gas_used: string | null;
+    gas_wei: string | null;
+    own_wei: string | null;
   }>(
     `select b.batch_id, b.network, b.relayer, b.workflow_id, b.nonce, b.state, b.created_at, b.closed_at,
-       array(select t.tx_hash from relayer_transaction t where t.batch_id = b.batch_id order by t.attempt) as tx_hashes
+       array(select t.tx_hash from relayer_transaction t where t.batch_id = b.batch_id order by t.attempt) as tx_hashes,
+       cardinality(b.payment_ids) as payments, b.gas_used::text, b.gas_wei::text, ${ownFee('$1')}::text as own_wei
      from settlement_batch b where b.batch_id = any($2::uuid[])
        and $1::uuid = any (b.tenant_ids)`,
     [tenantId, ids],
@@ -171,6 +183,10 @@ export async function listBatches(sql: Sql, tenantId: string, ids: readonly stri
         createdAtMs: timeOf(row.created_at),
         closedAtMs: timeOrNull(row.closed_at),
         txHashes: row.tx_hashes,
+        payments: row.payments,
+        gasUsed: row.gas_used === null ? null : BigInt(row.gas_used),
+        feeWei: row.gas_wei === null ? null : BigInt(row.gas_wei),
+        ownFeeWei: row.own_wei === null ? null : BigInt(row.own_wei),
       },
     ]),
   );

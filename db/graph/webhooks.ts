@@ -120,14 +120,19 @@ export interface DeliveryFilter {
   readonly window?: Span;
 }
 
-/** A delivery `d` that was tried in vain and will be tried again. */
+/** A delivery `d` that was tried in vain and will be tried again, in the words of the index of these. */
 const FAILING = "d.state = 'pending' and d.attempts > 0";
 
-/** How many deliveries of a site fail now; counts no further than `most`. */
-export async function countFailing(sql: Sql, tenantId: string, most: number): Promise<number> {
+/** How many deliveries of a site, or of one endpoint, fail now; counts no further than `most`. */
+export async function countFailing(
+  sql: Sql,
+  { tenantId, endpointId }: { readonly tenantId: string; readonly endpointId: string | null },
+  most: number,
+): Promise<number> {
   const [row] = await sql.query<{ count: string }>(
-    `select count(*) from (select from delivery d where d.tenant_id = $1 and ${FAILING} limit $2) failing`,
-    [tenantId, most],
+    `select count(*) from (
+       select from delivery d where d.tenant_id = $1 and ${FAILING} and ($3::uuid is null or d.endpoint_id = $3) limit $2) failing`,
+    [tenantId, most, endpointId],
   );
   return Number(row?.count ?? 0);
 }

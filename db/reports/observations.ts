@@ -35,7 +35,7 @@ export interface ObservationSum {
 }
 
 /** The name an agent goes by when a caller asks for one that is no label. */
-const AGENT_NAME = "coalesce(case when o.verified then o.verified_agent end, o.agent_ua, 'unknown')";
+export const AGENT_NAME = "coalesce(case when o.verified then o.verified_agent end, o.agent_ua, 'unknown')";
 
 /** A row of the ledger in the columns of the rollups. */
 const AS_ROLLED = `o.host, o.verdict, o.classified_as, coalesce(o.kind, '') as kind, coalesce(o.reason, '') as reason, o.agent,
@@ -265,7 +265,8 @@ export async function sumEachWindow(
 }
 
 /** Sums are text, so that they survive JSON. */
-const SUMS = 'sum(hits)::text as hits, sum(micro)::text as micro, sum(verified)::text as verified, sum(invalid)::text as invalid';
+export const SUMS =
+  'sum(hits)::text as hits, sum(micro)::text as micro, sum(verified)::text as verified, sum(invalid)::text as invalid';
 
 /** A group as Postgres sends it. */
 export interface SumRow {

@@ -6,12 +6,12 @@ import type { Sql } from '../database.ts';
 import { isInStates, toldFinalAt } from '../settlement/states.ts';
 import { Binder } from './binder.ts';
 import { within } from './crossings.ts';
+import type { HalfAndMost } from './percentiles.ts';
+import { durations, halfAndMost } from './percentiles.ts';
 
 /** How long payments took from being stored: how many got there, and after how many milliseconds half and nineteen in twenty had. */
-export interface Times {
+export interface Times extends HalfAndMost {
   readonly payments: number;
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
 }
 
 /** Which payments. */
@@ -22,7 +22,7 @@ export interface TimesScope {
   readonly purpose: 'page' | 'licence' | null;
 }
 
-const NONE: Times = { payments: 0, p50Ms: null, p95Ms: null };
+const NONE: Times = { payments: 0, ...durations(null) };
 
 /** From storing to the first settlement, and to finality, of the live payments of a window that stand settled. Reads each of them. */
 export async function readTimes(
@@ -41,16 +41,15 @@ export async function readTimes(
     ...(kind === null ? [] : [`p.kind = ${binder.bind(kind)}`]),
     ...(purpose === null ? [] : [`p.purpose = ${binder.bind(purpose)}`]),
   ];
-  const half = (column: string): string => `percentile_disc(array[0.5, 0.95]) within group (order by ${column})::text[]`;
   type Row = Record<'settled' | 'final', number> & Record<'settled_ms' | 'final_ms', string[] | null>;
   const [row] = await sql.query<Row & Record<string, unknown>>(
-    `select count(settled)::int as settled, count(final)::int as final, ${half('settled')} as settled_ms, ${half('final')} as final_ms
+    `select count(settled)::int as settled, count(final)::int as final, ${halfAndMost('settled')} as settled_ms, ${halfAndMost('final')} as final_ms
        from (select ${since('coalesce(p.settled_at, p.decided_at)')} as settled, ${since(toldFinalAt('p'))} as final
              from payment p where ${where.join(' and ')}) took`,
     binder.values,
   );
-  const times = (payments = 0, [p50, p95]: readonly string[] = []): Times => ({
-    ...{ payments, p50Ms: p50 === undefined ? null : Number(p50), p95Ms: p95 === undefined ? null : Number(p95) },
-  });
-  return { settled: times(row?.settled, row?.settled_ms ?? []), final: times(row?.final, row?.final_ms ?? []) };
+  return {
+    settled: { payments: row?.settled ?? 0, ...durations(row?.settled_ms) },
+    final: { payments: row?.final ?? 0, ...durations(row?.final_ms) },
+  };
 }

@@ -1,11 +1,17 @@
 import type { Database, Sql } from '../database.ts';
 import { markMined } from './relayer.ts';
 
+/** What a batch's transaction cost in all, in the coin of its network, and the gas it used. */
+export interface BatchCost {
+  readonly wei: bigint;
+  readonly gasUsed: bigint;
+}
+
 /** Who bears the gas of a batch, by weight, as written with its bytes; nobody for one of an older version. Null when it is noted already. */
-async function takeShares(sql: Sql, batchId: string, gasWei: bigint): Promise<ReadonlyMap<string, bigint> | null> {
+async function takeShares(sql: Sql, batchId: string, { wei, gasUsed }: BatchCost): Promise<ReadonlyMap<string, bigint> | null> {
   const rows = await sql.query<{ gas_shares: Record<string, string> | null }>(
-    'update settlement_batch set gas_wei = $2 where batch_id = $1 and gas_wei is null returning gas_shares',
-    [batchId, gasWei.toString()],
+    'update settlement_batch set gas_wei = $2, gas_used = $3 where batch_id = $1 and gas_wei is null returning gas_shares',
+    [batchId, wei.toString(), gasUsed.toString()],
   );
   const [row] = rows;
   return row ? new Map(Object.entries(row.gas_shares ?? {}).map(([tenantId, weight]) => [tenantId, BigInt(weight)])) : null;
@@ -19,11 +25,11 @@ async function takeShares(sql: Sql, batchId: string, gasWei: bigint): Promise<Re
 export async function closeMined(
   database: Database,
   batchId: string,
-  gasWei: bigint,
+  cost: BatchCost,
   share: (weights: ReadonlyMap<string, bigint>) => ReadonlyMap<string, bigint>,
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
-    const weights = await takeShares(sql, batchId, gasWei);
+    const weights = await takeShares(sql, batchId, cost);
     await markMined(sql, batchId);
     if (weights) await addGasUsage(sql, share(weights));
     return weights !== null;

@@ -10,6 +10,8 @@ import { MAX_BUCKETS } from '../../domain/series.ts';
 import { MAX_ENDPOINTS } from '../../domain/webhook/endpoint.ts';
 import { EVENT_TYPES } from '../../domain/webhook/event.ts';
 import { MAX_LISTED, MAX_PRETENDED } from '../../services/graph/attention.ts';
+import { MAX_AGENTS_OF_ONE } from '../../services/graph/operators.ts';
+import { MAX_OTHERS } from '../../services/graph/otherAgents.ts';
 
 /**
  * The most that each list may hold which is not a page, by type and field. It is what the list costs, and for lists that are read from
@@ -60,6 +62,9 @@ export const MOST_OF = {
   'Attention.licencesEnding': MAX_LISTED,
   'Attention.masqueraded': MAX_PRETENDED,
   'Attention.rules': MAX_RULES,
+  'Operator.agents': MAX_AGENTS_OF_ONE,
+  'OtherAgents.agents': MAX_OTHERS,
+  'BatchReport.networks': 50,
   'NetworkChoice.configured': 50,
   'NetworkChoice.taken': 50,
 } as const satisfies Readonly<Record<string, number>>;

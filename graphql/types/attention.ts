@@ -12,12 +12,12 @@ import {
   LOOK_AHEAD_MS,
   LOOK_BACK_MS,
   licencesEnding,
-  MAX_COUNTED,
   MAX_LISTED,
   MAX_PRETENDED,
   masqueraded as masqueradedOf,
   raisedPrice,
 } from '../../services/graph/attention.ts';
+import { MAX_FAILING } from '../../services/reports/webhookTimes.ts';
 import { builder } from '../builder.ts';
 import { LIST_COST, REPORT_COST, ROW_COST } from '../limits/limits.ts';
 import type { Site } from '../site.ts';
@@ -55,7 +55,8 @@ const HostType = builder.objectRef<HostToLookAt>('HostToLookAt').implement({
   }),
 });
 
-const PricesType = builder.objectRef<Prices>('ReadAndCitationPrice').implement({
+/** A price of reads and citations. */
+export const PricesType = builder.objectRef<Prices>('ReadAndCitationPrice').implement({
   description: 'What a read costs, and how many reads a citation does.',
   fields: (t) => ({
     priceUsdc: t.exposeString('priceUsdc', { description: 'USD of a read, a decimal.' }),
@@ -101,7 +102,7 @@ const Attention = builder.objectRef<ToLookAt>('Attention').implement({
     }),
     failingDeliveries: t.int({
       nullable: true,
-      description: `Deliveries that were tried in vain and will be tried again; ${MAX_COUNTED} stands for more. Scope earnings.read.all.`,
+      description: `Deliveries that were tried in vain and will be tried again; ${MAX_FAILING} stands for more. Scope earnings.read.all.`,
       authScopes: { reads: 'earnings.read.all' },
       complexity: LIST_COST,
       resolve: ({ site }, _args, { deps }) => failingDeliveries(deps, site.tenantId),

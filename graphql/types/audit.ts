@@ -1,5 +1,5 @@
 import { FAILURE_REASONS } from '../../domain/errors.ts';
-import type { AgentTotals } from '../../services/graph/agents.ts';
+import type { AgentSums, AgentTotals } from '../../services/graph/agents.ts';
 import { readAgents } from '../../services/graph/agents.ts';
 import { mapPage, pageOf } from '../../services/graph/pages.ts';
 import type { AgentRow, Audit, AuditBucket, AuditGroupRow, AuditTotals } from '../../services/reports/audit.ts';
@@ -183,11 +183,10 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
   }),
 });
 
-/** One agent of a window. */
-export const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
-  description: 'What one agent did in a window, by its label.',
+/** What agents did. */
+export const AgentSumsType = builder.interfaceRef<AgentSums>('AgentSums').implement({
+  description: 'What agents did in a window.',
   fields: (t) => ({
-    agent: t.exposeString('agent', { description: 'Its label: a verified host, a known crawler, or other.' }),
     hits: t.exposeInt('hits', { description: 'Requests.' }),
     paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
     denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
@@ -195,13 +194,22 @@ export const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
     servedFree: t.exposeInt('servedFree', { description: 'Requests that were served free.' }),
     verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
     masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),
-    earnedMicro: t.field({ type: 'Micro', description: 'What it paid.', resolve: ({ earnedMicro }) => earnedMicro }),
-    missedMicro: t.field({ type: 'Micro', description: 'What it would have paid.', resolve: ({ missedMicro }) => missedMicro }),
+    earnedMicro: t.field({ type: 'Micro', description: 'What they paid.', resolve: ({ earnedMicro }) => earnedMicro }),
+    missedMicro: t.field({ type: 'Micro', description: 'What they would have paid.', resolve: ({ missedMicro }) => missedMicro }),
     failedMicro: t.field({
       type: 'Micro',
-      description: 'What its failed payments would have paid.',
+      description: 'What their failed payments would have paid.',
       resolve: ({ failedMicro }) => failedMicro,
     }),
+  }),
+});
+
+/** One agent of a window. */
+export const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
+  description: 'What one agent did in a window, by its label.',
+  interfaces: [AgentSumsType],
+  fields: (t) => ({
+    agent: t.exposeString('agent', { description: 'Its label: a verified host, a known crawler, or other.' }),
   }),
 });
 

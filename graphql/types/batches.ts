@@ -33,6 +33,22 @@ BatchType.implement({
           ? null
           : `${deps.temporalUi.url}/namespaces/${deps.temporalUi.namespace}/workflows/${encodeURIComponent(workflowId)}`,
     }),
+    payments: t.exposeInt('payments', { description: 'How many payments it was signed with, of whatever site.' }),
+    gasUsed: t.string({
+      nullable: true,
+      description: 'Gas that its transaction used; null until it is mined, and where that was not kept.',
+      resolve: ({ gasUsed }) => gasUsed?.toString() ?? null,
+    }),
+    feeWei: t.string({
+      nullable: true,
+      description: 'What it cost in all, wei of the network’s coin; null until it is mined.',
+      resolve: ({ feeWei }) => feeWei?.toString() ?? null,
+    }),
+    ownFeeWei: t.string({
+      nullable: true,
+      description: 'This site’s part of that.',
+      resolve: ({ ownFeeWei }) => ownFeeWei?.toString() ?? null,
+    }),
     createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
     closedAt: t.field({
       type: 'EpochMs',

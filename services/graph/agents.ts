@@ -1,3 +1,4 @@
+import type { ObservationSum } from '../../db/reports/observations.ts';
 import { sumByAgent } from '../../db/reports/observations.ts';
 import type { CrossingKind } from '../../domain/terms.ts';
 import { totalsOf } from '../reports/audit.ts';
@@ -5,9 +6,8 @@ import type { AskedWindow, ReportFrame, ReportSite } from '../reports/request.ts
 import { readReport } from '../reports/request.ts';
 import type { ReadingDeps } from './deps.ts';
 
-/** What one agent, by its label, did in a window. */
-export interface AgentTotals {
-  readonly agent: string;
+/** What agents did in a window; micro-USDC. */
+export interface AgentSums {
   readonly hits: number;
   readonly paid: number;
   readonly denied: number;
@@ -20,6 +20,11 @@ export interface AgentTotals {
   readonly masqueradeAttempts: number;
 }
 
+/** What one agent, by its label, did in a window. */
+export interface AgentTotals extends AgentSums {
+  readonly agent: string;
+}
+
 /** How agents may be ordered; all have the most first. */
 export const AGENT_ORDERS = {
   EARNED: ({ earnedMicro }) => earnedMicro,
@@ -28,7 +33,7 @@ export const AGENT_ORDERS = {
   DENIED: ({ denied }) => BigInt(denied),
   PAYMENT_FAILED: ({ paymentFailed }) => BigInt(paymentFailed),
   MASQUERADES: ({ masqueradeAttempts }) => BigInt(masqueradeAttempts),
-} as const satisfies Record<string, (agent: AgentTotals) => bigint>;
+} as const satisfies Record<string, (agent: AgentSums) => bigint>;
 /** One of them. */
 export type AgentOrder = keyof typeof AGENT_ORDERS;
 
@@ -46,16 +51,23 @@ export function readAgents(
     const scope = { tenantId: site.tenantId, host: asked.host, kind: asked.kind, verdict: null, agent: null };
     const sums = await sumByAgent(sql, scope, frame.window);
     const agents = [...Map.groupBy(sums, ({ key }) => key)]
-      .map(([agent, rows]) => {
-        const { observations: hits, agentHits: _hits, failedByReason: _reasons, ...totals } = totalsOf(rows);
-        return { agent, hits, ...totals };
-      })
+      .map(([agent, rows]) => ({ agent, ...agentSums(rows) }))
       .filter(({ hits }) => hits !== 0);
-    const measure = AGENT_ORDERS[orderBy];
-    const descending = (a: AgentTotals, b: AgentTotals): number => {
-      const [x, y] = [measure(a), measure(b)];
-      return x === y ? (a.agent < b.agent ? -1 : 1) : x > y ? -1 : 1;
-    };
-    return { ...frame, agents: agents.sort(descending) };
+    return { ...frame, agents: agents.sort(inAgentOrder(orderBy, ({ agent }) => agent)) };
   });
+}
+
+/** Adds observations up as agents are told of. */
+export function agentSums(rows: readonly ObservationSum[]): AgentSums {
+  const { observations: hits, agentHits: _hits, failedByReason: _reasons, ...totals } = totalsOf(rows);
+  return { hits, ...totals };
+}
+
+/** The most first, then by name. */
+export function inAgentOrder<Row extends AgentSums>(orderBy: AgentOrder, nameOf: (row: Row) => string) {
+  const measure = AGENT_ORDERS[orderBy];
+  return (a: Row, b: Row): number => {
+    const [x, y] = [measure(a), measure(b)];
+    return x === y ? (nameOf(a) < nameOf(b) ? -1 : 1) : x > y ? -1 : 1;
+  };
 }

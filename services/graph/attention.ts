@@ -12,6 +12,7 @@ import { atDatabase } from '../outage.ts';
 import { totalsOf } from '../reports/audit.ts';
 import type { ReportSite } from '../reports/request.ts';
 import { readReport } from '../reports/request.ts';
+import { MAX_FAILING } from '../reports/webhookTimes.ts';
 import type { AgentTotals } from './agents.ts';
 import { readAgents } from './agents.ts';
 import type { ReadingDeps } from './deps.ts';
@@ -22,8 +23,6 @@ import { endpoints, hosts, soldLicences } from './lists.ts';
 export const MAX_LISTED = 20;
 /** Most agents that are named of those that others pretended to be. */
 export const MAX_PRETENDED = 5;
-/** Counting of deliveries stops here. */
-export const MAX_COUNTED = 1_000;
 /** How far back requests are looked at, and how far ahead the ends of licences. */
 export const LOOK_BACK_MS = 7 * 86_400_000;
 export const LOOK_AHEAD_MS = 14 * 86_400_000;
@@ -50,7 +49,7 @@ export async function failingEndpoints(deps: ReadingDeps, tenantId: string, most
 
 /** How many deliveries fail now, counted up to 1,000. */
 export function failingDeliveries({ reading }: ReadingDeps, tenantId: string): Promise<number> {
-  return atDatabase(() => countFailing(reading, tenantId, MAX_COUNTED));
+  return atDatabase(() => countFailing(reading, { tenantId, endpointId: null }, MAX_FAILING));
 }
 
 /**

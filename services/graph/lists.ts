@@ -10,6 +10,8 @@ import type { ObservationRow } from '../../db/graph/observations.ts';
 import { OBSERVATIONS } from '../../db/graph/observations.ts';
 import type { BatchRow, PaymentRow } from '../../db/graph/payments.ts';
 import { listBatches, PAYMENTS } from '../../db/graph/payments.ts';
+import type { PriceChangeRow } from '../../db/graph/prices.ts';
+import { PRICE_CHANGES } from '../../db/graph/prices.ts';
 import type { AttemptRow, DeliveryShown, EndpointShown, EventRow } from '../../db/graph/webhooks.ts';
 import { ATTEMPTS, DELIVERIES, ENDPOINTS, EVENTS } from '../../db/graph/webhooks.ts';
 import { atDatabase } from '../outage.ts';
@@ -32,6 +34,7 @@ export type Attempt = Owned<AttemptRow>;
 export type PublisherKey = Owned<KeyShown>;
 export type AuditLogEntry = Owned<AuditLogRow>;
 export type Host = Owned<HostRow>;
+export type PriceChange = Owned<PriceChangeRow>;
 
 export const crossings = listOf(CROSSINGS);
 export const legs = listOf(LEGS);
@@ -49,6 +52,7 @@ export const attempts = listOf(ATTEMPTS);
 export const publisherKeys = listOf(KEYS);
 export const auditLog = listOf(AUDIT_LOG);
 export const hosts = listOf(HOSTS);
+export const priceChanges = listOf(PRICE_CHANGES);
 
 /** The batch of each id, or null, in the order of the ids, as far as it holds a payment of the site. Throws database_unavailable. */
 export async function batchesOf({ reading }: ReadingDeps, tenantId: string, ids: readonly string[]): Promise<(Batch | null)[]> {

@@ -46,7 +46,7 @@ export async function closeBatch(
   const cost = costOf(receipt);
   const { networks } = deps;
   const charged = inCoinsOf(networks.first, networks.get(batch.network), cost);
-  const isFirst = await closeMined(deps.database, batch.batchId, cost, (weights) =>
+  const isFirst = await closeMined(deps.database, batch.batchId, { wei: cost, gasUsed: receipt.gasUsed }, (weights) =>
     kind === 'void' ? new Map() : shareGas(charged, weights),
   );
   if (!isFirst) return;

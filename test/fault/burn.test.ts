@@ -149,5 +149,7 @@ test('one round in which a node counts too much releases no batch that is still 
   await mine(world, 2);
   await look(world, batchId);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
-  expect(await world.database.query('select 1 as one from settlement_batch where gas_wei is not null')).toHaveLength(1);
+  expect(
+    await world.database.query('select 1 as one from settlement_batch where gas_wei > gas_used and gas_used > 0'),
+  ).toHaveLength(1);
 });

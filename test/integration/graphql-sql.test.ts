@@ -125,6 +125,8 @@ const FIELDS: readonly (readonly [field: string, statements: number])[] = [
     3,
   ],
   ['whatIf(priceUsdc: "0.01", groupBy: AGENT) { totals { paid } breakdown(first: $n) { totalCount nodes { key } } }', 1],
+  ['operators(first: $n) { totalCount nodes { name agents } }', 1],
+  ['priceHistory(first: $n) { totalCount nodes { actorId to { priceUsdc } } }', 2],
   ['agents(first: $n) { totalCount nodes { agent } }', 1],
   ['observations(first: $n) { totalCount nodes { slug title url } }', 4],
   [`payments(first: $n) { totalCount nodes { title ${PAYMENT} crossings { slug title } } }`, 7],
