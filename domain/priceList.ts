@@ -16,8 +16,8 @@ export interface CataloguedPage {
 export interface NamedPage {
   readonly path: string;
   readonly title: string | null;
-  /** False: inline credits alone name it. */
-  readonly isImported: boolean;
+  /** The slug it was imported by; null: inline credits alone name it. */
+  readonly importedSlug: string | null;
 }
 
 /**
@@ -56,11 +56,11 @@ export function namedPages(imported: readonly CataloguedPage[], versions: readon
     if (prefix === undefined) continue;
     for (const slug of pricing.inlineSlugs) {
       const path = canonicalPath(`${normalisePrefix(prefix)}${slug}`);
-      if (!pages.has(path)) pages.set(path, { path, title: inlineTitle(pricing, slug), isImported: false });
+      if (!pages.has(path)) pages.set(path, { path, title: inlineTitle(pricing, slug), importedSlug: null });
     }
   }
-  for (const { path, title } of imported) {
-    pages.set(path, { path, title: title ?? pages.get(path)?.title ?? null, isImported: true });
+  for (const { path, title, slug } of imported) {
+    pages.set(path, { path, title: title ?? pages.get(path)?.title ?? null, importedSlug: slug });
   }
   return [...pages.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }

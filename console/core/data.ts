@@ -136,6 +136,13 @@ export async function change<T>(document: string, variables: Variables = {}): Pr
   return data as T;
 }
 
+/** Asks once, where no component shows the answer as it comes. Throws a `Problem` where the answer is missing, or not whole. */
+export async function ask<T>(document: string, variables: Variables = {}): Promise<T> {
+  const { data, problem } = await send<T>(document, withTenant(document, variables));
+  if (problem !== null) throw problem;
+  return data;
+}
+
 /** The address of a download; `parameters` are those of the export of the REST API. */
 export function download(name: string, parameters: Readonly<Record<string, string | number | null | undefined>> = {}): string {
   const said = Object.entries({ tenantId: tenantNow(), ...parameters }).filter(

@@ -19,8 +19,8 @@ export function createStore<T>(first: T): Store<T> {
   };
   const use = (): T => {
     const [, draw] = useState(0);
+    const seen = value; // drawn now; it may be another one when the effect runs, after the page was painted
     useEffect(() => {
-      const seen = value;
       const listener = (): void => draw((count) => count + 1);
       listeners.add(listener);
       if (seen !== value) listener();

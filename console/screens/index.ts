@@ -1,8 +1,14 @@
 import { Agents } from './agents/index.ts';
+import { AuditLog } from './auditLog/index.ts';
 import { Earnings } from './earnings/index.ts';
+import { Licences } from './licences/index.ts';
 import { Overview } from './overview/index.ts';
+import { Pages } from './pages/index.ts';
 import { Payment } from './payments/payment.ts';
 import type { Screen } from './screen.ts';
+import { Settings } from './settings/index.ts';
+import { EndpointScreen } from './webhooks/endpoint.ts';
+import { Webhooks } from './webhooks/index.ts';
 
 /** All screens, in the order of the menu. One line a screen. */
 export const SCREENS: readonly Screen[] = [
@@ -10,4 +16,10 @@ export const SCREENS: readonly Screen[] = [
   { path: '/earnings', title: 'Earnings', group: 'Money', component: Earnings },
   { path: '/earnings/payments/:paymentId', title: 'Payment', group: null, component: Payment },
   { path: '/agents', title: 'Agents', group: 'Money', component: Agents },
+  { path: '/licences', title: 'Licences', group: 'Money', component: Licences },
+  { path: '/pages', title: 'Pages and prices', group: 'Site', component: Pages },
+  { path: '/webhooks', title: 'Webhooks', group: 'Site', component: Webhooks },
+  { path: '/webhooks/:endpointId', title: 'Webhook endpoint', group: null, component: EndpointScreen },
+  { path: '/settings', title: 'Settings', group: 'Site', component: Settings },
+  { path: '/audit-log', title: 'Audit log', group: 'People', component: AuditLog },
 ];

@@ -75,16 +75,22 @@ const PagePayee = builder.objectRef<Leg>('PagePayee').implement({
   }),
 });
 
-const PricedPage = builder.objectRef<ListedPage>('PricedPage').implement({
+const PricedPage = builder.objectRef<ListedPage & { readonly credits?: unknown }>('PricedPage').implement({
   description: 'A page that the site names, with its price and who is paid.',
   fields: (t) => ({
     path: t.exposeString('path', { description: 'Its path on the site, encoded as in addresses.' }),
     slug: t.exposeString('slug', { nullable: true, description: 'Its slug; null: it stands under no article prefix.' }),
     title: t.exposeString('title', { nullable: true, description: 'Its title.' }),
-    isImported: t.exposeBoolean('isImported', {
-      description: 'True: it is in the catalogue; false: inline credits alone name it.',
+    importedSlug: t.exposeString('importedSlug', {
+      nullable: true,
+      description: 'The slug it was imported by, which takes it out of the catalogue; null: inline credits alone name it.',
     }),
     price: t.field({ type: PagePriceType, description: 'What it costs now.', resolve: ({ price }) => price }),
+    credits: t.string({
+      nullable: true,
+      description: 'JSON text of its inline credits, as they were set; null: it has none. An effect leaves it out.',
+      resolve: ({ credits }) => (credits === null || credits === undefined ? null : JSON.stringify(credits)),
+    }),
     payees: t.field({
       type: [PagePayee],
       description: 'Who is paid for one read; empty: nobody, or whom the credits API names.',
@@ -140,6 +146,7 @@ const PriceEffectInput = builder.inputType('PriceEffectInput', {
     articlePrefixes: t.stringList({ description: 'As of setArticlePrefixes; null: every path is an article.' }),
     freeSlugs: t.stringList({ description: 'As of setFreeSlugs; null: none.' }),
     pageCredits: t.field({ type: PageCredits, description: 'As of setPageCredits.' }),
+    credits: t.field({ type: [PageCredits], description: 'As of setCredits: of all pages.' }),
     withoutCreditsOf: t.string({ description: 'A page, as of removePageCredits.' }),
   }),
 });
@@ -153,10 +160,16 @@ const effectSchema = z
     articlePrefixes: prefixList.nullish(),
     freeSlugs: slugList.nullish(),
     pageCredits: pageCreditsSchema.nullish(),
+    credits: z.array(pageCreditsSchema).max(5_000, 'has more than 5000 entries').nullish(),
     withoutCreditsOf: line(2_048).nullish(),
   })
-  .transform(({ freeSlugs, pageCredits, withoutCreditsOf, ...prices }): PlannedChange => {
-    const pricing = { ...prices, ...(freeSlugs === undefined ? {} : { creditsFreeSlugs: freeSlugs }) };
+  .transform(({ freeSlugs, pageCredits, credits, withoutCreditsOf, ...prices }): PlannedChange => {
+    const inline = credits ? Object.fromEntries(credits.map((one) => [one.slug, one.credits])) : undefined;
+    const pricing = {
+      ...prices,
+      ...(freeSlugs === undefined ? {} : { creditsFreeSlugs: freeSlugs }),
+      ...(inline === undefined ? {} : { creditsInline: inline }),
+    };
     const page = withoutCreditsOf ? { slug: withoutCreditsOf, credits: null } : pageCredits;
     const given = Object.entries(pricing).filter(([, value]) => value !== undefined);
     return { pricing: Object.fromEntries(given), ...(page ? { page } : {}) };

@@ -6,6 +6,7 @@ import type { ListedPage, PriceStep } from '../../domain/priceList.ts';
 import { listPage, namedPages, priceSteps } from '../../domain/priceList.ts';
 import type { Pricing } from '../../domain/pricing.ts';
 import { compilePricing, PRICING_GRACE_MS } from '../../domain/pricing.ts';
+import { plainSlug } from '../../domain/resource.ts';
 import { atDatabase } from '../outage.ts';
 import { withoutPageCredits, withPageCredits } from '../site/prices.ts';
 import { completePricing, requirePricing } from '../tenants.ts';
@@ -24,7 +25,7 @@ export interface PriceList {
   /** The site's version at the same moment. */
   readonly version: number;
   /** Ascending by path. */
-  readonly pages: readonly ListedPage[];
+  readonly pages: readonly (ListedPage & { /** Its inline credits as they were set; null: none. */ readonly credits: unknown })[];
   /** False: the catalogue has more pages than are looked at. */
   readonly isWhole: boolean;
 }
@@ -50,7 +51,14 @@ export interface PlannedChange {
 export async function readPriceList(deps: PriceListDeps, tenantId: string): Promise<PriceList> {
   const { pricing, version, imported, isWhole } = await readPrices(deps, tenantId);
   const compiled = compilePricing(pricing, deps.priceFloorMicro);
-  return { version, isWhole, pages: namedPages(imported, [compiled]).map((page) => listPage(compiled, page)) };
+  const inline = new Map(
+    Object.entries(pricing.creditsInline ?? {}).map(([slug, credits]) => [plainSlug(slug), credits] as const),
+  );
+  const pages = namedPages(imported, [compiled]).map((named) => {
+    const page = listPage(compiled, named);
+    return { ...page, credits: page.slug === null ? null : (inline.get(page.slug) ?? null) };
+  });
+  return { version, isWhole, pages };
 }
 
 /**

@@ -14,7 +14,8 @@ const PRICE = 'state readMicro citationMicro freeBecause';
 const EFFECT = `query ($change: PriceEffectInput!) { tenant { priceEffect(change: $change) { version pages isWhole formerMs
   steps { pages paths before { ${PRICE} } after { ${PRICE} } }
   pageBefore { path payees { authorId micro } } pageAfter { path price { ${PRICE} } payees { authorId micro } } } } }`;
-const LIST = `{ tenant { version pricedPages(first: 20) { totalCount nodes { path slug title isImported price { ${PRICE} } payees { authorId wallet micro } } } } }`;
+const CREDITS = { contributors: [{ authorId: 'eve', wallet: `0x${'3'.repeat(40)}` }] };
+const LIST = `{ tenant { version pricedPages(first: 20) { totalCount nodes { path slug title importedSlug credits price { ${PRICE} } payees { authorId wallet micro } } } } }`;
 
 async function world() {
   const site = await graph.api.site();
@@ -55,7 +56,7 @@ test('the list has every page that the catalogue or inline credits name, with it
   expect(nodes[4]).toMatchObject({
     slug: 'solo',
     title: 'Alone at last',
-    isImported: true,
+    importedSlug: 'solo',
     payees: [{ authorId: 'ann', micro: '1000' }],
   });
   expect(nodes[5].payees.map(({ micro }: { micro: string }) => micro)).toEqual(['500', '300', '200']);
@@ -72,6 +73,7 @@ test.each([
   ['setFreeSlugs', { slugs: ['solo', 'trio'] }, { freeSlugs: ['solo', 'trio'] }],
   ['setFreeSlugs', { slugs: null }, { freeSlugs: null }],
   ['setArticlePrefixes', { prefixes: null }, { articlePrefixes: null }],
+  ['setCredits', { pages: [{ slug: 'lost', credits: CREDITS }] }, { credits: [{ slug: 'lost', credits: CREDITS }] }],
   ['removePageCredits', { slug: 'solo' }, { withoutCreditsOf: 'solo' }],
 ])('what %s %j would do is what it does, page by page', async (name, input, look) => {
   const { ask, change } = await world();

@@ -1,0 +1,55 @@
+import { useQuery } from '../../core/data.ts';
+import { words } from '../../core/format.ts';
+import type { View } from '../../core/html.ts';
+import { html } from '../../core/html.ts';
+import { Await } from '../../parts/await.ts';
+import { Time } from '../../parts/figure.ts';
+import { Badge, Facts, Head, Panel } from '../../parts/panel.ts';
+import { Alerts } from './alerts.ts';
+import type { SiteSettings } from './documents.ts';
+import { SETTINGS_DOCUMENT } from './documents.ts';
+import { Networks } from './networks.ts';
+import { CreditsApi, DefaultPayee } from './payees.ts';
+import { Rules } from './rules.ts';
+import { Sessions } from './sessions.ts';
+
+interface Answer {
+  readonly tenant: SiteSettings | null;
+}
+
+/** Everything else an owner sets. */
+export function Settings(): View {
+  const query = useQuery<Answer>(SETTINGS_DOCUMENT);
+  return html`<${Head} title="Settings" />
+    <${Await} of=${query} rows=${10}>
+      ${({ tenant }: Answer) =>
+        tenant === null
+          ? null
+          : html`<div class="stack">
+              <div class="columns">
+                <${Site} site=${tenant} />
+                <${Networks} site=${tenant} done=${query.reload} />
+                <${DefaultPayee} site=${tenant} done=${query.reload} />
+                <${CreditsApi} site=${tenant} done=${query.reload} />
+              </div>
+              <${Alerts} site=${tenant} done=${query.reload} />
+              <${Rules} site=${tenant} done=${query.reload} />
+            </div>`}
+    <//>
+    <${Sessions} />`;
+}
+
+function Site({ site }: { readonly site: SiteSettings }): View {
+  const tone = site.status === 'active' ? 'good' : site.status === 'pending' ? 'warn' : 'bad';
+  return html`<${Panel} title="Site" about="These are set by whoever runs the service.">
+    <${Facts} of=${[
+      ['State', html`<${Badge} tone=${tone}>${words(site.status)}<//>`],
+      ['Plan', words(site.plan ?? 'free')],
+      ['First host', site.defaultHost ?? 'none is proven yet'],
+      ['Server behind it', site.originUrl],
+      ['Licences are issued by', site.licenseIssuer ?? 'this service'],
+      ['Site', html`<code>${site.tenantId}</code>`],
+      ['Made', html`<${Time} at=${site.createdAt} />`],
+    ]} />
+  <//>`;
+}
