@@ -1,6 +1,6 @@
 /** The starter apps as processes, each in front of the service that the test gives it. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { choosePort } from '../../sandbox/parts/ports.ts';
@@ -11,9 +11,10 @@ import { startProcess } from '../../sandbox/parts/processes.ts';
 const FOLDER = process.env['STARTERS_FOLDER'] ?? '';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** An app: its folder, and what runs it there. */
+/** An app: its folder, and what runs it there: Node, or a program that `run.ts` may have installed. */
 interface Starter {
   readonly folder: 'express' | 'hono' | 'next';
+  readonly program?: 'deno' | 'bun';
   readonly args: (port: number) => readonly string[];
 }
 
@@ -22,11 +23,23 @@ export const STARTERS = {
   'Express 5': { folder: 'express', args: () => ['server.js'] },
   'Hono 4 on Node': { folder: 'hono', args: () => ['server.js'] },
   'Hono 4 on workerd': { folder: 'hono', args: () => ['workerd.js', 'site.js'] },
+  'Hono 4 on Deno': {
+    ...{ folder: 'hono', program: 'deno' },
+    args: (port) => ['serve', '--quiet', '-A', '--host', '127.0.0.1', '--port', String(port), 'site.js'],
+  },
+  'Hono 4 on Bun': { folder: 'hono', program: 'bun', args: () => ['bun.js', 'site.js'] },
   'Next 16': { folder: 'next', args: (port) => ['../node_modules/next/dist/bin/next', 'start', '-p', String(port)] },
 } as const satisfies Record<string, Starter>;
 
 /** The name of an app. */
 export type StarterName = keyof typeof STARTERS;
+
+/** The apps that can be run here. */
+export const NAMES = (Object.keys(STARTERS) as StarterName[]).filter((name) => existsSync(commandOf(STARTERS[name])));
+
+function commandOf({ program }: Starter): string {
+  return program === undefined ? process.execPath : join(FOLDER, 'node_modules/.bin', program);
+}
 
 /** A running app. */
 export interface App {
@@ -36,11 +49,11 @@ export interface App {
 
 /** Starts an app with a key, in front of a service; resolves once it listens. */
 export async function startApp(name: StarterName, service: { readonly url: string; readonly key: string }): Promise<App> {
-  const { folder, args } = STARTERS[name];
+  const { folder, args }: Starter = STARTERS[name];
   const port = await choosePort(0);
   const cwd = join(FOLDER, folder);
   const started = await startProcess({
-    ...{ name, command: process.execPath, args: args(port), cwd, logFile: join(FOLDER, `${name}-${port}.log`) },
+    ...{ name, command: commandOf(STARTERS[name]), args: args(port), cwd, logFile: join(FOLDER, `${name}-${port}.log`) },
     env: {
       ...{ ...process.env, PORT: String(port), SVC_URL: service.url, SVC_API_KEY: service.key, NODE_ENV: 'production' },
       NODE_OPTIONS: '', // ours would make them look for the package's source, which is not in it

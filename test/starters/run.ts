@@ -1,7 +1,8 @@
 /**
  * `npm run test:starters [-- vitest options]`: installs Express, Hono, Next and the packed publisher's package into a temporary folder, makes the starter
  * apps there, and runs the tests of this folder on them. Ends with `N passed, N failed`, and with status 1 if something failed.
- * Where npm cannot be reached it says `NOT RUN: …` and ends with 0: that is no fault of ours.
+ * Where npm cannot be reached it says `NOT RUN: …` and ends with 0, and where Deno or Bun cannot be had from there, the others run: that is no
+ * fault of ours.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +12,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+/** Other runtimes, as npm has them. Bun's package puts its program in place by a script of its own. */
+const RUNTIMES = [
+  { name: 'deno', version: '2.9.6', script: null },
+  { name: 'bun', version: '1.4.5', script: 'install.js' },
+] as const;
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '../..');
 const PACKAGE = '@content-settlement/publisher';
@@ -46,6 +52,7 @@ async function testStarters(): Promise<number> {
     console.log(`NOT RUN: the starter apps, since npm could not install them (${why})`);
     return 0;
   }
+  for (const runtime of RUNTIMES) await installRuntime(runtime);
   makeApps();
   say('building Next');
   await run(process.execPath, [join(folder, 'node_modules/next/dist/bin/next'), 'build'], {
@@ -59,6 +66,17 @@ async function testStarters(): Promise<number> {
   return status ?? 1;
 }
 
+async function installRuntime({ name, version, script }: (typeof RUNTIMES)[number]): Promise<void> {
+  try {
+    await npm(folder, ['install', '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${version}`]);
+    if (script !== null) await run(process.execPath, [script], { cwd: join(folder, 'node_modules', name) });
+    await run(join(folder, 'node_modules/.bin', name), ['--version']);
+  } catch (error) {
+    rmSync(join(folder, 'node_modules/.bin', name), { force: true });
+    console.log(`NOT RUN: the starter app on ${name}, which npm could not install here (${String(error).split('\n')[0]})`);
+  }
+}
+
 /** Each app is its starter with the files of the example over it. */
 function makeApps(): void {
   for (const name of ['express', 'hono', 'next']) {
@@ -66,7 +84,7 @@ function makeApps(): void {
     cpSync(join(ROOT, 'examples', name), join(folder, name), { recursive: true });
   }
   cpSync(join(HERE, 'added'), folder, { recursive: true });
-  cpSync(join(HERE, 'workerd.js'), join(folder, 'hono', 'workerd.js'));
+  for (const name of ['workerd.js', 'bun.js']) cpSync(join(HERE, name), join(folder, 'hono', name));
 }
 
 async function npm(cwd: string, args: readonly string[]): Promise<void> {

@@ -12,11 +12,10 @@ import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 import { moneyVerdicts } from '../support/verify.ts';
 import type { App, StarterName } from './apps.ts';
-import { STARTERS, startApp } from './apps.ts';
+import { NAMES, startApp } from './apps.ts';
 import type { Front, FrontMode } from './front.ts';
 import { startFront } from './front.ts';
 
-const NAMES = Object.keys(STARTERS) as StarterName[];
 const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const GPTBOT = 'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)';
