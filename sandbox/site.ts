@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, request as forward } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { listenOnFreePort, releasePort } from './parts/ports.ts';
@@ -8,7 +8,10 @@ import { listenOnFreePort, releasePort } from './parts/ports.ts';
 export interface SandboxWeb {
   /** What OUTBOUND_SANDBOX_WEB is set to; requests say by `Host` which site they mean. */
   readonly url: string;
-  /** `POST …/pages` sets a page, `POST …/dns` the records of a name; a second call replaces what was there. */
+  /**
+   * `POST …/pages` sets a page, `POST …/dns` the records of a name, `POST …/sites` names the server of this machine that answers for a host in
+   * place of pages, null for none; a second call replaces what was there.
+   */
   readonly controlUrl: string;
   close(): Promise<void>;
 }
@@ -29,25 +32,35 @@ const records = z.object({
   txt: z.array(z.string()).default([]),
   cname: z.string().toLowerCase().nullable().default(null),
 });
+const site = z.object({
+  host: z.string().toLowerCase(),
+  /** Of this machine alone. */
+  port: z.int().min(1).max(65_535).nullable(),
+});
 
 /** Starts the web on 127.0.0.1; `preferred` is tried first, then the next free port; 0: any. */
 export async function startSandboxWeb(preferred: number): Promise<SandboxWeb> {
   const pages = new Map<string, z.infer<typeof page>>();
   const names = new Map<string, z.infer<typeof records>>();
+  const sites = new Map<string, number>();
   const control = async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
     if (request.method === 'GET' && url.pathname === '/control/dns') {
       const { txt = [], cname = null } = names.get((url.searchParams.get('name') ?? '').toLowerCase()) ?? {};
       answerJson(response, 200, { txt, cname });
       return;
     }
-    if (request.method !== 'POST' || !['/control/pages', '/control/dns'].includes(url.pathname)) {
-      answerJson(response, 404, { error: 'POST /control/pages or /control/dns' });
+    if (request.method !== 'POST' || !['/control/pages', '/control/dns', '/control/sites'].includes(url.pathname)) {
+      answerJson(response, 404, { error: 'POST /control/pages, /control/dns or /control/sites' });
       return;
     }
     const body = await readBody(request);
     if (url.pathname === '/control/pages') {
       const given = page.parse(body);
       pages.set(`${given.host}${given.path}`, given);
+    } else if (url.pathname === '/control/sites') {
+      const { host, port } = site.parse(body);
+      if (port === null) sites.delete(host);
+      else sites.set(host, port);
     } else {
       const given = records.parse(body);
       names.set(given.name, given);
@@ -58,6 +71,8 @@ export async function startSandboxWeb(preferred: number): Promise<SandboxWeb> {
     const host = (request.headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
     const url = new URL(request.url ?? '/', 'http://sandbox');
     const isControl = host === '127.0.0.1' || host === 'localhost';
+    const ownPort = sites.get(host);
+    if (!isControl && ownPort !== undefined) return pass(request, response, ownPort);
     const work = isControl ? control(request, response, url) : serve(response, pages.get(`${host}${url.pathname}`));
     work.catch((error: unknown) => {
       if (!response.headersSent) answerJson(response, 400, { error: error instanceof Error ? error.message : String(error) });
@@ -77,6 +92,17 @@ export async function startSandboxWeb(preferred: number): Promise<SandboxWeb> {
         server.closeAllConnections();
       }),
   };
+}
+
+/** As it came, its host included. */
+function pass(request: IncomingMessage, response: ServerResponse, port: number): void {
+  const { url: path, method, headers } = request;
+  const sent = forward({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+    answer.pipe(response);
+  });
+  sent.on('error', () => response.destroy());
+  request.pipe(sent);
 }
 
 async function serve(response: ServerResponse, found: z.infer<typeof page> | undefined): Promise<void> {

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
+import { createSecretBox } from '../../adapters/secretBox.ts';
 import { Networks } from '../../chain/network.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { normaliseHost } from '../../domain/host.ts';
+import { setCreditsToken } from '../../services/credits/token.ts';
 import { searchTenants, showTenant } from '../../services/operations/finds.ts';
 import { removeSiteHost } from '../../services/site/hosts.ts';
 import { setSiteNetworks } from '../../services/site/networks.ts';
@@ -62,6 +64,15 @@ export function tenantCommands({ open, print, operator }: Surroundings): Command
       const status = parseStatus(text);
       await setSiteStatus({ database }, callOf({ operator }, tenantId), status);
       print({ tenantId, status });
+    });
+  tenant
+    .command('credits-token <tenantId> <token>')
+    .description("Sets the token that goes with calls of the site's credits API; none takes it away.")
+    .action(async (tenantId: string, token: string) => {
+      const { database, config } = await open();
+      if (!config.secretsKey) throw new ServiceError('invalid_parameter', 'SECRETS_KEY is not set: nothing can be sealed');
+      const deps = { database, secretBox: createSecretBox(config.secretsKey) };
+      print({ tenantId, ...(await setCreditsToken(deps, callOf({ operator }, tenantId), token === 'none' ? null : token)) });
     });
   paged(tenant.command('list').description('Sites, the newest first.'))
     .option('--host <name>', 'the site that has this host')

@@ -170,6 +170,15 @@ test('minting a key tells when it ends', async () => {
   expect(await mint('--scopes', 'all', '--days', '7.3')).toBe(7);
 });
 
+test('the token of a credits API is set where it goes, and taken away', async () => {
+  const tenantId = await createSite('token.admin.example');
+  const token = (text: string) => run('site', 'credits-token', tenantId, text);
+  await expect(token('wpc_1')).rejects.toMatchObject({ code: 'invalid_parameter' });
+  await run('price', 'set', tenantId, '--credits-url', 'https://blog.example/wp-json/content-settlement/v1');
+  expect(await token('wpc_1')).toEqual({ tenantId, origin: 'https://blog.example' });
+  expect(await token('none')).toEqual({ tenantId, origin: null });
+});
+
 test('a test key that the service would refuse is minted with a warning', async () => {
   const tenantId = await createSite('test-key.admin.example');
   const mint = (...rest: string[]) => run('key', 'mint', tenantId, '--name', 'k', '--scopes', 'tenant.read', ...rest);

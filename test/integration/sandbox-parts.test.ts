@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +14,7 @@ import { choosePort } from '../../sandbox/parts/ports.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
 import { lockState } from '../../sandbox/parts/state.ts';
+import { startSandboxWeb } from '../../sandbox/site.ts';
 import { createDatabase, startTestChain, useTemporal } from '../support/parts.ts';
 
 const AUTHOR = '0x00000000000000000000000000000000000000aa';
@@ -109,6 +112,32 @@ test('a chain goes on from its state: blocks, code and nonces', async () => {
 test('a chain whose state was cut short is refused by name, not started anew in silence', async () => {
   writeFileSync(join(folder, 'state.json'), '{"block":');
   await expect(startChain({ folder, keep: true })).rejects.toThrow(ChainStateUnreadable);
+});
+
+test('a host of the sandbox’s internet may be a server of this machine, until it is taken away', async () => {
+  const server = createHttpServer((request, response) => response.end(`${request.headers.host} ${request.url}`));
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const web = await startSandboxWeb(0);
+  onTestFinished(web.close);
+  const { port } = server.address() as AddressInfo;
+  const answerFor = (to: number | null) =>
+    fetch(`${web.controlUrl}/sites`, { method: 'POST', body: JSON.stringify({ host: 'blog.sandbox.example', port: to }) });
+  const read = () =>
+    new Promise<string>((resolve, reject) => {
+      const sent = request(`${web.url}/a?b`, { headers: { host: 'blog.sandbox.example' } }, (answer) => {
+        let text = '';
+        answer.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+        answer.on('end', () => resolve(text));
+      });
+      sent.on('error', reject).end();
+    });
+  expect((await answerFor(port)).status).toBe(200);
+  expect(await read()).toBe('blog.sandbox.example /a?b');
+  await answerFor(null);
+  expect(await read()).toContain('there is no such page');
 });
 
 test('a taken port is stepped over, and no port is given twice', async () => {

@@ -15,6 +15,7 @@ export function adminEnvironment(api: TestApi): Record<string, string> {
     NODE_ENV: 'test',
     DATABASE_URL: api.urls.appUrl,
     API_KEY_PEPPER: api.deps.pepper.current,
+    SECRETS_KEY: Buffer.alloc(32, 7).toString('base64url'),
     TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
     TEMPORAL_NAMESPACE: 'default',
   };

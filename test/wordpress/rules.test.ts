@@ -185,6 +185,39 @@ test('the service is called over https, or on this machine', () => {
   expect(call(bad.map((text) => ['Settings', 'clean_address', [text]]))).toEqual(bad.map(() => null));
 });
 
+test('a licence grants its page to whoever shows it, or is the service’s to judge, or grants nothing', () => {
+  const now = 1_800_000_000;
+  const page = { issuer: 'https://svc.example', host: 'a.example', slug: 'solo', now, is_test: false };
+  const svc = { v: 1, grant: 'read', site: 's', kind: 'read', slug: 'solo' };
+  const claims = { iss: page.issuer, aud: 'https://a.example', exp: now + 600, nbf: now, iat: now, jti: 'j', svc };
+  const rows: (readonly [object, string])[] = [
+    [{}, 'plain'],
+    [{ aud: ['https://b.example', 'https://a.example'] }, 'plain'],
+    [{ svc: { ...svc, kind: 'citation' } }, 'plain'],
+    [{ svc: { ...svc, slug: undefined, scope: ['/*'] } }, 'bound'],
+    [{ svc: { ...svc, licence: 'l' } }, 'bound'],
+    [{ cnf: { jkt: 'x' } }, 'bound'],
+    ...[{ iss: 'https://other.example' }, { aud: 'https://b.example' }, { exp: now }, { exp: undefined }, { nbf: now + 61 }].map(
+      (change) => [change, 'none'] as const,
+    ),
+    ...[
+      { iat: now + 61 },
+      { jti: undefined },
+      { svc: undefined },
+      { svc: { ...svc, v: 2 } },
+      { svc: { ...svc, grant: 'index' } },
+    ].map((change) => [change, 'none'] as const),
+    ...[{ kind: 'other' }, { slug: 'duo' }, { settlementRefKind: 'mock' }].map(
+      (change) => [{ svc: { ...svc, ...change } }, 'none'] as const,
+    ),
+  ];
+  expect(call(rows.map(([change]) => ['Licence_Proof', 'grant', [{ ...claims, ...change }, page]]))).toEqual(
+    rows.map(([, grant]) => grant),
+  );
+  const mock = { ...claims, svc: { ...svc, settlementRefKind: 'mock' } };
+  expect(call([['Licence_Proof', 'grant', [mock, { ...page, is_test: true }]]])).toEqual(['plain']);
+});
+
 test('every file is PHP 7.4: no syntax and no function of PHP 8', () => {
   const paths = files.map((name) => join(PLUGIN, name));
   for (const file of paths) execFileSync('php', ['-l', file]);

@@ -26,6 +26,8 @@ const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/b
 const AGENT = 'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)';
 const SETTINGS = '/wp-admin/options-general.php?page=content-settlement';
 
+/** The token of the credits API, as the settings page has shown it. */
+let token = '';
 let world: World;
 let admin: Browser;
 
@@ -71,6 +73,14 @@ async function writePosts(): Promise<void> {
     update_post_meta( $posts['guests'], 'test_coauthors', array( $ids['bob'], array( 'ID' => $posts['alone'], 'user_nicename' => 'visitor', 'display_name' => 'A visitor', 'linked_account' => '' ) ) );
     update_post_meta( $posts['alone'], 'content_settlement_wallet', '${GUEST}' );
   `);
+}
+
+const tokenIn = (page: string): string => /wpc_[0-9a-f]{48}/.exec(page)?.[0] ?? 'none';
+
+async function tellService(told: string): Promise<void> {
+  const { database, secrets } = world.service;
+  const secretBox = createSecretBox(Buffer.from(secrets.secretsKey, 'base64url'));
+  await setCreditsToken({ database, secretBox }, { tenantId: world.site.tenantId, actor: operatorNamed('ops') }, told);
 }
 
 interface Buyer {
@@ -130,9 +140,12 @@ test('the settings page takes address and key of the service, refuses others, an
   const connect = (changes: object) => admin.submit(SETTINGS, 'content_settlement_connect', { ...fields, ...changes });
   expect(await connect({ service_url: 'http://169.254.169.254/' })).toContain('has to begin with https://');
   expect(await connect({ api_key: 'password' })).toContain('That is no key of the service');
-  expect(await connect({})).toContain('Connected.');
+  const connected = await connect({});
+  expect(connected).toContain('Connected.');
+  token = tokenIn(connected);
+  await tellService(token);
   const page = await admin.read(SETTINGS);
-  expect(page).not.toContain(world.connectKey);
+  expect([page.includes(world.connectKey), page.includes(token)]).toEqual([false, false]);
   expect(page).toContain('Next: prove that this site is yours.');
 });
 
@@ -170,7 +183,7 @@ test('an author enters a wallet in the own profile; a mistyped one is refused', 
   }
 });
 
-const credits = (slug: string, headers: Record<string, string> = {}) =>
+const credits = (slug: string, headers: Record<string, string> = { authorization: `Bearer ${token}` }) =>
   fetch(`${world.wordpress.url}/wp-json/content-settlement/v1/credits/${encodeURIComponent(slug)}`, { headers });
 
 test('the credits API names authors, wallets and parts; 404 where somebody has no wallet', async () => {
@@ -317,18 +330,69 @@ test('crawlers known by name get excerpts from feeds and the REST API; feed read
   expect(await rest('curl/8.5.0')).not.toContain('The whole text of two.');
 });
 
-test('a token that the page makes closes the credits API to all but the service, which was told it; it is shown once', async () => {
-  const page = await admin.submit(SETTINGS, 'content_settlement_token', {});
-  const [token = ''] = /wpc_[0-9a-f]{48}/.exec(page) ?? [];
-  expect((await credits('two')).status).toBe(401);
+test('the token closes the credits API to all but the service, which was told it; a new one, shown once, ends the one before', async () => {
+  expect((await credits('two', {})).status).toBe(401);
   expect((await credits('two', { authorization: 'Bearer wpc_wrong' })).status).toBe(401);
-  expect((await credits('two', { authorization: `Bearer ${token}` })).status).toBe(200);
+  expect((await credits('two')).status).toBe(200);
+  const former = token;
+  token = tokenIn(await admin.submit(SETTINGS, 'content_settlement_token', {}));
+  expect((await credits('two', { authorization: `Bearer ${former}` })).status).toBe(401);
+  expect((await credits('two')).status).toBe(200);
   expect(await admin.read(SETTINGS)).not.toContain(token);
   expect((await ask('sealed')).status).toBe(503);
-  const { database, secrets } = world.service;
-  const secretBox = createSecretBox(Buffer.from(secrets.secretsKey, 'base64url'));
-  await setCreditsToken({ database, secretBox }, { tenantId: world.site.tenantId, actor: operatorNamed('ops') }, token);
+  await tellService(token);
   expect((await ask('opened')).status).toBe(402);
+});
+
+test('licences that the service never signed for the page cost it no call; one that it did is good while it is away, before it was ever shown', async () => {
+  await forget();
+  const bought = await ask('two', { 'payment-signature': await payment('two', await newBuyer()) });
+  const licence = bought.headers.get('x-licence') ?? '';
+  const [header = '', claims = '', signature = ''] = licence.split('.');
+  const changed = (change: object): string => {
+    const read = JSON.parse(Buffer.from(claims, 'base64url').toString()) as object;
+    return [header, Buffer.from(JSON.stringify({ ...read, ...change })).toString('base64url'), signature].join('.');
+  };
+  const turned = signature.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'));
+  const show = (text: string, slug = 'two') => ask(slug, { authorization: `License ${text}` });
+  const calls = world.line.asked.length;
+  const invented = [
+    changed({ exp: 9_999_999_999 }),
+    changed({ jti: 'another' }),
+    `${header}.${claims}.${turned}`,
+    `${header}.${claims}.`,
+  ];
+  for (const one of invented) expect((await show(one)).status).toBe(402);
+  expect((await show(licence, 'alone')).status).toBe(402);
+  expect(world.line.asked.slice(calls).filter((path) => path === '/_svc/license/check')).toEqual([]);
+  world.line.mood = 'dead';
+  try {
+    expect(await show(licence)).toMatchObject({ status: 200, text: expect.stringContaining('The whole text of two.') });
+    expect((await show(`${header}.${claims}.${turned}`)).status).not.toBe(200);
+  } finally {
+    world.line.mood = 'well';
+  }
+  await forget();
+  expect((await show(licence)).status).toBe(200);
+});
+
+test('four pages are sold at once, others wait for a place; a place that was not given back is free after its time', async () => {
+  const places = await world.wordpress.php(`
+    use ContentSettlement\\Lock;
+    $take = static function (): array { return array_map( static function ( int $place ): bool { return Lock::take( "content_settlement_sale_$place", 90 ); }, range( 0, 3 ) ); };
+    echo json_encode( array( $take(), $take() ) );`);
+  expect(places).toEqual([Array(4).fill(true), Array(4).fill(false)]);
+  const buyer = await newBuyer();
+  const paying = { 'payment-signature': await payment('two', buyer) };
+  const told = await ask('two', paying);
+  expect([told.status, told.headers.get('payment-required'), told.headers.get('retry-after')]).toEqual([503, null, '2']);
+  expect((await ask('two', { 'user-agent': PERSON })).status).toBe(200);
+  await world.wordpress.php(
+    `global $wpdb; $wpdb->query( "UPDATE $wpdb->options SET option_value = option_value - 91 WHERE option_name = 'content_settlement_sale_2_lock'" );`,
+  );
+  expect((await ask('two', paying)).status).toBe(200);
+  expect((await ask('two', paying)).status).toBe(200);
+  expect(await balancesOf(world.service, [buyer.address])).toEqual([97_000n]);
 });
 
 test.each(['dead', 'hung', 'failing', 'deaf'] as const)(

@@ -9,16 +9,44 @@ export interface Front {
   close(): Promise<void>;
 }
 
-/** Passes every request on to PHP's port under the site's public name, whatever name it came by. */
-export async function openFront(host: string, phpPort: number): Promise<Front> {
+function renamed(text: string, host: string, own: string): string {
+  const escaped = (address: string): string => address.replaceAll('/', '\\/');
+  return text
+    .replaceAll(`https://${host}`, `http://${own}`)
+    .replaceAll(escaped(`https://${host}`), escaped(`http://${own}`))
+    .replaceAll(/; secure/gi, '');
+}
+
+/** An answer with other addresses in its head and, where it is text, in its body. */
+function translate(answer: IncomingMessage, response: ServerResponse, rename: (text: string) => string): void {
+  const { 'content-length': _length, 'transfer-encoding': _transfer, ...headers } = answer.headers;
+  const changed = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map(rename) : rename(value ?? ''),
+  ]);
+  response.writeHead(answer.statusCode ?? 502, Object.fromEntries(changed));
+  if (!/^(text\/|application\/(json|javascript))/.test(String(headers['content-type'] ?? ''))) return void answer.pipe(response);
+  const chunks: Buffer[] = [];
+  answer.on('data', (chunk: Buffer) => void chunks.push(chunk));
+  answer.on('end', () => response.end(rename(Buffer.concat(chunks).toString('utf8'))));
+}
+
+/**
+ * Passes every request on to PHP's port under the site's public name, whatever name it came by. `isForPeople`: who comes by the front's own address
+ * finds links to that in the pages, where the site has its public name, which no browser can reach.
+ */
+export async function openFront(host: string, phpPort: number, isForPeople = false): Promise<Front> {
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
     if (request.url?.startsWith('/control/dns')) {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"txt":[],"cname":null}');
       return;
     }
-    const headers = { ...request.headers, host, 'x-forwarded-proto': 'https' };
+    const headers: Record<string, string | string[] | undefined> = { ...request.headers, host, 'x-forwarded-proto': 'https' };
     const { url: path, method } = request;
+    if (isForPeople) headers['accept-encoding'] = 'identity';
+    const own = request.headers.host ?? host;
     const sent = forward({ host: '127.0.0.1', port: phpPort, path, method, headers }, (answer) => {
+      if (isForPeople && own.startsWith('127.')) return translate(answer, response, (text) => renamed(text, host, own));
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
       answer.pipe(response);
     });

@@ -33,8 +33,8 @@ export interface WordPress {
   stop(): Promise<void>;
 }
 
-/** Starts everything in a folder; the caller stops it. */
-export async function startWordPress(folder: string): Promise<WordPress> {
+/** Starts everything in a folder; the caller stops it. `isForPeople`: see `openFront`. */
+export async function startWordPress(folder: string, { host = HOST, isForPeople = false } = {}): Promise<WordPress> {
   const root = join(folder, 'wordpress');
   const parts: PartProcess[] = [];
   let front: Front | null = null;
@@ -47,9 +47,9 @@ export async function startWordPress(folder: string): Promise<WordPress> {
     layOut(root);
     const socket = join(folder, 'maria.sock');
     parts.push(await startDatabase(folder, socket));
-    writeFileSync(join(root, 'wp-config.php'), configuration(socket));
-    const php = (code: string) => runPhp(root, code);
-    await runPhp(root, await readInstall(), 'install');
+    writeFileSync(join(root, 'wp-config.php'), configuration(socket, host));
+    const php = (code: string) => runPhp(root, code, host);
+    await runPhp(root, await readInstall(), host, 'install');
     const port = await choosePort();
     const server = await startProcess({
       name: 'PHP',
@@ -59,7 +59,7 @@ export async function startWordPress(folder: string): Promise<WordPress> {
       logFile: join(folder, 'php.log'),
     });
     parts.push(server);
-    front = await openFront(HOST, port);
+    front = await openFront(host, port, isForPeople);
     const { url } = front;
     await untilReady(server, () => fetch(`${url}/wp-login.php`), START_MS);
     return { url, php, stop, log: () => server.tail(10_000) };
@@ -101,15 +101,15 @@ async function startDatabase(folder: string, socket: string): Promise<PartProces
   return database;
 }
 
-function configuration(socket: string): string {
+function configuration(socket: string, host: string): string {
   return `<?php
 define( 'DB_NAME', 'wordpress' );
 define( 'DB_USER', 'root' );
 define( 'DB_PASSWORD', '' );
 define( 'DB_HOST', 'localhost:${socket}' );
 define( 'DB_CHARSET', 'utf8mb4' );
-define( 'WP_HOME', 'https://${HOST}' );
-define( 'WP_SITEURL', 'https://${HOST}' );
+define( 'WP_HOME', 'https://${host}' );
+define( 'WP_SITEURL', 'https://${host}' );
 define( 'AUTH_KEY', 'tests' );
 define( 'DISABLE_WP_CRON', true );
 define( 'WP_HTTP_BLOCK_EXTERNAL', true );
@@ -131,9 +131,9 @@ async function readInstall(): Promise<string> {
     update_option( 'active_plugins', array( 'content-settlement/content-settlement.php' ) );`;
 }
 
-async function runPhp(root: string, code: string, mode: 'install' | 'run' = 'run') {
+async function runPhp(root: string, code: string, host: string, mode: 'install' | 'run' = 'run') {
   const before =
-    `error_reporting( E_ALL & ~E_DEPRECATED ); ini_set( 'display_errors', 'stderr' ); $_SERVER['HTTP_HOST'] = '${HOST}';` +
+    `error_reporting( E_ALL & ~E_DEPRECATED ); ini_set( 'display_errors', 'stderr' ); $_SERVER['HTTP_HOST'] = '${host}';` +
     `$_SERVER['HTTPS'] = 'on'; $_SERVER['REQUEST_URI'] = '/'; ${mode === 'install' ? "define( 'WP_INSTALLING', true );" : ''}` +
     `require '${root}/wp-load.php';`;
   const { stdout, stderr } = await run('php', ['-r', `${before}\n${code}`], { maxBuffer: 16_777_216 });

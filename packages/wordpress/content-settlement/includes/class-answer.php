@@ -3,7 +3,7 @@ namespace ContentSettlement;
 
 /** Sends what is not the page: the offer, the refusal, the request to wait. Each ends in output; the caller ends the request. */
 final class Answer {
-	const ALLOWED = 'authorization, payment-signature, x-payment, access-control-expose-headers';
+	const ALLOWED = 'authorization, payment-signature, x-payment, crawler-max-price, crawler-exact-price, accept-payment, access-control-expose-headers';
 	const EXPOSED = 'payment-required, payment-response, x-payment-response, x-licence, retry-after, crawler-price, crawler-charged';
 
 	/** @var bool Whether the header Vary has ours. */

@@ -27,7 +27,7 @@ final class Credits_Api {
 		return untrailingslashit( rest_url( self::NAMESPACE ) );
 	}
 
-	/** Anybody, until the owner has made a token; then who shows it. */
+	/** Who shows the token, which is made when the site is connected; anybody before. */
 	public static function is_allowed(): bool {
 		$hash  = (string) get_option( Settings::CREDITS_TOKEN, '' );
 		// phpcs:ignore WordPress.Security.ValidatedSanitizedInput -- hashed and compared.

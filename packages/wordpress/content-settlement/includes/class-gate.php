@@ -107,8 +107,11 @@ final class Gate {
 				}
 				return;
 			case 'settle':
-				$sale->begin();
-				return;
+				if ( $sale->begin() ) {
+					return;
+				}
+				Answer::wait( '2' );
+				break;
 			case 'refuse':
 				Answer::refuse();
 				break;

@@ -2,17 +2,18 @@
 namespace ContentSettlement;
 
 /**
- * Licences to read again, checked by the service and remembered for 60 s. While it is away, one that it has confirmed holds to its own
- * end. What cannot be a licence of this site costs no call, and one that was refused none for a minute.
+ * Licences to read again: proven here by the service's published keys, and asked about once in 60 s, so that one that was revoked ends. What is
+ * not signed for this page costs no call; while the service is away, a licence that is proven, or was confirmed, holds to its own end.
  */
 final class Licences {
-	const FRESH     = 60;
-	const MAX_CHARS = 8192;
+	const FRESH = 60;
 
-	/** Whether the licence of the request opens the page. */
+	/** Whether the licence of the request opens the page. `$issuer`: who signs licences of this site; '' while that is unknown. */
 	public static function open( string $licence, string $resource, string $slug, string $issuer ): bool {
-		$ends = self::end_of( $licence, $issuer );
-		if ( $ends <= time() ) {
+		$read  = Licence_Proof::read( $licence );
+		$grant = null === $read ? 'none' : self::prove( $read, $resource, $slug, $issuer );
+		$ends  = null === $read ? 0 : (int) ( $read['claims']['exp'] ?? 0 );
+		if ( 'none' === $grant || $ends <= time() ) {
 			return false;
 		}
 		$name = Settings::PREFIX . 'licence_' . md5( "$licence $resource" );
@@ -23,13 +24,14 @@ final class Licences {
 		if ( $seen > 0 && time() - $seen <= self::FRESH ) {
 			return true;
 		}
+		$while_away = $seen > 0 || 'plain' === $grant;
 		if ( Breaker::is_open() ) {
-			return $seen > 0;
+			return $while_away;
 		}
 		$answer = Service_Client::post( '/_svc/license/check', array( 'license' => $licence, 'resource' => $resource, 'slug' => $slug, 'kind' => 'read' ) );
 		Breaker::note( ! Service_Client::is_away( $answer ) );
-		if ( 200 !== $answer['status'] ) {
-			return $seen > 0;
+		if ( 200 !== $answer['status'] && 400 !== $answer['status'] ) {
+			return $while_away;
 		}
 		if ( true !== ( $answer['body']->entitled ?? false ) ) {
 			set_transient( $name, -1, self::FRESH );
@@ -39,17 +41,21 @@ final class Licences {
 		return true;
 	}
 
-	/** When the licence says it ends, epoch seconds; 0 for what is none of this issuer. Proves nothing: the service does that. */
-	private static function end_of( string $licence, string $issuer ): int {
-		$parts = explode( '.', $licence );
-		if ( strlen( $licence ) > self::MAX_CHARS || 3 !== count( $parts ) ) {
-			return 0;
+	/** As `Licence_Proof::grant`, or `unknown`: here it can be neither proven nor refused, so the service is asked. */
+	private static function prove( array $read, string $resource, string $slug, string $issuer ): string {
+		$page  = array(
+			'issuer'  => '' === $issuer ? ( $read['claims']['iss'] ?? '' ) : $issuer,
+			'host'    => (string) wp_parse_url( $resource, PHP_URL_HOST ),
+			'slug'    => $slug,
+			'now'     => time(),
+			'is_test' => 0 === strpos( Settings::api_key(), 'svc_test_' ),
+		);
+		$grant = Licence_Proof::grant( $read['claims'], $page );
+		$key   = 'none' === $grant ? '' : Key_Set::find( $read['key'] );
+		$is_signed = null === $key || '' === $issuer ? null : Licence_Proof::is_signed( $read, $key );
+		if ( 'none' === $grant || false === $is_signed ) {
+			return 'none';
 		}
-		// phpcs:ignore WordPress.PHP.DiscouragedPHPFunctions -- a JWS is base64 by its standard.
-		$claims = json_decode( (string) base64_decode( strtr( $parts[1], '-_', '+/' ) ), true );
-		if ( ! is_array( $claims ) || ( '' !== $issuer && ( $claims['iss'] ?? '' ) !== $issuer ) ) {
-			return 0;
-		}
-		return (int) ( $claims['exp'] ?? 0 );
+		return null === $is_signed ? 'unknown' : $grant;
 	}
 }

@@ -23,13 +23,13 @@ final class Quotes {
 		if ( Breaker::is_open() ) {
 			return $is_usable ? self::read( $kept ) : self::away( 'the service has failed several times; it is asked again in a few seconds' );
 		}
-		$has_lock = self::lock( $name );
+		$has_lock = Lock::take( $name, self::LOCK );
 		if ( ! $has_lock && $is_usable ) {
 			return self::read( $kept );
 		}
 		$answer = Service_Client::get( '/_svc/quote?build=402&resource=' . rawurlencode( $resource ) );
 		if ( $has_lock ) {
-			self::unlock( $name );
+			Lock::give_back( $name );
 		}
 		Breaker::note( ! Service_Client::is_away( $answer ) );
 		if ( 200 === $answer['status'] || 204 === $answer['status'] ) {
@@ -91,28 +91,5 @@ final class Quotes {
 
 	private static function away( string $why ): array {
 		return array( 'state' => 'away', 'why' => $why );
-	}
-
-	/** One asker at a time; INSERT IGNORE is the one write of WordPress' tables that says who was first. */
-	private static function lock( string $name ): bool {
-		global $wpdb;
-		$lock = $name . '_lock';
-		if ( wp_using_ext_object_cache() ) {
-			return wp_cache_add( $lock, 1, 'content-settlement', self::LOCK );
-		}
-		// phpcs:disable WordPress.DB.DirectDatabaseQuery
-		$wpdb->query( $wpdb->prepare( "DELETE FROM $wpdb->options WHERE option_name = %s AND option_value < %d", $lock, time() - self::LOCK ) );
-		return 1 === $wpdb->query( $wpdb->prepare( "INSERT IGNORE INTO $wpdb->options (option_name, option_value, autoload) VALUES (%s, %d, 'no')", $lock, time() ) );
-		// phpcs:enable
-	}
-
-	private static function unlock( string $name ): void {
-		global $wpdb;
-		if ( wp_using_ext_object_cache() ) {
-			wp_cache_delete( $name . '_lock', 'content-settlement' );
-			return;
-		}
-		// phpcs:ignore WordPress.DB.DirectDatabaseQuery
-		$wpdb->delete( $wpdb->options, array( 'option_name' => $name . '_lock' ) );
 	}
 }

@@ -48,17 +48,29 @@ final class Sale {
 
 	/**
 	 * Buffers the page from here on. What is sent is decided at shutdown, which comes also after a fatal error, and after a plugin that
-	 * ends the request by itself; before priority 1, at which WordPress lets go of the buffers.
+	 * ends the request by itself; before priority 1, at which WordPress lets go of the buffers. False when too many pages are being sold.
 	 */
-	public function begin(): void {
+	public function begin(): bool {
+		if ( ! Sale_Places::take() ) {
+			return false;
+		}
 		Answer::mark();
 		ob_start( null, 0, PHP_OUTPUT_HANDLER_CLEANABLE | PHP_OUTPUT_HANDLER_REMOVABLE );
 		$this->level = ob_get_level();
 		add_action( 'shutdown', array( $this, 'finish' ), 0 );
+		return true;
 	}
 
 	/** The page is made, or will not be. */
 	public function finish(): void {
+		try {
+			$this->decide();
+		} finally {
+			Sale_Places::give_back();
+		}
+	}
+
+	private function decide(): void {
 		if ( ob_get_level() < $this->level || headers_sent() ) {
 			// Something let go of the buffer and has sent the page: it is too late for a receipt, so nobody is charged.
 			$this->report_unservable();

@@ -37,7 +37,7 @@ final class Settings {
 		return (bool) ( self::all()['side_doors'] ?? true );
 	}
 
-	/** Keeps what the settings page sent; null when the address is none that may be called. */
+	/** Keeps what the settings page sent; false when the address is none that may be called. */
 	public static function save( string $service_url, array $post_types, bool $side_doors ): bool {
 		$url = self::clean_address( $service_url );
 		if ( null === $url ) {
@@ -53,7 +53,12 @@ final class Settings {
 		add_option( self::KEY, $key, '', false );
 	}
 
-	/** Makes the token of the credits API anew and returns it, the only time it can be seen. */
+	/** Whether the credits API is closed to all but the service. */
+	public static function has_credits_token(): bool {
+		return '' !== (string) get_option( self::CREDITS_TOKEN, '' );
+	}
+
+	/** Makes the token of the credits API anew and returns it, the only time it can be seen; the one before opens nothing any more. */
 	public static function make_credits_token(): string {
 		$token = 'wpc_' . bin2hex( random_bytes( 24 ) );
 		delete_option( self::CREDITS_TOKEN );

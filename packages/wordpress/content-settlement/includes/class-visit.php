@@ -43,9 +43,9 @@ final class Visit {
 		return '' !== $this->payment || '' !== $this->licence || '' !== $hints;
 	}
 
-	/** Whether a browser asks if it may send payment headers from another site. */
+	/** Whether a browser asks if it may send from another site what an agent sends that pays or has paid. */
 	public function is_preflight(): bool {
-		return 'OPTIONS' === $this->method && 1 === preg_match( '/payment|authorization/i', self::header( 'ACCESS_CONTROL_REQUEST_HEADERS' ) );
+		return 'OPTIONS' === $this->method && 1 === preg_match( '/payment|crawler-|authorization/i', self::header( 'ACCESS_CONTROL_REQUEST_HEADERS' ) );
 	}
 
 	/** Whether a person looks at the answer. */

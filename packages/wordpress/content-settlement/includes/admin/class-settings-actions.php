@@ -57,12 +57,13 @@ final class Settings_Actions {
 
 	private static function try_connection(): array {
 		Gate_Config::forget();
+		Key_Set::forget();
 		delete_transient( Breaker::NAME );
 		delete_transient( Breaker::SALES );
 		$answer = Gate_Config::refresh();
 		if ( 200 === $answer['status'] ) {
 			Health::note_success();
-			return array( true, __( 'Connected.', 'content-settlement' ) );
+			return array( true, trim( __( 'Connected.', 'content-settlement' ) . ' ' . ( Settings::has_credits_token() ? '' : self::new_token() ) ) );
 		}
 		if ( Service_Client::refuses_key( $answer ) ) {
 			return array( false, __( 'The service answers, but does not accept this key. A connection key lasts 30 days; make a new key in your account.', 'content-settlement' ) );
@@ -89,11 +90,14 @@ final class Settings_Actions {
 		return array( true, __( 'Saved.', 'content-settlement' ) );
 	}
 
-	/** The token is shown once, by the next page; it is kept for that for a minute. */
 	private static function token(): array {
-		$token = Settings::make_credits_token();
+		return array( true, self::new_token() );
+	}
+
+	/** The token is shown once, by the next page; it is kept for that for a minute. */
+	private static function new_token(): string {
 		/* translators: %s: a secret. */
-		return array( true, sprintf( __( 'Copy this token now and enter it at the service; it is not shown again: %s', 'content-settlement' ), $token ) );
+		return sprintf( __( 'Copy this token now and enter it at the service, with the address of step 3; it is not shown again: %s', 'content-settlement' ), Settings::make_credits_token() );
 	}
 
 	private static function send(): array {

@@ -104,9 +104,9 @@ final class Settings_Page {
 		if ( '' !== $facts['credits_problem'] ) {
 			echo '<p class="cs-no">' . esc_html( $facts['credits_problem'] ) . '</p>';
 		}
-		echo '<p>' . esc_html( '' === get_option( Settings::CREDITS_TOKEN, '' ) ? __( 'Anybody may read it now. A token that you also enter at the service keeps others out.', 'content-settlement' ) : __( 'Only the service may read it: a token is set.', 'content-settlement' ) ) . '</p>';
+		echo '<p>' . esc_html( Settings::has_credits_token() ? __( 'Only the service may read it, once you have entered the token there that you were shown when you connected.', 'content-settlement' ) : __( 'Anybody may read it now. A token that you also enter at the service keeps others out.', 'content-settlement' ) ) . '</p>';
 		self::open_form( 'token' );
-		self::close_form( '' === get_option( Settings::CREDITS_TOKEN, '' ) ? __( 'Make a token', 'content-settlement' ) : __( 'Make a new token', 'content-settlement' ), false, 'secondary' );
+		self::close_form( Settings::has_credits_token() ? __( 'Make a new token', 'content-settlement' ) : __( 'Make a token', 'content-settlement' ), false, 'secondary' );
 	}
 
 	private static function print_sale( array $facts ): void {
