@@ -25,7 +25,7 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(2);
 }
-const printer = createPrinter(process.stdout);
+const printer = createPrinter(process.stdout, process.stderr);
 const topology = createClusterTopology(join(options.folder, 'logs'));
 const play = acts === null ? null : preparePlay(topology, options, acts, printer);
 runSandbox(options, printer, play?.topology ?? topology, play?.run).then(

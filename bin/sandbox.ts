@@ -12,7 +12,7 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(2);
 }
-const printer = createPrinter(process.stdout);
+const printer = createPrinter(process.stdout, process.stderr);
 runSandbox(options, printer).then(
   (status) => process.exit(status),
   (error: unknown) => {

@@ -12,7 +12,7 @@ import { balanceOf } from './balances.ts';
 import type { PreparedChain } from './parts/chain-setup.ts';
 import { mintUsdc } from './parts/chain-setup.ts';
 import type { Printer } from './print.ts';
-import { addressText, usdcText } from './print.ts';
+import { addressText, changeText, shortened, usdcText } from './print.ts';
 import type { SeededSite } from './seed.ts';
 import type { Sink, SunkDelivery } from './sink.ts';
 import { SANDBOX_NETWORK } from './unit.ts';
@@ -27,7 +27,6 @@ export interface DemoDeps {
   readonly database: Database;
   readonly sink: Sink;
   readonly webhookSecret: string;
-  readonly temporal: { readonly uiUrl: string | null; readonly namespace: string };
   readonly printer: Printer;
 }
 
@@ -79,22 +78,23 @@ async function showQuote({ baseUrl, site, printer }: DemoDeps): Promise<ShownQuo
   const quote = (await response.json()) as ShownQuote;
   printer.fact('resource', quote.resource);
   printer.fact('price', usdcText(BigInt(quote.price)));
-  printer.fact('payTo', `${quote.payTo}, which can pay nobody but these ${quote.legs.length}:`);
+  printer.fact('payTo', `${addressText(quote.payTo)}, which can pay nobody but these ${quote.legs.length}:`);
   for (const leg of quote.legs)
-    printer.fact('leg', `${leg.toAddress} gets ${usdcText(BigInt(leg.amountMicro))}, ${leg.role} ${leg.authorId}`);
+    printer.fact('leg', `${addressText(leg.toAddress)} gets ${usdcText(BigInt(leg.amountMicro))}, ${leg.role} ${leg.authorId}`);
   return quote;
 }
 
 async function showPayment({ publisherUrl, chain, printer }: DemoDeps, quote: ShownQuote, privateKey: Hex) {
   const url = `${publisherUrl}/articles/trio`;
-  printer.step(`The buyer gets ${url} with the stock x402 client`);
+  printer.step('The buyer gets the page with the stock x402 client');
+  printer.fact('page', url);
   let nonce: Hex | null = null;
   const send: typeof fetch = async (input, init) => {
     const payment = new Request(input, init).headers.get('payment-signature');
     if (payment !== null) {
       const { authorization } = JSON.parse(Buffer.from(payment, 'base64').toString('utf8')).payload;
       nonce = authorization.nonce;
-      printer.fact('signed', `${authorization.value} micro to ${authorization.to}`);
+      printer.fact('signed', `${usdcText(BigInt(authorization.value))} to ${addressText(authorization.to)}`);
     }
     const response = await fetch(input, init);
     printer.fact(payment === null ? 'asked' : 'asked, paying', `the publisher answers ${response.status}`);
@@ -107,10 +107,10 @@ async function showPayment({ publisherUrl, chain, printer }: DemoDeps, quote: Sh
   expectThat(bought.status === 200, `the publisher answers ${bought.status}: ${bought.page}`);
   expectThat(settlement?.success === true && licence !== null && nonce !== null, 'the answer lacks settlement or licence');
   const txHash = settlement?.transaction as Hex;
-  printer.fact('page', bought.page);
+  printer.fact('read', bought.page);
   printer.fact('took', `${took} ms, from first request to page`);
-  printer.fact('transaction', `${txHash} on ${settlement?.network}`);
-  printer.fact('split', `${quote.payTo} keeps ${usdcText(await balanceOf(chain, quote.payTo))}`);
+  printer.fact('transaction', `${shortened(txHash)} on ${settlement?.network}`);
+  printer.fact('split', `${addressText(quote.payTo)} keeps ${usdcText(await balanceOf(chain, quote.payTo))}`);
   return { txHash, licence: licence as string, nonce: nonce as unknown as Hex };
 }
 
@@ -126,7 +126,7 @@ async function showBalances(
     const after = await balanceOf(chain, address);
     const change = after - (before[index] ?? 0n);
     const name = index === 0 ? 'payer' : 'author';
-    printer.fact(name, `${addressText(address)} has ${usdcText(after)}, ${change > 0n ? '+' : ''}${change} micro`);
+    printer.fact(name, `${addressText(address)} has ${usdcText(after)}, ${changeText(change)}`);
     expectThat(change === expected[index], `the ${name} ${address} should have changed by ${expected[index]} micro`);
   }
   const left = await balanceOf(chain, chain.router);
@@ -136,8 +136,11 @@ async function showBalances(
 
 async function showLicence({ baseUrl, site, publisherUrl, printer }: DemoDeps, quote: ShownQuote, licence: string) {
   printer.step('The re-read licence, a JWS');
-  for (const [name, value] of Object.entries(decodeJwt(licence)))
-    printer.fact(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+  const { iss, aud, sub, exp = 0 } = decodeJwt(licence);
+  printer.fact('issuer', String(iss));
+  printer.fact('audience', `${String(aud)}, of the page trio`);
+  printer.fact('reader', shortenedIn(String(sub)));
+  printer.fact('ends', new Date(exp * 1_000).toISOString());
   const headers = { authorization: `Bearer ${site.keys['all']}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ license: licence, resource: quote.resource, slug: 'trio' });
   const checked = await fetch(`${baseUrl}/_svc/license/check`, { method: 'POST', headers, body });
@@ -159,9 +162,10 @@ async function showWebhook({ sink, webhookSecret, printer }: DemoDeps, txHash: H
     if (delivery === undefined) await sleep(50);
   }
   const envelope = JSON.parse(delivery.body);
-  printer.fact('event', `${envelope.type} ${envelope.eventId}, delivery ${envelope.id}`);
+  printer.fact('event', `${envelope.type} ${envelope.eventId}`);
+  printer.fact('delivery', envelope.id);
   printer.fact('gross', usdcText(BigInt(envelope.data.gross.microUsdc)));
-  printer.fact('references', envelope.data.settlementRefs.join(', '));
+  printer.fact('references', envelope.data.settlementRefs.map(shortened).join(', '));
   const isValid = isSigned(webhookSecret, String(delivery.headers['svc-signature']), delivery.body);
   printer.fact('signature', isValid ? 'is that of the endpoint’s secret' : 'is wrong');
   expectThat(isValid, 'the signature of the webhook is wrong');
@@ -174,15 +178,18 @@ function isSigned(secret: string, header: string, body: string): boolean {
   return hex !== '' && timingSafeEqual(Buffer.from(hex, 'hex'), expected);
 }
 
-async function showWorkflow({ database, chain, temporal, printer }: DemoDeps, payer: Address, nonce: Hex): Promise<void> {
+async function showWorkflow({ database, chain, printer }: DemoDeps, payer: Address, nonce: Hex): Promise<void> {
   printer.step('The payment’s workflow');
   const payment = await findByAuthorization(database, { network: SANDBOX_NETWORK, asset: chain.usdc, payer, nonce });
   expectThat(payment !== null && payment.facts.batchId !== null, 'the payment has no batch');
   const workflowId = `settle:${SANDBOX_NETWORK}:${payment?.facts.batchId}`;
   printer.fact('payment', `${payment?.paymentId}, ${payment?.facts.state}`);
   printer.fact('workflow', workflowId);
-  if (temporal.uiUrl === null) return;
-  printer.fact('Temporal UI', `${temporal.uiUrl}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`);
+}
+
+/** The same text, with its address shortened. */
+function shortenedIn(text: string): string {
+  return text.replace(/0x[0-9a-f]{40}/i, shortened);
 }
 
 function expectThat(holds: boolean, sentence: string): void {

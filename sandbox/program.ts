@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import { checksumAddress } from '../chain/offer.ts';
@@ -134,21 +134,31 @@ async function bootSandbox(
   const start = { options, environment, lifetime, stage: SERVICE_STAGE, say: printer.say, waits: printer.waits };
   const api = await topology.startService(start);
   const publisherUrl = await startPublisher(options, api.url, site, lifetime);
-  printer.say(`everything runs, after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+  const tell = (): ReturnType<typeof contractOf> =>
+    contractOf({ api, unit, seeded, demo, publisherUrl, sink, web, relayer: checksumAddress(relayer) });
+  printPlaces(tell(), printer);
+  printer.say(`\nEverything runs, after ${((performance.now() - begun) / 1_000).toFixed(1)} s. One purchase, step by step:`);
   const { webhookSecret } = seeded;
   await playPurchase({ ...{ site, publisherUrl, database, sink, webhookSecret, printer }, ...unit, baseUrl: api.url });
   if (lifetime.isEnding) return null;
-  await playHostProof({ ...{ database, web, printer }, temporal: unit.temporal, baseUrl: api.url, pepper: pepperOf(secrets) });
+  await playHostProof({ ...{ database, web, printer }, baseUrl: api.url, pepper: pepperOf(secrets) });
   if (lifetime.isEnding) return null;
-  const tell = (): ReturnType<typeof contractOf> => {
-    const contract = contractOf({ api, unit, seeded, demo, publisherUrl, sink, web, relayer: checksumAddress(relayer) });
-    writePrivateJson(contractFile, contract);
-    return contract;
-  };
-  lifetime.onRestart(() => void tell());
-  const contract = tell();
-  await printPlaces(contract, publisherUrl, contractFile, printer);
+  lifetime.onRestart(() => writePrivateJson(contractFile, tell()));
+  writePrivateJson(contractFile, tell());
+  if (isWithoutHistory(options, topology, demo)) printer.say(`\n${NO_HISTORY}`);
+  printer.say('\nAddresses, keys and buyers:');
+  printer.say(shorterOf(contractFile, relative(process.cwd(), contractFile)));
   return { contractFile, publisherUrl };
+}
+
+function shorterOf(one: string, other: string): string {
+  return other.length < one.length ? other : one;
+}
+
+const NO_HISTORY = 'The demo site has no history: this sandbox was begun without. Begin anew: --fresh';
+
+function isWithoutHistory({ history }: SandboxOptions, topology: Topology, demo: SeededSite | null): boolean {
+  return history && topology.history && demo === null;
 }
 
 /** Writes the history of the demo site on parts that were made for it. */
@@ -232,6 +242,8 @@ function contractOf({ api, unit, seeded, demo, publisherUrl, sink, web, relayer 
   const { address, uiUrl, namespace } = temporal;
   return {
     baseUrl: api.url,
+    // Signs its visitor in to the demo site, or to alpha where there is none.
+    consoleUrl: `${api.url}/_svc/console/demo`,
     graphqlUrl: `${api.url}/_svc/graphql`,
     temporal: { address, uiUrl, namespace },
     databaseUrl: postgres.appUrl,
@@ -256,16 +268,16 @@ function contractOf({ api, unit, seeded, demo, publisherUrl, sink, web, relayer 
   };
 }
 
-async function printPlaces(contract: ReturnType<typeof contractOf>, publisherUrl: string, file: string, printer: Printer) {
-  const { baseUrl, graphqlUrl, temporal, chain, webhookSink } = contract;
-  printer.step('What is where');
-  printer.fact('API', baseUrl);
-  printer.fact('description', `${baseUrl}/_svc/openapi.json`);
-  printer.fact('GraphiQL', `${graphqlUrl} (in a browser; eighteen questions are ready to play)`);
-  if (temporal.uiUrl !== null) printer.fact('Temporal UI', temporal.uiUrl);
-  printer.fact('publisher', `${publisherUrl}/articles/trio (also solo, duo, free)`);
-  printer.fact('webhooks', webhookSink.deliveriesUrl);
-  printer.fact('chain', chain.rpcUrl);
-  for (const [name, place] of Object.entries(contract.cluster?.places ?? {})) printer.fact(name, place);
-  printer.fact('all of it', file);
+/** What is where, the console first. */
+function printPlaces(contract: ReturnType<typeof contractOf>, printer: Printer): void {
+  const { consoleUrl, baseUrl, graphqlUrl, temporal, chain, examplePublisher, webhookSink } = contract;
+  printer.place('Console', consoleUrl);
+  printer.place('API', baseUrl);
+  printer.place('OpenAPI', `${baseUrl}/_svc/openapi.json`);
+  printer.place('GraphiQL', graphqlUrl);
+  if (temporal.uiUrl !== null) printer.place('Temporal UI', temporal.uiUrl);
+  printer.place('publisher', `${examplePublisher.url}/articles/trio`);
+  printer.place('webhooks', webhookSink.deliveriesUrl);
+  printer.place('chain', chain.rpcUrl);
+  for (const [name, where] of Object.entries(contract.cluster?.places ?? {})) printer.place(name, where);
 }

@@ -73,7 +73,7 @@ describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : 
     const status = await new Promise((resolve) => child.once('close', resolve));
     expect([status, said]).toEqual([0, expect.stringContaining('settlement.completed')]);
     expect(said).toMatch(/kill -9 of Postgres .* bought .*\n\d+ purchases of \d+ buyers: ledger, chain and buyers agree/);
-    expect(said).toMatch(/payer .*-1000 micro\n(.*author .*\+\d+ micro\n){3}/);
+    expect(said).toMatch(/payer .*-0\.001 USDC\n(.*author .*\+0\.000\d USDC\n){3}/);
   });
 
   test('sells a page to the stock buyer through the proxy', { timeout: 300_000 }, async () => {

@@ -38,10 +38,12 @@ function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}, at 
     env,
   });
   let said = '';
+  let printed = '';
+  child.stdout.on('data', (text: Buffer) => (printed += text.toString('utf8')));
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString('utf8')));
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   started.push({ child, ended });
-  return { child, ended, output: () => said };
+  return { child, ended, output: () => said, printed: () => printed };
 }
 
 test(
@@ -49,9 +51,17 @@ test(
   async () => {
     const first = start(['--exit', '--fresh']);
     expect([await first.ended, first.output()]).toEqual([0, expect.stringContaining('settlement.completed')]);
-    expect(first.output()).toMatch(/transaction +0x[0-9a-f]{64} on eip155:84532/);
-    expect(first.output()).toMatch(/payer .*-1000 micro\n(.*author .*\+\d+ micro\n){3}/);
-    expect(first.output()).toMatch(/Temporal UI +http:\S+settle%3Aeip155%3A84532%3A/);
+    expect(first.output()).toMatch(/transaction +0x\w{8}…\w{6} on eip155:84532/);
+    expect(first.output()).toMatch(/payer .*-0\.001 USDC\n(.*author .*\+0\.000\d USDC\n){3}/);
+    expect(first.output()).toMatch(/workflow +settle:eip155:84532:/);
+    expect(first.printed()).toMatch(/^Console +http:\/\/127\.0\.0\.1:\d+\/_svc\/console\/demo\n/);
+    expect(
+      first
+        .printed()
+        .split('\n')
+        .filter((line) => line.length > 80 && !line.endsWith('sandbox.json')),
+    ).toEqual([]);
+    expect(first.printed()).not.toContain('\u001b');
     expect(existsSync(contractFile)).toBe(false);
 
     const second = start([]);
@@ -152,6 +162,7 @@ function expectShape(contract: Record<string, unknown>): void {
   };
   expect(contract).toEqual({
     baseUrl: url,
+    consoleUrl: url,
     graphqlUrl: url,
     temporal: { address: expect.stringMatching(/^127\.0\.0\.1:\d+$/), uiUrl: url, namespace: 'default' },
     databaseUrl: expect.stringMatching(/^postgres:/),
