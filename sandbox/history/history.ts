@@ -1,6 +1,7 @@
 import { recordLiveness } from '../../db/enforcement.ts';
 import { insertTenant, replacePricing } from '../../db/tenants.ts';
 import { SCOPES } from '../../domain/access.ts';
+import { createRule } from '../../services/anomalies/rules.ts';
 import { mintKey } from '../../services/keys.ts';
 import type { ObservationReport } from '../../services/observe.ts';
 import { openObserver } from '../../services/observe.ts';
@@ -36,6 +37,10 @@ const HOUR_MS = 3_600_000;
 const FIRST_ENDPOINT_MS = 9 * DAY_MS;
 const LOST_ENDPOINT_MS = 20 * HOUR_MS;
 
+/** A rule that is breached, as those who pretend go on. */
+const RULE_MS = 8 * DAY_MS;
+const PRETENDERS = { metric: 'masquerade_attempts', rangeKey: '7d', threshold: 20 } as const;
+
 /** Something that happens at a moment. */
 interface Happening {
   readonly atMs: number;
@@ -60,6 +65,7 @@ export async function writeHistory(parts: HistoryParts): Promise<void> {
       ...story.visits.map((visit) => ({ atMs: visit.atMs, run: () => receive(visit, stage).then(post.deliver) })),
       ...story.days.map(({ untilMs, reports }) => ({ atMs: untilMs, run: () => report(reports, stage) })),
       { atMs: story.raiseMs, run: () => raisePrice(past) },
+      { atMs: nowMs - RULE_MS, run: () => createRule(past, DEMO.tenantId, PRETENDERS).then(() => undefined) },
       { atMs: nowMs - FIRST_ENDPOINT_MS, run: () => post.addEndpoint('accounting') },
       { atMs: nowMs - LOST_ENDPOINT_MS, run: () => post.addEndpoint('newsroom') },
       ...LICENCES.map((licensed) => ({
