@@ -1,7 +1,9 @@
+import { Access } from './access/access.ts';
 import { Agents } from './agents/index.ts';
 import { AuditLog } from './auditLog/index.ts';
 import { Earnings } from './earnings/index.ts';
 import { Licences } from './licences/index.ts';
+import { Hosts } from './hosts/hosts.ts';
 import { Overview } from './overview/index.ts';
 import { Pages } from './pages/index.ts';
 import { Payment } from './payments/payment.ts';
@@ -9,6 +11,7 @@ import type { Screen } from './screen.ts';
 import { Settings } from './settings/index.ts';
 import { EndpointScreen } from './webhooks/endpoint.ts';
 import { Webhooks } from './webhooks/index.ts';
+import { Setup } from './setup/setup.ts';
 
 /** All screens, in the order of the menu. One line a screen. */
 export const SCREENS: readonly Screen[] = [
@@ -22,4 +25,7 @@ export const SCREENS: readonly Screen[] = [
   { path: '/webhooks/:endpointId', title: 'Webhook endpoint', group: null, component: EndpointScreen },
   { path: '/settings', title: 'Settings', group: 'Site', component: Settings },
   { path: '/audit-log', title: 'Audit log', group: 'People', component: AuditLog },
+  { path: '/hosts', title: 'Hosts', group: 'Site', component: Hosts },
+  { path: '/setup', title: 'Set up', group: 'Site', component: Setup },
+  { path: '/access', title: 'Keys and members', group: 'People', component: Access },
 ];
