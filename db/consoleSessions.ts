@@ -85,7 +85,7 @@ export async function deleteConsoleSessionsLike(sql: Sql, origin: SessionOrigin)
 /** What the console lists of a site. */
 export interface SiteLine {
   readonly tenantId: string;
-  /** Its default host; null where none is proven. */
+  /** Its default host; where none is proven, the one that waits longest; null where there is none at all. */
   readonly host: string | null;
   readonly status: TenantStatus;
 }
@@ -93,8 +93,10 @@ export interface SiteLine {
 /** These sites in this order. */
 export async function listSiteLines(sql: Sql, tenantIds: readonly string[]): Promise<SiteLine[]> {
   return await sql.query<SiteLine & Record<string, unknown>>(
-    `select tenant_id as "tenantId", status, (select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id
-       and verified_at is not null order by position, host limit 1) as host
+    `select tenant_id as "tenantId", status, coalesce(
+         (select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id and verified_at is not null
+          order by position, host limit 1),
+         (select host from host_challenge where host_challenge.tenant_id = tenant.tenant_id order by opened_at, host limit 1)) as host
      from tenant where tenant_id = any($1::uuid[]) order by array_position($1::uuid[], tenant_id)`,
     [tenantIds],
   );

@@ -47,10 +47,10 @@ function Frame({ screens, session }: { readonly screens: readonly Screen[]; read
       <span class="mark" aria-hidden="true"></span><span>${site?.host ?? 'Console'}</span>
       <button type="button" class="button" aria-expanded=${isOpen} aria-controls="menu" onClick=${() => setOpen(!isOpen)}>Menu</button>
     </header>
-    <div class="side" id="menu">
+    <aside class="side" id="menu" aria-label="Site and screens">
       <${Account} session=${session} />
       <${Menu} screens=${screens} here=${route.screen} />
-    </div>
+    </aside>
     <main id="main" ref=${main} tabindex="-1">${hasSite ? inside : html`<${NoSite} canCreate=${session.canCreateSite} />`}</main>
   </div>`;
 }

@@ -76,9 +76,9 @@ function columns(again: (member: Member) => void, act: (what: Act, member: Membe
       align: 'end',
       cell: (member) => html`<div class="row-actions">
         ${member.inviteToken === null ? null : html`<${Copy} text=${invitationLink(member.inviteToken)} label=${`Copy the link for ${member.authorId}`} />`}
-        ${member.accepted ? null : html`<${Button} kind="quiet" label=${`Invite ${member.authorId} again`} onClick=${() => again(member)}>Invite again<//>`}
+        ${member.accepted ? null : html`<${Button} kind="quiet" label=${`Invite again: ${member.authorId}`} onClick=${() => again(member)}>Invite again<//>`}
         ${member.inviteToken === null ? null : html`<${Button} kind="quiet" label=${`Take back the invitation of ${member.authorId}`} onClick=${() => act('withdraw', member)}>Take back<//>`}
-        <${Button} kind="quiet" label=${`Remove ${member.authorId}`} onClick=${() => act('remove', member)}>Remove<//>
+        ${member.inviteToken === null ? html`<${Button} kind="quiet" label=${`Remove ${member.authorId}`} onClick=${() => act('remove', member)}>Remove<//>` : null}
         <${Button} kind="quiet" label=${`Erase ${member.authorId}`} onClick=${() => act('erase', member)}>Erase<//>
       </div>`,
     },

@@ -1,13 +1,16 @@
 /** What is asked about hosts, and what is changed. */
 
-const HOST_FIELDS = `host verifiedAt routingVerifiedAt checkedAt nextCheckAt failingSince lastReason
-  challenge { method present { name value } }
-  enforcement { mode nextAction attention recordToFix }`;
-
 /** Every host of the site. */
 export const HOSTS_DOCUMENT = `query hosts($tenantId: ID, $after: String) {
   tenant(tenantId: $tenantId) {
-    hosts(first: 50, after: $after) { nodes { ${HOST_FIELDS} } pageInfo { hasNextPage endCursor } }
+    hosts(first: 50, after: $after) {
+      nodes {
+        host verifiedAt routingVerifiedAt checkedAt nextCheckAt failingSince lastReason
+        challenge { method present { name value } }
+        enforcement { mode nextAction attention recordToFix }
+      }
+      pageInfo { hasNextPage endCursor }
+    }
   }
 }`;
 

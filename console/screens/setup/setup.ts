@@ -18,7 +18,7 @@ import { BeginSite, FirstSale, Package, Price, ProveHost, ServerKey, TestPurchas
 const LOOK_MS = 5_000;
 const WINDOW = { named: 'LAST_90_DAYS', timeZone: 'UTC' };
 /** Steps that end by what happens elsewhere: at the owner's server, or at an agent's. */
-const WAITING: readonly StepKey[] = ['host', 'package', 'sale'];
+const WAITING: readonly StepKey[] = ['host', 'package', 'test', 'sale'];
 
 /** From nothing to a first sale. The state is the site's own, so that a reload, or another day, goes on where one was. */
 export function Setup(): View {
@@ -62,7 +62,7 @@ function Stepper({ site, tenantId, onChange }: StepProps): View {
   const steps = progressOf(site);
   const next = steps.find(({ done }) => !done)?.key ?? 'sale';
   const open = STEPS.find((key) => key === asked['step']) ?? next;
-  const isWaiting = WAITING.includes(open) && steps.find(({ key }) => key === open)?.done === false;
+  const isWaiting = WAITING.includes(open) && steps.some(({ key, done }) => WAITING.includes(key) && !done);
   useEffect(() => {
     if (!isWaiting) return;
     const look = (): void => {
@@ -116,9 +116,10 @@ function Steps({
   const at = steps.findIndex(({ key }) => key === open);
   const following = steps[at + 1];
   const done = steps.filter((one) => one.done).length;
+  const kind = steps[at]?.done ? 'primary' : 'plain';
   const goOn =
-    following && steps[at]?.done
-      ? html`<${Button} kind="primary" onClick=${() => setQuery({ step: following.key })}>Go on: ${following.title}<//>`
+    following && (steps[at]?.done || open === 'package')
+      ? html`<${Button} kind=${kind} onClick=${() => setQuery({ step: following.key })}>Go on: ${following.title}<//>`
       : null;
   return html`<div class="setup">
     <nav aria-label="Steps">

@@ -2,7 +2,7 @@ import { change } from '../../core/data.ts';
 import { usd } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html, useState } from '../../core/html.ts';
-import { href } from '../../core/router.ts';
+import { href, setQuery } from '../../core/router.ts';
 import { loadSession, onSignOut } from '../../core/session.ts';
 import { Button, Copy } from '../../parts/button.ts';
 import { Field } from '../../parts/field.ts';
@@ -91,6 +91,7 @@ export function ServerKey({ site, tenantId, onChange }: StepProps): View {
       scopes: ['TENANT_READ'],
     });
     minted.set(tenantId, mintKey.token);
+    setQuery({ step: 'key' });
     onChange();
   });
   return html`<form class="form" onSubmit=${submit}>
@@ -129,7 +130,7 @@ const STEP_NAMES: Readonly<Record<string, string>> = {
   SIGN: 'A wallet signs',
   SETTLE: 'The payment settles',
   LICENCE: 'The licence reads again',
-  SITE: 'Your server asks for it',
+  SITE: 'Your server asks agents to pay',
 };
 
 /** Buys a page without money, and shows each step. */

@@ -1,0 +1,210 @@
+/** A stranger in a browser, from nothing to a page that sells: no command line of ours, nothing but the console and a web server. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import chromium from '@sparticuz/chromium';
+import type { Browser, Page } from 'playwright-core';
+import { chromium as playwright } from 'playwright-core';
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newPrivateKey } from '../../bin/serviceSecrets.ts';
+import type { Address } from '../../domain/legs.ts';
+import { buyPage } from '../../examples/buyer/buyer.ts';
+import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import type { SandboxWeb } from '../../sandbox/site.ts';
+import { startSandboxWeb } from '../../sandbox/site.ts';
+import { pepperOf } from '../../services/pepper.ts';
+import { createOwnerToken } from '../../services/tenants.ts';
+import type { TestService } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+import type { Shop } from '../support/shop.ts';
+import { openShop } from '../support/shop.ts';
+
+const HOST = 'stranger.sandbox.example';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let web: SandboxWeb;
+let service: TestService;
+let browser: Browser;
+let page: Page;
+let shop: Shop | undefined;
+const problems: string[] = [];
+beforeAll(async () => {
+  web = await startSandboxWeb(0);
+  const environment = {
+    ...{ PUBLIC_BASE_URL: '', TEST_KEYS_ENABLED: 'true', SELF_SIGN_UP: 'true', SELF_SIGN_UP_PLAN: 'studio' },
+    ...{ OUTBOUND_SANDBOX_WEB: web.url, HOST_CHECK_GAP_MS: '0' },
+  };
+  service = await startTestService({ environment, apis: 0 });
+  const { tenantId } = await service.site();
+  const deps = { database: service.database, pepper: pepperOf(service.secrets) };
+  const { token } = await createOwnerToken(deps, { tenantId, userId: 'demo' });
+  await service.startApi({ CONSOLE_DEMO_TOKEN: token });
+  browser = await playwright.launch({ executablePath: await chromium.executablePath(), args: chromium.args, headless: true });
+  page = await (await browser.newContext()).newPage();
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
+});
+afterAll(async () => {
+  await browser?.close();
+  await shop?.close();
+  await service?.stop();
+  await web?.close();
+});
+
+const tell = async (path: string, body: object): Promise<void> => {
+  const { status } = await fetch(`${web.controlUrl}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  expect(status).toBe(200);
+};
+const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const field = (label: string) => page.getByLabel(label, { exact: true });
+const heading = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
+
+/** What axe-core finds on the page as it is. */
+const expectAccessible = async (): Promise<void> => {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  });
+  expect(found).toEqual([]);
+};
+
+test('a stranger sets a site up in the console, and its first page sells', { timeout: 120_000 }, async () => {
+  await page.goto(`${service.baseUrl}/_svc/console`);
+  await page.getByRole('link', { name: 'Open the demo site' }).click();
+  await page.getByRole('link', { name: 'Set up', exact: true }).click();
+  await button('Set up another site').click();
+  await field('Host name').fill('localhost');
+  await button('Begin').click();
+  await page.getByText('Not saved').waitFor();
+  await field('Host name').fill(HOST);
+  await button('Begin').click();
+
+  await heading('Prove your host');
+  await button('Check now').click();
+  await page.getByText('The file is not there yet.').waitFor();
+  await expectAccessible();
+  await page.reload(); // where one was is the site's own state
+  await heading('Prove your host');
+  const [url = '', body] = await page.locator('.publish code').allTextContents();
+  await tell('/pages', { host: HOST, path: new URL(url).pathname, body });
+  await button('Check now').click();
+
+  await heading('Who is paid');
+  await field('Author').fill('ann');
+  await field('Wallet').fill('0x123');
+  await page.getByText('0x and 40 hexadecimal digits.').waitFor();
+  await field('Wallet').fill(`0x${'1a'.repeat(20)}`);
+  await expectAccessible();
+  await button('Save the payee').click();
+
+  await heading('The price');
+  await field('USD for one read').fill('0.005');
+  await field('Where your articles are').fill('/articles/');
+  await page.getByText('An agent pays $0.005 to read a page').waitFor();
+  await button('Set the price').click();
+
+  await heading('A key for your server');
+  await button('Mint the key').click();
+  await page.getByText('Your key, shown until you leave this page').waitFor();
+  await button(/^Go on/).click();
+  await heading('The package in front of your pages');
+  const lines = (await page.locator('.snippet code').allTextContents()).join('\n');
+  expect(lines).toContain(`SVC_URL=${service.baseUrl}`);
+  const key = /svc_live_\w+/.exec(lines)?.[0] ?? '';
+  await expectAccessible();
+
+  await button('Go on: A test purchase').click();
+  await field('Page').fill('first');
+  await button('Buy it in test mode').click();
+  await page.getByText('This page does not sell yet').waitFor(); // no server answers for the host
+  shop = await openShop(service, { tenantId: '', host: HOST, key });
+  await tell('/sites', { host: HOST, port: Number(new URL(shop.url).port) });
+  await button('Buy it in test mode').click();
+  await page.getByText('This page sells').waitFor();
+  await expectAccessible();
+
+  await button(/^Go on/).click();
+  await heading('The first sale');
+  const buyer = newPrivateKey();
+  await mintUsdc(service.chain.rpcUrl, privateKeyToAccount(buyer).address.toLowerCase() as Address, 1_000_000n);
+  expect((await buyPage(`${shop.url}/articles/first`, buyer)).status).toBe(200);
+  await page.getByText('Your site sells.').waitFor();
+  await page.getByText('8 of 8 done').waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('keys are shown once and revoked with a word about the effect; hostile names stay text', { timeout: 60_000 }, async () => {
+  const name = '<img src=x onerror=alert(1)>';
+  await page.getByRole('link', { name: 'Keys and members' }).click();
+  await button('Mint a key').click();
+  await expectAccessible();
+  await field('What it is for').fill(name);
+  await button('Mint').click();
+  const token = (await page.locator('.secret code').textContent()) ?? '';
+  expect(token).toMatch(/^svc_live_\w{40,}$/);
+  await expectAccessible();
+  expect((await ask(token)).status).toBe(200);
+  await page.reload();
+  await page.getByText(name, { exact: true }).waitFor();
+  expect(await page.content()).not.toContain(token);
+  expect(page.url()).not.toContain(token);
+  await button(`Revoke ${name}`).click();
+  await page.getByText('The very next call with it is refused.').waitFor();
+  await button('Revoke the key').click();
+  await page.getByRole('row', { name }).getByText('Revoked').waitFor();
+  expect((await ask(token)).status).toBe(401);
+  expect(problems).toEqual([]);
+});
+
+test('an invited author accepts by the link alone, and the roster says so', { timeout: 60_000 }, async () => {
+  await page.getByRole('link', { name: 'Members', exact: true }).click();
+  await button('Invite an author').first().click();
+  await field('Author').fill('ann');
+  await field('E-mail').fill('ann@example.com');
+  await button('Invite').click();
+  const link = (await page.locator('.secret code').textContent()) ?? '';
+  expect(link.startsWith(`${service.baseUrl}/_svc/members/accept#`)).toBe(true);
+  await expectAccessible();
+  const author = await page.context().newPage();
+  await author.goto(link);
+  await author.getByRole('button', { name: 'Accept' }).click();
+  await author.getByText('You are on the list of authors.').waitFor();
+  await page.reload();
+  await page.getByRole('row', { name: 'ann' }).getByText('Accepted').waitFor();
+  await expectAccessible();
+  expect(problems).toEqual([]);
+});
+
+test('a host is proven by DNS and removed with a word about the effect; after that DNS alone proves it', {
+  timeout: 60_000,
+}, async () => {
+  const host = 'second.sandbox.example';
+  await page.getByRole('link', { name: 'Hosts' }).click();
+  await page.getByRole('row', { name: HOST }).waitFor();
+  await button('Add a host').first().click();
+  await field('Host name').fill(host);
+  await button('Add').click();
+  await button('DNS record').click();
+  await page.getByText('TXT', { exact: true }).waitFor();
+  await expectAccessible();
+  const [, name, value] = await page.locator('.publish code').allTextContents();
+  await button('Check now').click();
+  await page.getByText('The record is not seen yet.').waitFor();
+  await tell('/dns', { name, txt: [value] });
+  await button('Check now').click();
+  await page.getByText(`${host} is proven`).waitFor();
+  await button(`Remove ${host}`).click();
+  await page.getByText('For 72 hours only a DNS record proves it again').waitFor();
+  await button('Remove the host').click();
+  await page.getByRole('row', { name: host }).waitFor({ state: 'detached' });
+  await button('Add a host').first().click();
+  await field('Host name').fill(host);
+  await button('Add').click();
+  await page.getByText('_svc-challenge').waitFor();
+  expect(problems).toEqual([]);
+});
+
+const ask = (token: string) => fetch(`${service.baseUrl}/_svc/tenants/self`, { headers: { authorization: `Bearer ${token}` } });
