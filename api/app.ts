@@ -94,7 +94,11 @@ export function describeService(baseUrl: string): object {
 export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestListener {
   const handlerDeps: HandlerDeps = {
     ...deps,
-    ...{ observer: openObserver(deps), exports: createExportSlots(), reportTurns: openReportTurns(deps.reports.database) },
+    ...{
+      observer: openObserver(deps),
+      exports: deps.exports ?? createExportSlots(),
+      reportTurns: openReportTurns(deps.reports.database),
+    },
     addressOf: deps.addressOf ?? createAddressReader([]),
     readiness: rememberReadiness(deps.readiness),
     networkChecks: rememberChecks(deps.networkChecks ?? {}),

@@ -36,8 +36,7 @@ export function openDoor(route: Route, deps: HandlerDeps): Handler {
   const answerAll = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       const answered = await answer(route, deps, request, keyHashOf);
-      if (answered.stream) await sendStream(request, response, answered, answered.stream);
-      else send(request, response, answered);
+      await sendAnswer(request, response, answered);
     } catch (error) {
       tellInTime(response, error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
     }
@@ -195,6 +194,12 @@ export function sendError(
 /** True for a client that asks for problem details (RFC 9457). */
 export function wantsProblem({ headers }: IncomingMessage): boolean {
   return /\bapplication\/problem\+json\b/i.test(headers.accept ?? '');
+}
+
+/** Sends an answer, whole or as it is made. */
+export async function sendAnswer(request: IncomingMessage, response: ServerResponse, answered: Answer): Promise<void> {
+  if (answered.stream) await sendStream(request, response, answered, answered.stream);
+  else send(request, response, answered);
 }
 
 /** Sends an answer; what is left of an unread body is taken in up to a limit, so that the client gets to read the answer. */

@@ -26,6 +26,8 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps {
   };
   /** By network: rejects when none of its nodes answers. Readiness tells it where there are several; one that answers is enough. */
   readonly networkChecks?: Readonly<Record<string, () => Promise<void>>>;
+  /** Room for exports in this process, where other doors share it; else this door has its own. */
+  readonly exports?: ExportSlots;
   /** How often each caller may call; none: nothing is counted. */
   readonly rates?: Rates;
   /** Where requests come from; without one no proxy in front is believed. */

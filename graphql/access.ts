@@ -2,6 +2,7 @@ import type { Scope } from '../domain/access.ts';
 import { requireAccess } from '../domain/access.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { Owner } from '../services/owners/authenticate.ts';
+import { ownedTenant } from '../services/owners/ownedTenant.ts';
 import type { GraphqlContext } from './context.ts';
 
 type Caller = Pick<GraphqlContext, 'key' | 'owner'> & { readonly deps: Pick<GraphqlContext['deps'], 'clock'> };
@@ -19,25 +20,6 @@ export function requireReader({ key, owner, deps }: Caller, scope: Scope): true 
 export function requireOwner({ owner }: Pick<GraphqlContext, 'owner'>): true {
   if (!owner) throw new ServiceError('scope_missing', 'this needs an owner’s token; a key can only read');
   return true;
-}
-
-/**
- * The site an owner means: the one named, or the owner's only one. Throws not_found for a site that is not the owner's, and
- * invalid_parameter when an owner of several names none.
- */
-export function ownedTenant(owner: Owner, tenantId: string | null | undefined): string {
-  const [only, ...others] = owner.tenantIds;
-  if (tenantId !== null && tenantId !== undefined) {
-    if (!owner.tenantIds.includes(tenantId.toLowerCase())) throw new ServiceError('not_found', 'you have no such site');
-    return tenantId.toLowerCase();
-  }
-  if (only === undefined) throw new ServiceError('not_found', 'you have no site');
-  if (others.length > 0) {
-    throw new ServiceError('invalid_parameter', 'you have several sites: name one, `viewer { tenantIds }` lists them', {
-      parameter: 'tenantId',
-    });
-  }
-  return only;
 }
 
 /** The site of an owner's call, and the owner. Throws as `requireOwner` and `ownedTenant` do. */

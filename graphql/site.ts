@@ -1,8 +1,8 @@
 import type { Plan } from '../domain/access.ts';
 import { ServiceError } from '../domain/errors.ts';
+import { ownedTenant } from '../services/owners/ownedTenant.ts';
 import type { ReportSite } from '../services/reports/request.ts';
 import { describeTenant } from '../services/tenantSelf.ts';
-import { ownedTenant } from './access.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 

@@ -6,6 +6,8 @@ import type { ConsoleSession, SessionDeps } from '../../services/console/session
 import { resumeSession } from '../../services/console/sessions.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
 import type { Rates } from '../../services/rates.ts';
+import type { ExportSlots } from '../../services/reports/exportSlots.ts';
+import type { ReportDeps } from '../../services/reports/request.ts';
 import type { Log } from '../../services/settlement/deps.ts';
 import type { AddressReader } from '../address.ts';
 import type { ConsoleFiles } from './assets.ts';
@@ -20,6 +22,10 @@ export interface ConsoleDoorDeps extends SessionDeps {
   /** Our own address, without a trailing slash: whose pages may change something. */
   readonly baseUrl: string;
   readonly files: ConsoleFiles;
+  /** What reports are read with, and the room for exports that REST shares. */
+  readonly reports: ReportDeps;
+  readonly exports: ExportSlots;
+  readonly priceFloorMicro: bigint;
   /** The owner's token that the demo signs in with, in a sandbox; null: there is no demo. */
   readonly demoToken: string | null;
   /** Signs people in at the identity provider; null where we are no client of one. */

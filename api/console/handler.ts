@@ -7,6 +7,7 @@ import { CONSOLE_PATH } from './assets.ts';
 import type { ConsoleCall, ConsoleDoorDeps } from './call.ts';
 import { letChangeIn } from './call.ts';
 import { cookieOf } from './cookies.ts';
+import { answerDownload } from './downloads.ts';
 import { sendAsset, sendPage } from './page.ts';
 import { answerCallback, answerStart } from './providerRoutes.ts';
 import { answerDemo, answerSession, answerSignIn, answerSignOut } from './sessionRoutes.ts';
@@ -18,6 +19,8 @@ const PLACES: Readonly<Record<string, Readonly<Record<string, Answering>>>> = {
   '/sessions': { DELETE: (call) => answerSignOut(call, 'everywhere') },
   '/graphql': { POST: answerGraphql },
   '/demo': { GET: answerDemo },
+  '/download/earnings.csv': { GET: answerDownload },
+  '/download/statement.pdf': { GET: answerDownload },
   '/oidc/start': { GET: answerStart },
   '/oidc/callback': { GET: answerCallback },
 };

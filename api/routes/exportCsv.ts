@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { exportCsv, exportFileName } from '../../services/reports/exportCsv.ts';
-import type { KeyCall, KeyRoute } from '../route.ts';
+import type { ReportSite } from '../../services/reports/request.ts';
+import type { Answer, HandlerDeps, KeyCall, KeyRoute } from '../route.ts';
 import { WindowParams } from '../schemas/earnings.ts';
 import { parseReport } from '../schemas/report.ts';
 import { REPORT_HEADERS, siteOf } from './reportBody.ts';
@@ -35,18 +36,24 @@ export const exportCsvRoute: KeyRoute = {
       ...keyErrors(),
     },
   },
-  handle: async ({ deps, caller, query: params }: KeyCall) => {
-    const { query } = parseReport(WindowParams, params);
-    const site = siteOf(caller);
-    const file = await exportCsv({ ...deps.reports, exports: deps.exports }, site, query);
-    const headers = {
-      ...REPORT_HEADERS,
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${exportFileName('csv', site.hosts[0] ?? null, file)}"`,
-      'x-content-type-options': 'nosniff',
-      'x-svc-row-count': String(file.rowCount),
-      ...(file.isCut ? { 'x-svc-truncated': 'true' } : {}),
-    };
-    return { status: 200, headers, stream: file };
-  },
+  handle: ({ deps, caller, query }: KeyCall) => answerCsv(deps, siteOf(caller), query),
 };
+
+/** The file of a site for whoever may read it. Throws what `exportCsv` throws, and invalid_parameter. */
+export async function answerCsv(
+  deps: Pick<HandlerDeps, 'reports' | 'exports'>,
+  site: ReportSite & { readonly keyId: string },
+  params: ReadonlyMap<string, string>,
+): Promise<Answer> {
+  const { query } = parseReport(WindowParams, params);
+  const file = await exportCsv({ ...deps.reports, exports: deps.exports }, site, query);
+  const headers = {
+    ...REPORT_HEADERS,
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${exportFileName('csv', site.hosts[0] ?? null, file)}"`,
+    'x-content-type-options': 'nosniff',
+    'x-svc-row-count': String(file.rowCount),
+    ...(file.isCut ? { 'x-svc-truncated': 'true' } : {}),
+  };
+  return { status: 200, headers, stream: file };
+}

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { exportFileName } from '../../services/reports/exportCsv.ts';
 import { exportPdf } from '../../services/reports/exportPdf.ts';
-import type { KeyCall, KeyRoute } from '../route.ts';
+import type { ReportSite } from '../../services/reports/request.ts';
+import type { Answer, HandlerDeps, KeyCall, KeyRoute } from '../route.ts';
 import { PdfParams } from '../schemas/earnings.ts';
 import { parseReport } from '../schemas/report.ts';
 import { ErrorBody } from '../schemas/shared.ts';
@@ -31,19 +32,25 @@ export const exportPdfRoute: KeyRoute = {
       '404': jsonResponse('No author of the site has this id', ErrorBody),
     },
   },
-  handle: async ({ deps, caller, query: params }: KeyCall) => {
-    const { query, given } = parseReport(PdfParams, params);
-    const site = siteOf(caller);
-    const authorId = given.author ?? null;
-    const { bytes, ...frame } = await exportPdf({ ...deps.reports, exports: deps.exports }, site, { ...query, authorId });
-    const name = exportFileName('pdf', site.hosts[0] ?? null, frame);
-    const ofAuthor = authorId === null ? '' : `; filename*=UTF-8''${encodeURIComponent(`${authorId.toWellFormed()}-${name}`)}`;
-    const headers = {
-      ...REPORT_HEADERS,
-      'content-type': 'application/pdf',
-      'content-disposition': `attachment; filename="${name}"${ofAuthor}`,
-      'x-content-type-options': 'nosniff',
-    };
-    return { status: 200, headers, body: bytes };
-  },
+  handle: ({ deps, caller, query }: KeyCall) => answerPdf(deps, siteOf(caller), query),
 };
+
+/** The document of a site for whoever may read it. Throws what `exportPdf` throws, and invalid_parameter. */
+export async function answerPdf(
+  deps: Pick<HandlerDeps, 'reports' | 'exports'>,
+  site: ReportSite & { readonly keyId: string },
+  params: ReadonlyMap<string, string>,
+): Promise<Answer> {
+  const { query, given } = parseReport(PdfParams, params);
+  const authorId = given.author ?? null;
+  const { bytes, ...frame } = await exportPdf({ ...deps.reports, exports: deps.exports }, site, { ...query, authorId });
+  const name = exportFileName('pdf', site.hosts[0] ?? null, frame);
+  const ofAuthor = authorId === null ? '' : `; filename*=UTF-8''${encodeURIComponent(`${authorId.toWellFormed()}-${name}`)}`;
+  const headers = {
+    ...REPORT_HEADERS,
+    'content-type': 'application/pdf',
+    'content-disposition': `attachment; filename="${name}"${ofAuthor}`,
+    'x-content-type-options': 'nosniff',
+  };
+  return { status: 200, headers, body: bytes };
+}

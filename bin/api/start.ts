@@ -28,6 +28,7 @@ import { adoptOwners } from '../../services/owners/issuer.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
 import { openRehash } from '../../services/rehash.ts';
+import { createExportSlots } from '../../services/reports/exportSlots.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import { openSnapshots } from '../../services/snapshots.ts';
 import type { ApiConfig } from '../config.ts';
@@ -155,9 +156,10 @@ async function open(
   const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, sitePages, settle, rpc });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
-  const rest = createApi({ ...deps, ...buyers, ...callers, reports, log, hosts, settle, readiness, networkChecks });
+  const exports = createExportSlots();
+  const rest = createApi({ ...deps, ...buyers, ...callers, reports, exports, log, hosts, settle, readiness, networkChecks });
   const { answerOwner: answerGraphql, oidc } = graphql;
-  const owners = openConsole(config, { ...deps, ...callers, log, oidc, outbound, secretBox, answerGraphql });
+  const owners = openConsole(config, { ...deps, ...callers, log, oidc, outbound, secretBox, reports, exports, answerGraphql });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
   answer = telemetry.watchRequests(owners.before(graphql.before(rest)), names);
 

@@ -9,7 +9,7 @@ import {
   listSiteLines,
   markConsoleSessionUsed,
 } from '../../db/consoleSessions.ts';
-import type { Transactional } from '../../db/database.ts';
+import type { Database } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
 import type { Owner, OwnerDeps } from '../owners/authenticate.ts';
@@ -18,7 +18,7 @@ import { hashCredential, hashesOf } from '../pepper.ts';
 
 /** What sessions need. */
 export interface SessionDeps extends Omit<OwnerDeps, 'database'> {
-  readonly database: Transactional;
+  readonly database: Database;
 }
 
 /** A session that is alive. */

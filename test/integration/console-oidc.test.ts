@@ -79,9 +79,11 @@ test('an answer signs in the browser alone that left for it, once: not another o
   expect(victim.cookies.size).toBe(0);
   const kept = attacker.cookie;
   expect(await back(attacker, url)).toBe('/_svc/console');
+  const asked = provider.asked();
   const again = world.browser();
   const answer = await again.get(url, { cookie: kept });
   expect([answer.headers.get('location'), again.cookies.size]).toEqual([REFUSED, 0]);
+  expect(provider.asked()).toBe(asked);
 });
 
 test('an answer with another state, another issuer, another code, none, or an error signs nobody in', async () => {

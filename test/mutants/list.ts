@@ -1,4 +1,5 @@
 import { BOUND_MUTANTS } from './bounds.ts';
+import { CONSOLE_MUTANTS } from './console.ts';
 import { FAIR_MUTANTS } from './fair.ts';
 import { GAS_MUTANTS } from './gas.ts';
 import { JUDGING_MUTANTS } from './judging.ts';
@@ -38,4 +39,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...STATEMENT_MUTANTS,
   ...SERIES_MUTANTS,
   ...SITE_MUTANTS,
+  ...CONSOLE_MUTANTS,
 ];

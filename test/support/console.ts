@@ -13,6 +13,7 @@ import { createGraphqlDoor } from '../../graphql/door.ts';
 import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
 import type { RateLimits } from '../../services/rates.ts';
 import { openRates } from '../../services/rates.ts';
+import { createExportSlots } from '../../services/reports/exportSlots.ts';
 import { createOwnerToken } from '../../services/tenants.ts';
 import { startTestApi } from './api.ts';
 
@@ -51,7 +52,8 @@ export async function startTestConsole({ rates, demoOf, provider, ...changes }: 
   const graph = { ...api.deps, outbound: createOutbound(), secretBox, oidc: null, rates: counted } as never;
   const reads = { ...api.deps, reading: database, temporalUi: null, networkIds: networks.ids };
   const door = createGraphqlDoor(graph, { ask: openEngine(reads, null), change: openEngine(reads, graph), connections: 2 }, null);
-  const rest = createApi(api.deps);
+  const exports = createExportSlots();
+  const rest = createApi({ ...api.deps, exports });
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -66,6 +68,7 @@ export async function startTestConsole({ rates, demoOf, provider, ...changes }: 
   const handle = createConsole({
     ...{ database, pepper, clock, rates: counted, baseUrl: url, oidc, login, secretBox, demoToken, files: readConsole() },
     log: { ...log, info: keep, warn: keep, error: keep } as never,
+    ...{ reports: api.deps.reports, exports, priceFloorMicro: api.deps.priceFloorMicro },
     addressOf: () => '192.0.2.1',
     mayCreateSite: () => false,
     answerGraphql: door,
@@ -78,7 +81,7 @@ export async function startTestConsole({ rates, demoOf, provider, ...changes }: 
     else rest(request, response);
   });
   return {
-    ...{ api, url, database, logged, tokenOf },
+    ...{ api, url, database, exports, logged, tokenOf },
     browser: () => new Browser(url),
     stop: async () => {
       server.closeAllConnections();

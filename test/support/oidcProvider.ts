@@ -16,6 +16,8 @@ export interface TestProvider {
    * leads back to.
    */
   signIn(startUrl: string, userId: string): Promise<string>;
+  /** How often somebody asked for tokens. */
+  readonly asked: () => number;
   stop(): Promise<void>;
 }
 
@@ -25,10 +27,12 @@ export async function startProvider(): Promise<TestProvider> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const client = { clientId: 'console', clientSecret: 'a-secret-of-this-test-alone-and-long' };
+  let asked = 0;
   let handler: ((request: unknown, response: unknown) => void) | null = null;
   const self: TestProvider = {
     ...{ issuer, ...client, redirectUri: '' },
     signIn: (startUrl, userId) => walk(startUrl, userId, self.redirectUri),
+    asked: () => asked,
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -47,6 +51,7 @@ export async function startProvider(): Promise<TestProvider> {
       pkce: { required: () => true },
       findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id }) }),
     }).callback() as (request: unknown, response: unknown) => void;
+    if (request.url === '/token') asked += 1;
     handler(request, response);
   });
   return self;

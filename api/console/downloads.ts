@@ -1,0 +1,35 @@
+/** Files of a site for its owner: those of the REST exports, to the byte. */
+import type { Plan } from '../../domain/access.ts';
+import { COSTS } from '../../domain/rate.ts';
+import { ownedTenant } from '../../services/owners/ownedTenant.ts';
+import { describeTenant } from '../../services/tenantSelf.ts';
+import { pathOf, sendAnswer } from '../door.ts';
+import { knownParameters, readQuery, searchOf } from '../query.ts';
+import { answerCsv, exportCsvRoute } from '../routes/exportCsv.ts';
+import { answerPdf, exportPdfRoute } from '../routes/exportPdf.ts';
+import type { ConsoleCall } from './call.ts';
+import { letSessionIn, missing } from './call.ts';
+import { requireOwnReading } from './ownPage.ts';
+
+const FILES = {
+  'earnings.csv': { route: exportCsvRoute, answer: answerCsv },
+  'statement.pdf': { route: exportPdfRoute, answer: answerPdf },
+} as const;
+
+/**
+ * GET download/<file>: an attachment. `tenantId` names the site, the other parameters are those of the REST export. Counts as an export does,
+ * for its owner, who has one on its way at a time; places are those of REST. Throws what the export throws.
+ */
+export async function answerDownload(call: ConsoleCall): Promise<void> {
+  const { deps, request, response } = call;
+  requireOwnReading(request);
+  const name = pathOf(request).split('/').at(-1) ?? '';
+  if (!Object.hasOwn(FILES, name)) return missing('the console has no such file');
+  const { route, answer } = FILES[name as keyof typeof FILES];
+  const { owner } = await letSessionIn(call, COSTS.file);
+  deps.rates.count([['key', `owner ${owner.userId}`]], COSTS.file); // whatever session he comes with
+  const params = readQuery(searchOf(request), knownParameters(route));
+  const { id: tenantId, hosts, plan } = await describeTenant(deps, ownedTenant(owner, params.get('tenantId')));
+  const site = { tenantId, hosts, plan: plan as Plan | null, keyId: `owner ${owner.userId}` };
+  await sendAnswer(request, response, await answer(deps, site, params));
+}

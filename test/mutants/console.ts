@@ -1,0 +1,135 @@
+import type { Mutant } from './mutant.ts';
+
+const attacks = 'test/integration/console-attacks.test.ts';
+const sessions = 'test/integration/console-sessions.test.ts';
+const provider = 'test/integration/console-oidc.test.ts';
+const downloads = 'test/integration/console-downloads.test.ts';
+
+/** Bugs of the console's door: who is let in by a cookie, and who may use it. */
+export const CONSOLE_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'any-origin-may-change',
+    rule: 24,
+    bug: 'a call of another site is taken where the browser does not say where it comes from',
+    edits: [{ file: 'api/console/ownPage.ts', search: 'if (isNamed && !isOwnOrigin(origin, baseUrl)) refuse();', replace: '' }],
+    test: { file: attacks, name: 'a call from elsewhere' },
+  },
+  {
+    id: 'changes-without-csrf-token',
+    rule: 24,
+    bug: 'the cookie alone is enough for a change',
+    edits: [{ file: 'api/console/call.ts', search: 'requireCsrf(call.request, session.csrf);', replace: '' }],
+    test: { file: attacks, name: 'a call from elsewhere' },
+  },
+  {
+    id: 'planted-cookie-becomes-a-session',
+    rule: 24,
+    bug: 'a sign-in keeps the session that the browser came with',
+    edits: [
+      {
+        file: 'api/console/sessionRoutes.ts',
+        search: 'if (former !== null) await endSession(deps, former);',
+        replace: '',
+      },
+    ],
+    test: { file: attacks, name: 'a cookie that somebody planted never becomes a session' },
+  },
+  {
+    id: 'console-may-be-framed',
+    rule: 24,
+    bug: 'a page of another site shows the console under its own buttons',
+    edits: [{ file: 'api/console/assets.ts', search: `    "frame-ancestors 'none'",\n`, replace: '' }],
+    test: { file: attacks, name: 'no page may frame the console' },
+  },
+  {
+    id: 'demo-for-any-name',
+    rule: 24,
+    bug: 'the demo signs in whoever reaches this machine by a name of his own',
+    edits: [
+      {
+        file: 'api/console/sessionRoutes.ts',
+        search: 'if (deps.demoToken === null || !isLoopback(request.headers.host))',
+        replace: 'if (deps.demoToken === null)',
+      },
+    ],
+    test: { file: attacks, name: 'the demo is signed in on this machine alone' },
+  },
+  {
+    id: 'session-outlives-its-token',
+    rule: 24,
+    bug: 'a session goes on when the token it came from was revoked',
+    edits: [
+      {
+        file: 'services/console/sessions.ts',
+        search: 'if (token !== null) return ownerOfToken(deps, token);',
+        replace: 'if (token !== null) return ownerOfToken(deps, { ...token, revokedAt: null });',
+      },
+    ],
+    test: { file: sessions, name: 'a revoked token and a closed site end the session' },
+  },
+  {
+    id: 'session-for-good',
+    rule: 24,
+    bug: 'a session that is used never ends',
+    edits: [
+      {
+        file: 'services/console/sessions.ts',
+        search: 'stored && Math.min(stored.usedAt.getTime() + IDLE_MS, stored.expiresAt.getTime())',
+        replace: 'stored && stored.usedAt.getTime() + IDLE_MS',
+      },
+    ],
+    test: { file: sessions, name: 'a session unused for twelve hours is over' },
+  },
+  {
+    id: 'sessions-without-number',
+    rule: 24,
+    bug: 'who signs in again and again fills the table',
+    edits: [{ file: 'db/consoleSessions.ts', search: '[...person, most - 1]', replace: '[...person, 1_000_000]' }],
+    test: { file: sessions, name: 'of one person so many sessions live' },
+  },
+  {
+    id: 'answer-of-another-attempt',
+    rule: 24,
+    bug: 'what a provider answered to one browser signs in another',
+    edits: [
+      { file: 'services/console/providerSignIn.ts', search: " || answered.get('state') !== away.state", replace: '' },
+      {
+        file: 'adapters/oidcLogin.ts',
+        search: "if (answered.getAll('state').join() !== attempt.state) return null;",
+        replace: '',
+      },
+      {
+        file: 'adapters/oidcLogin.ts',
+        search: 'validateAuthResponse(server, client, answered, attempt.state)',
+        replace: "validateAuthResponse(server, client, answered, answered.get('state') ?? '')",
+      },
+    ],
+    test: { file: provider, name: 'an answer with another state' },
+  },
+  {
+    id: 'answer-is-good-twice',
+    rule: 24,
+    bug: 'an answer of the provider is asked for again when it is shown again',
+    edits: [
+      {
+        file: 'services/console/providerSignIn.ts',
+        search: 'const user = isFirst ? await',
+        replace: 'const user = isFirst || true ? await',
+      },
+    ],
+    test: { file: provider, name: 'an answer signs in the browser alone that left for it' },
+  },
+  {
+    id: 'downloads-of-any-site',
+    rule: 6,
+    bug: 'a session downloads the files of a site of somebody else',
+    edits: [
+      {
+        file: 'api/console/downloads.ts',
+        search: "ownedTenant(owner, params.get('tenantId'))",
+        replace: "params.get('tenantId') ?? ownedTenant(owner, null)",
+      },
+    ],
+    test: { file: downloads, name: 'a file of another’s site' },
+  },
+];
