@@ -38,7 +38,7 @@ export function startThread(settings: ThreadSettings, memoryMb: number): Worker 
 interface OpenGraphql {
   readonly before: (rest: RequestListener) => RequestListener;
   /** For an owner whom the console's session let in: the same turns, rates and limits. */
-  readonly answerOwner: (request: IncomingMessage, response: ServerResponse, owner: Owner) => Promise<void>;
+  readonly answerGraphql: (request: IncomingMessage, response: ServerResponse, owner: Owner) => Promise<void>;
   readonly oidc: OidcVerifier | null;
   readonly close: () => Promise<void>;
 }
@@ -79,7 +79,7 @@ export async function openGraphql(config: ApiConfig, deps: Shared): Promise<Open
       response.setHeader('svc-api-version', API_VERSION);
       void handle(request, response);
     },
-    answerOwner: counted,
+    answerGraphql: counted,
     oidc,
     close: () => thread.close(),
   };

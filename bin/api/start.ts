@@ -158,8 +158,7 @@ async function open(
   const reports = { database: reading, clock };
   const exports = createExportSlots();
   const rest = createApi({ ...deps, ...buyers, ...callers, reports, exports, log, hosts, settle, readiness, networkChecks });
-  const { answerOwner: answerGraphql, oidc } = graphql;
-  const owners = openConsole(config, { ...deps, ...callers, log, oidc, outbound, secretBox, reports, exports, answerGraphql });
+  const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports, exports });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
   answer = telemetry.watchRequests(owners.before(graphql.before(rest)), names);
 
