@@ -165,13 +165,16 @@ describe('errors', () => {
   });
 
   test('what is meant for tests is refused in production and accepted elsewhere', () => {
-    const dangerous = { OUTBOUND_ALLOW_LOOPBACK: 'true', CRASH_AT: 'after_sign' };
-    expect(Object.keys(problemsOf({ ...dangerous, NODE_ENV: 'production' })).sort()).toEqual([
-      'CRASH_AT',
-      'OUTBOUND_ALLOW_LOOPBACK',
-    ]);
-    expect(Object.keys(problemsOf(dangerous)).sort()).toEqual(['CRASH_AT', 'OUTBOUND_ALLOW_LOOPBACK']);
+    const dangerous = { OUTBOUND_ALLOW_LOOPBACK: 'true', CRASH_AT: 'after_sign', CONSOLE_DEMO_TOKEN: 'svc_owner_demo' };
+    const refused = Object.keys(dangerous).toSorted();
+    expect(Object.keys(problemsOf({ ...dangerous, NODE_ENV: 'production' })).sort()).toEqual(refused);
+    expect(Object.keys(problemsOf(dangerous)).sort()).toEqual(refused);
     expect(problemsOf({ ...dangerous, NODE_ENV: 'test' })).toEqual({});
+  });
+
+  test('a client of the identity provider comes with its provider, and its secret with a client', () => {
+    expect(problemsOf({ OIDC_CLIENT_ID: 'console' })).toEqual({ OIDC_ISSUER: 'is not set, but OIDC_CLIENT_ID is' });
+    expect(problemsOf({ OIDC_CLIENT_SECRET: 'a secret' })).toEqual({ OIDC_CLIENT_ID: 'is not set, but OIDC_CLIENT_SECRET is' });
   });
 
   test('test keys are a setting of a live service, too', () => {
