@@ -1,4 +1,5 @@
 import { accessBench } from './access.ts';
+import { consoleBench } from './console.ts';
 import { fairnessBench } from './fairness.ts';
 import { gasBench } from './gas.ts';
 import { graphqlBench } from './graphql.ts';
@@ -40,6 +41,7 @@ export const BENCHES: readonly Bench[] = [
   storageBench,
   webhooksBench,
   graphqlBench,
+  consoleBench,
   hostileQueriesBench,
   recoveryBench,
   scaleBench,
