@@ -2,16 +2,16 @@ import { Access } from './access/access.ts';
 import { Agents } from './agents/index.ts';
 import { AuditLog } from './auditLog/index.ts';
 import { Earnings } from './earnings/index.ts';
-import { Licences } from './licences/index.ts';
 import { Hosts } from './hosts/hosts.ts';
+import { Licences } from './licences/index.ts';
 import { Overview } from './overview/index.ts';
 import { Pages } from './pages/index.ts';
 import { Payment } from './payments/payment.ts';
 import type { Screen } from './screen.ts';
 import { Settings } from './settings/index.ts';
+import { Setup } from './setup/setup.ts';
 import { EndpointScreen } from './webhooks/endpoint.ts';
 import { Webhooks } from './webhooks/index.ts';
-import { Setup } from './setup/setup.ts';
 
 /** All screens, in the order of the menu. One line a screen. */
 export const SCREENS: readonly Screen[] = [
