@@ -1,33 +1,32 @@
-import { MINTABLE_SCOPES, SCOPES } from '../domain/access.ts';
-import { ANOMALY_METRICS, RANGES_MS } from '../domain/anomaly/rule.ts';
-import { FAILURE_REASONS } from '../domain/errors.ts';
-import { CHALLENGE_METHODS } from '../domain/hostChallenge.ts';
-import { PAYMENT_STATES } from '../domain/payment/state.ts';
+import type { MINTABLE_SCOPES, Scope } from '../domain/access.ts';
+import type { AnomalyMetric, RangeKey } from '../domain/anomaly/rule.ts';
+import type { FailureReason as FailureReasonWord } from '../domain/errors.ts';
+import type { ChallengeMethod } from '../domain/hostChallenge.ts';
+import type { PaymentState as PaymentStateWord } from '../domain/payment/state.ts';
+import type { ExceptionReason as ExceptionReasonWord } from '../domain/reconcile.ts';
 import type { NamedWindow, SeriesUnit } from '../domain/series.ts';
-import { EVENT_TYPES } from '../domain/webhook/event.ts';
-import { AGENT_ORDERS } from '../services/graph/agents.ts';
+import type { EventType } from '../domain/webhook/event.ts';
+import type { AgentOrder as AgentOrderWord } from '../services/graph/agents.ts';
 import type { WhatIfGroupBy } from '../services/graph/whatIf.ts';
-import { AUDIT_GROUPS } from '../services/reports/audit.ts';
+import type { AuditGroup } from '../services/reports/audit.ts';
 import type { EarningsBreakdown } from '../services/reports/earnings.ts';
 import { builder } from './builder.ts';
 
-/** Names of GraphQL for words of the API: upper case, with an underscore for whatever is no letter or digit. */
-export function named<const T extends string>(words: readonly T[], prefix = '') {
+/** Names of GraphQL for words of the API, upper case with an underscore for whatever is no letter or digit, and what each means. */
+export function named<T extends string>(meanings: Record<T, string>, prefix = '') {
   const nameOf = (word: string): string => `${prefix}${word.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
-  return Object.fromEntries(words.map((value) => [nameOf(value), { value }])) as Record<string, { value: T }>;
-}
-
-function describedGroups<T extends string>(groups: Record<T, string>) {
-  const values = named(Object.keys(groups) as T[]);
   return Object.fromEntries(
-    Object.entries<{ value: T }>(values).map(([name, { value }]) => [name, { value, description: groups[value] }]),
+    Object.entries<string>(meanings).map(([value, description]) => [nameOf(value), { value, description }]),
   ) as Record<string, { value: T; description: string }>;
 }
 
 /** A read or a citation. */
 export const CrossingKind = builder.enumType('CrossingKind', {
   description: 'What was bought: the reading of a page, or its citation.',
-  values: named(['read', 'citation']),
+  values: named<'read' | 'citation'>({
+    read: 'A page was read.',
+    citation: 'A page was cited in an answer; it costs several reads.',
+  }),
 });
 
 /** What earnings are broken down by. */
@@ -35,7 +34,7 @@ export const EarningsGroupBy = builder.enumType('EarningsGroupBy', {
   description:
     'What earnings are broken down by. `AGENT`, `PAYER` and `PAYER_HISTORY` read every crossing of the window and take longest; of agents ' +
     'and payers the 1,000 with the most money are listed.',
-  values: describedGroups<EarningsBreakdown>({
+  values: named<EarningsBreakdown>({
     ...{ host: 'By host.', slug: 'By page; licences are none, and in no group.', kind: 'Reads and citations.' },
     author: 'By the wallet that is paid; of legs, not of crossings.',
     'author-id': 'By author: all wallets whose newest leg names the same id are one; a wallet without an id is one by itself.',
@@ -72,13 +71,16 @@ export const PayerHistoryName = builder.enumType('PayerHistory', {
 /** What the audit is broken down by. */
 export const AuditGroupBy = builder.enumType('AuditGroupBy', {
   description: 'What the audit is broken down by. `SLUG` and `AUTHOR` add rows up and take longest.',
-  values: named(AUDIT_GROUPS),
+  values: named<AuditGroup>({
+    ...{ host: 'By host.', slug: 'By page.', author: 'By the wallet that payments behind it pay.', kind: 'Reads and citations.' },
+    ...{ agent: 'By the agent’s label.', verdict: 'By what became of the request.' },
+  }),
 });
 
 /** What a price is broken down by. */
 export const WhatIfGroupByName = builder.enumType('WhatIfGroupBy', {
   description: 'What requests are broken down by.',
-  values: describedGroups<WhatIfGroupBy>({ agent: 'By the agent’s label.', slug: 'By page; reads every row of the window.' }),
+  values: named<WhatIfGroupBy>({ agent: 'By the agent’s label.', slug: 'By page; reads every row of the window.' }),
 });
 
 /** How long buckets are. */
@@ -116,13 +118,21 @@ export const NamedWindowName = builder.enumType('NamedWindow', {
 /** What a gate decided. */
 export const Verdict = builder.enumType('Verdict', {
   description: 'What became of a request: `SERVED_FREE` is `served-free` of the API, and so on.',
-  values: named(['served-free', 'agent-reread', 'denied', 'blocked', 'paid', 'payment-failed', 'unservable']),
+  values: named<'served-free' | 'agent-reread' | 'denied' | 'blocked' | 'paid' | 'payment-failed' | 'unservable'>({
+    'served-free': 'It was served without payment: a person, a search engine, a page that is free.',
+    'agent-reread': 'An agent read again what its licence covers.',
+    denied: 'An agent was told the price and has not paid: missed money.',
+    blocked: 'An agent was refused by the crawler policy: missed money.',
+    paid: 'It was paid for.',
+    'payment-failed': 'A payment was shown and failed.',
+    unservable: 'The site could not serve it; nobody is charged.',
+  }),
 });
 
 /** Whom a gate took the reader for. */
 export const Classification = builder.enumType('Classification', {
   description: 'Whom the gate took the reader for.',
-  values: named(['human', 'agent']),
+  values: named<'human' | 'agent'>({ human: 'A person.', agent: 'A program.' }),
 });
 
 /** States of a payment. */
@@ -130,13 +140,29 @@ export const PaymentState = builder.enumType('PaymentState', {
   description:
     'Where a payment stands: accepted → (held) → broadcast → settled → final; or failed, superseded, expired, or review, where a ' +
     'person looks.',
-  values: named(PAYMENT_STATES),
+  values: named<PaymentStateWord>({
+    accepted: 'Stored; nothing is sent yet.',
+    held: 'It waits: another payment of its payer for the same page is undecided.',
+    broadcast: 'Signed into a transaction, which is sent.',
+    settled: 'The chain shows the money moved.',
+    final: 'The block that shows it stays.',
+    failed: 'It failed, for a reason that is said. What the chain shows later turns it into settled all the same.',
+    superseded: 'Another payment for the same settled while it was held, or a licence covered it; it is not sent.',
+    expired: 'It ran out while it was held; it is not sent.',
+    review: 'Long after it ran out the chain gave no answer: a person looks.',
+  }),
 });
 
 /** Why a payment failed. */
 export const FailureReason = builder.enumType('FailureReason', {
   description: 'Why a payment failed; the five reasons the audit counts.',
-  values: named(FAILURE_REASONS),
+  values: named<FailureReasonWord>({
+    insufficient_funds: 'The payer’s balance was too low.',
+    authorization_invalid: 'The signed authorization does not fit, or could not be used.',
+    malformed_payment: 'The payment could not be read.',
+    network_unsupported: 'It was for a chain or token that the site does not take.',
+    settlement_failed: 'The chain refused it.',
+  }),
 });
 
 /** Why the chain does not show a leg settled. */
@@ -144,31 +170,48 @@ export const ExceptionReason = builder.enumType('ExceptionReason', {
   description:
     'Why the chain does not show a leg settled: its payment is on the way, went wrong, was given up, shows another amount, or its ' +
     'receipt was not found; written_off: a person found that no evidence will tell.',
-  values: named(['unsettled', 'settlement_pending', 'amount_mismatch', 'missing_receipt', 'forgone', 'reverted', 'written_off']),
+  values: named<ExceptionReasonWord>({
+    unsettled: 'The payment is under review: the chain gave no answer.',
+    settlement_pending: 'The payment is on its way.',
+    amount_mismatch: 'The chain shows another amount than the ledger.',
+    missing_receipt: 'The payment is settled, and what the chain shows of it was not found.',
+    forgone: 'The payment was never sent: superseded or expired.',
+    reverted: 'The payment failed.',
+    written_off: 'A person found that no evidence will tell.',
+  }),
 });
 
 /** Roles of legs. */
 export const LegRole = builder.enumType('LegRole', {
   description: 'Whose a leg is; platform legs are in no author’s statement.',
-  values: named(['author', 'coauthor', 'platform']),
+  values: named<'author' | 'coauthor' | 'platform'>({
+    author: 'Somebody credited for the page directly.',
+    coauthor: 'Somebody credited as a member of a group.',
+    platform: 'The platform; in no author’s statement.',
+  }),
 });
 
 /** What a payment buys. */
 export const PaymentPurpose = builder.enumType('PaymentPurpose', {
   description: 'What a payment buys: one page, or a licence over a scope of pages.',
-  values: named(['page', 'licence']),
+  values: named<'page' | 'licence'>({ page: 'One page.', licence: 'A licence over a scope of pages.' }),
 });
 
 /** Live or mock. */
 export const PaymentMode = builder.enumType('PaymentMode', {
   description: 'Live, or of a test key: mock payments are in no sum.',
-  values: named(['live', 'mock']),
+  values: named<'live' | 'mock'>({ live: 'Money moves.', mock: 'Of a test key: no money moves, and it is in no sum.' }),
 });
 
 /** States of a delivery. */
 export const DeliveryState = builder.enumType('DeliveryState', {
   description: 'Where a delivery stands; `EXHAUSTED` was tried as often as the schedule says.',
-  values: named(['pending', 'delivered', 'failed', 'exhausted']),
+  values: named<'pending' | 'delivered' | 'failed' | 'exhausted'>({
+    pending: 'It is due, or will be tried again.',
+    delivered: 'The receiver took it.',
+    failed: 'It is not tried again: the receiver is gone, disabled, or cannot be reached at all.',
+    exhausted: 'It was tried as often as the schedule says.',
+  }),
 });
 
 /** Orders by time. */
@@ -203,67 +246,123 @@ export const LicenceOrder = builder.enumType('LicenceOrder', {
 /** Orders of agents. */
 export const AgentOrder = builder.enumType('AgentOrder', {
   description: 'How agents are ordered, the most first.',
-  values: named(Object.keys(AGENT_ORDERS) as (keyof typeof AGENT_ORDERS)[]),
+  values: named<AgentOrderWord>({
+    ...{
+      EARNED: 'What it paid.',
+      MISSED: 'What it would have paid.',
+      HITS: 'Its requests.',
+      DENIED: 'Its requests that were denied.',
+    },
+    ...{ PAYMENT_FAILED: 'Its payments that failed.', MASQUERADES: 'Its requests whose presented signature failed.' },
+  }),
 });
 
 /** Orders of audit groups. */
 export const AuditOrder = builder.enumType('AuditOrder', {
   description: 'How the groups of the audit are ordered, the most first.',
-  values: named(['HITS', 'DENIED', 'PAID', 'MISSED', 'EARNED']),
+  values: named<'HITS' | 'DENIED' | 'PAID' | 'MISSED' | 'EARNED'>({
+    ...{ HITS: 'Requests.', DENIED: 'Requests that were denied.', PAID: 'Requests that were paid.' },
+    ...{ MISSED: 'What was missed.', EARNED: 'What was earned.' },
+  }),
 });
 
 /** What a gate looks at. */
 export const GateMode = builder.enumType('GateMode', {
   description: 'What a gate looks at: articles alone (`PREFIXES`), or the whole `SITE` but some prefixes.',
-  values: named(['prefixes', 'site']),
+  values: named<'prefixes' | 'site'>({
+    prefixes: 'What stands under the article prefixes.',
+    site: 'Every path but those that are left alone.',
+  }),
 });
+
+const MINTABLE_MEANINGS: Record<(typeof MINTABLE_SCOPES)[number], string> = {
+  'tenant.read': 'Prices, settings, pages, hosts, endpoints; quotes and payments.',
+  'earnings.read.all': 'Earnings, statements, crossings, payments, licences sold, events.',
+  'audit.read': 'What was observed: the audit, agents, observations, anomaly rules.',
+  'member.read': 'The author roster.',
+};
+const SCOPE_MEANINGS: Record<Scope, string> = {
+  ...MINTABLE_MEANINGS,
+  'domain.manage': 'To prove a host, until one is proven: of connection keys alone.',
+};
 
 /** `tenant.read` is `TENANT_READ`, and so on. */
 export const KeyScope = builder.enumType('KeyScope', {
   description: 'What a publisher key may do; `TENANT_READ` is the scope `tenant.read` of the API, and so on.',
-  values: named(SCOPES),
+  values: named(SCOPE_MEANINGS),
 });
 
 /** `KeyScope` without what only the connect preset grants. */
 export const MintableScope = builder.enumType('MintableScope', {
   description: 'What a key may be minted with. `DOMAIN_MANAGE` is not among it: `mintConnectKey` alone grants it.',
-  values: named(MINTABLE_SCOPES),
+  values: named(MINTABLE_MEANINGS),
 });
 
 /** How a host is proven. */
 export const ProofMethod = builder.enumType('ProofMethod', {
   description: 'How a host is proven: `WELL_KNOWN` file, `META_TAG` of its front page, or `DNS_TXT` record.',
-  values: named(CHALLENGE_METHODS),
+  values: named<ChallengeMethod>({
+    'well-known': 'A file under /.well-known.',
+    'meta-tag': 'A meta tag of the front page.',
+    'dns-txt': 'A TXT record in DNS.',
+  }),
 });
 
 /** Where an endpoint's messages go. */
 export const EndpointChannel = builder.enumType('EndpointChannel', {
   description: 'What an endpoint takes: signed JSON (`RAW`), or one line for a chat.',
-  values: named(['raw', 'slack', 'discord', 'teams']),
+  values: named<'raw' | 'slack' | 'discord' | 'teams'>({
+    raw: 'Signed JSON.',
+    slack: 'A line for Slack.',
+    discord: 'A message for Discord.',
+    teams: 'A card for Microsoft Teams.',
+  }),
 });
 
 /** How much an event says. */
 export const EndpointProfile = builder.enumType('EndpointProfile', {
   description: 'How much an event says: every leg (`DETAILED`), or sums alone (`SUMMARY`).',
-  values: named(['detailed', 'summary']),
+  values: named<'detailed' | 'summary'>({ detailed: 'Every leg.', summary: 'Sums alone.' }),
 });
 
 /** Types of events. */
 export const EventTypeName = builder.enumType('EventType', {
   description: 'What an event tells of: `SETTLEMENT_COMPLETED` is `settlement.completed`, `ANOMALY_DETECTED` `anomaly.detected`.',
-  values: named(EVENT_TYPES),
+  values: named<EventType>({
+    'settlement.completed': '`settlement.completed`: crossings were settled.',
+    'anomaly.detected': '`anomaly.detected`: a figure went out of bounds.',
+  }),
 });
 
 /** What an anomaly rule watches. */
 export const AnomalyMetricName = builder.enumType('AnomalyMetric', {
   description: 'What a rule watches. `*_MICRO` are micro-USDC, `PAYMENT_FAILURE_RATE` a part of 1, `EARNED_DROP_PCT` percent.',
-  values: named(ANOMALY_METRICS),
+  values: named<AnomalyMetric>({
+    ...{ agent_hits: 'Requests classified as agents.', denied: 'Requests that were denied.', paid: 'Requests that were paid.' },
+    payment_failed: 'Payments that failed.',
+    payment_failure_rate: 'Failed payments among all that were tried, 0 … 1.',
+    masquerade_attempts: 'Requests whose presented signature failed.',
+    missed_micro: 'What denied and blocked requests would have paid, micro-USDC.',
+    earned_micro: 'What was earned, micro-USDC.',
+    earned_drop_pct: 'By how many percent earnings fell, compared with the same time before.',
+    unservable: 'Requests that the site could not serve.',
+    free_without_authors: 'Requests of agents that were free because nobody is named who could be paid.',
+  }),
 });
 
 /** Over which time an anomaly rule looks. */
 export const AnomalyRange = builder.enumType('AnomalyRange', {
   description: 'Over which time a rule looks: `LAST_24H` is the last 24 hours.',
-  values: named(Object.keys(RANGES_MS) as (keyof typeof RANGES_MS)[], 'LAST_'),
+  values: named<RangeKey>(
+    {
+      '1h': 'The last hour.',
+      '6h': 'The last 6 hours.',
+      '24h': 'The last 24 hours.',
+      '7d': 'The last 7 days.',
+      '30d': 'The last 30 days.',
+    },
+    'LAST_',
+  ),
 });
 
 /** A step of a purchase that is played. */

@@ -1,4 +1,4 @@
-import { lexicographicSortSchema, printSchema } from 'graphql';
+import { GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { builder } from './builder.ts';
 import { metered } from './limits/budget.ts';
 import './scalars.ts';
@@ -25,8 +25,14 @@ import './types/webhookTimes.ts';
 import './types/batchReport.ts';
 import './mutations/index.ts';
 
+const DESCRIPTION = `Everything a publisher may see of its sites, and everything their owners may change.
+
+Begin with \`viewer\`, who you are, and \`tenant\`, a site: its reports (\`earnings\`, \`audit\`, \`reconciliation\`, \`statements\`), its lists
+(\`crossings\`, \`payments\`, \`licencesSold\` …), and its settings. Money is \`Micro\`, a whole number of micro-USDC as text; moments are
+\`EpochMs\`. Lists are Relay connections; what has an identity is a \`Node\`. Each answer says in \`extensions.cost\` what it cost of what it may.`;
+
 /** The schema of the GraphQL door; what its fields come to is counted. */
-export const schema = metered(builder.toSchema());
+export const schema = metered(new GraphQLSchema({ ...builder.toSchema().toConfig(), description: DESCRIPTION }));
 
 /** The schema as it is committed (`schema.graphql`). */
 export function describeSchema(): string {

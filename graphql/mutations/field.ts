@@ -98,7 +98,7 @@ function addMutation<Input extends object, Checked, Payload extends object>(
       errors: {
         types: REFUSALS,
         directResult: true,
-        union: { name: `${title}Result`, description: `What ${name} came to.` },
+        union: { name: `${title}Result`, description: `What became of ${name}: its payload, or why nothing was changed.` },
       },
       args: { input: t.arg({ type: input, required: true, description: `What to do; see ${title}Input.` }) },
       resolve: (_root, args, context) =>

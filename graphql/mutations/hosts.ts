@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
-import type { ChallengeView } from '../../domain/hostChallenge.ts';
+import type { ChallengeView, CheckReason } from '../../domain/hostChallenge.ts';
 import { CHALLENGE_METHODS } from '../../domain/hostChallenge.ts';
 import { checkSiteHost, openSiteHost, removeSiteHost } from '../../services/site/hosts.ts';
 import { builder } from '../builder.ts';
 import { ProofMethod } from '../enums.ts';
 import { HostType } from '../types/hosts.ts';
+import { CheckReasonName } from '../words.ts';
 import { line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_HOST_CHARS = 253;
@@ -53,17 +54,13 @@ ownerMutation('openHost', {
 });
 
 const CheckHostPayload = builder
-  .objectRef<{ readonly host: string; readonly verified: boolean; readonly reason: string | null }>('CheckHostPayload')
+  .objectRef<{ readonly host: string; readonly verified: boolean; readonly reason: CheckReason | null }>('CheckHostPayload')
   .implement({
-    description: 'What a check of a host came to.',
+    description: 'What a check of a host found.',
     fields: (t) => ({
       host: t.exposeString('host', { description: 'The host.' }),
       verified: t.exposeBoolean('verified', { description: "True when the host is proven to be the site's." }),
-      reason: t.exposeString('reason', {
-        nullable: true,
-        description:
-          'Why not: no_challenge, not_verified, dns_mismatch, host_taken, redirect, tls_error, blocked_address, timeout or wrong_token.',
-      }),
+      reason: t.field({ type: CheckReasonName, nullable: true, description: 'Why not.', resolve: ({ reason }) => reason }),
     }),
   });
 

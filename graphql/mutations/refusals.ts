@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { builder } from '../builder.ts';
+import { ErrorCodeName } from '../words.ts';
 
 /** Why a mutation changed nothing. */
 abstract class Refusal extends Error {
@@ -58,7 +59,7 @@ function refusalOf(error: ServiceError): Error {
 const refusal = builder.interfaceRef<Refusal>('Refusal').implement({
   description: 'Why a mutation changed nothing.',
   fields: (t) => ({
-    code: t.string({ description: 'A machine code of the list in the documentation of errors.', resolve: ({ code }) => code }),
+    code: t.field({ type: ErrorCodeName, description: 'What went wrong, for programs.', resolve: ({ code }) => code }),
     message: t.string({ description: 'A sentence for a person.', resolve: ({ message }) => message }),
   }),
 });

@@ -14,6 +14,7 @@ import { filterText } from '../inputs.ts';
 import { identified, Node } from '../node.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
+import { ActorViaName, RulePhaseName } from '../words.ts';
 
 type Rule = Owned<ShownRule>;
 
@@ -41,7 +42,7 @@ RuleType.implement({
     threshold: t.exposeFloat('threshold', { description: 'From where on it is out of bounds.' }),
     host: t.exposeString('host', { nullable: true, description: 'On which host; null: all.' }),
     enabled: t.exposeBoolean('enabled', { description: 'True while it is looked at.' }),
-    phase: t.exposeString('phase', { description: 'armed, breached, or throttled.' }),
+    phase: t.field({ type: RulePhaseName, description: 'What it does now.', resolve: ({ phase }) => phase }),
     firedAt: t.field({
       type: 'EpochMs',
       nullable: true,
@@ -136,8 +137,10 @@ AuditLogType.implement({
     entryId: t.exposeID('entryId', { description: 'Its id.' }),
     at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ atMs }) => atMs }),
     actorId: t.exposeString('actorId', { description: 'Who.' }),
-    actorVia: t.exposeString('actorVia', {
-      description: 'How they signed in: oidc, token, operator, or invitation (an author who accepted).',
+    actorVia: t.field({
+      type: ActorViaName,
+      description: 'How they had signed in.',
+      resolve: ({ actorVia }) => actorVia as 'oidc',
     }),
     action: t.exposeString('action', { description: 'What they did, for example `key.mint`.' }),
     target: t.exposeString('target', { nullable: true, description: 'To what; null: the site.' }),

@@ -1,3 +1,4 @@
+import type { CheckReason } from '../../domain/hostChallenge.ts';
 import type { Prices } from '../../domain/pricing.ts';
 import { MAX_ENDPOINTS } from '../../domain/webhook/endpoint.ts';
 import type { AgentTotals } from '../../services/graph/agents.ts';
@@ -22,6 +23,7 @@ import { builder } from '../builder.ts';
 import { LIST_COST, REPORT_COST, ROW_COST } from '../limits/limits.ts';
 import type { Site } from '../site.ts';
 import { Tenant } from '../site.ts';
+import { CheckReasonName } from '../words.ts';
 import { RuleType } from './account.ts';
 import { AgentType } from './audit.ts';
 import { EnforcementType } from './hosts.ts';
@@ -44,7 +46,12 @@ const HostType = builder.objectRef<HostToLookAt>('HostToLookAt').implement({
       description: 'Since when its rechecks fail.',
       resolve: ({ failingSinceMs }) => failingSinceMs,
     }),
-    lastReason: t.exposeString('lastReason', { nullable: true, description: 'Why the last check proved nothing.' }),
+    lastReason: t.field({
+      type: CheckReasonName,
+      nullable: true,
+      description: 'Why the last check proved nothing.',
+      resolve: ({ lastReason }) => lastReason as CheckReason | null,
+    }),
     failedOpenAt: t.field({
       type: 'EpochMs',
       nullable: true,

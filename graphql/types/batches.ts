@@ -3,6 +3,7 @@ import { batchesOf } from '../../services/graph/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { identified, Node } from '../node.ts';
+import { BatchStateName } from '../words.ts';
 
 /** What a payment went out in. */
 export const BatchType = builder.objectRef<Batch>('SettlementBatch');
@@ -22,7 +23,7 @@ BatchType.implement({
     network: t.exposeString('network', { description: 'The chain (CAIP-2).' }),
     relayer: t.string({ description: 'The address that pays its gas.', resolve: ({ relayer }) => shownWallet(relayer) }),
     nonce: t.string({ description: 'The relayer’s nonce.', resolve: ({ nonce }) => nonce.toString() }),
-    state: t.exposeString('state', { description: 'open, mined, or safe.' }),
+    state: t.field({ type: BatchStateName, description: 'Where it stands.', resolve: ({ state }) => state }),
     txHashes: t.exposeStringList('txHashes', { description: 'Every transaction signed for it, the first attempt first.' }),
     workflowId: t.exposeString('workflowId', { nullable: true, description: 'The Temporal workflow that sends it.' }),
     workflowUrl: t.string({

@@ -1,5 +1,5 @@
-import type { EnforcementStatus } from '../../domain/enforcementStatus.ts';
-import type { ChallengeView } from '../../domain/hostChallenge.ts';
+import type { EnforcementStatus, Track as TrackWord } from '../../domain/enforcementStatus.ts';
+import type { ChallengeView, CheckReason } from '../../domain/hostChallenge.ts';
 import { enforcementStatus } from '../../services/enforcement.ts';
 import type { Host } from '../../services/graph/lists.ts';
 import { hosts } from '../../services/graph/lists.ts';
@@ -12,6 +12,17 @@ import { ROW_COST } from '../limits/limits.ts';
 import { keyIn, loadBySite } from '../loading.ts';
 import { identified, Node } from '../node.ts';
 import { Tenant } from '../site.ts';
+import {
+  BasisName,
+  CapabilityName,
+  CheckReasonName,
+  CodeArtifactName,
+  ConfidenceName,
+  EnforcementModeName,
+  NextActionName,
+  TrackName,
+  TrackStateName,
+} from '../words.ts';
 
 const PresentedPart = builder.objectRef<{ readonly name: string; readonly value: string }>('ProofPart').implement({
   description: 'One part of what proves a host.',
@@ -31,27 +42,44 @@ const ChallengeType = builder.objectRef<ChallengeView>('HostChallenge').implemen
       description: 'Where to put it, part by part.',
       resolve: ({ present }) => Object.entries(present).map(([name, value]) => ({ name, value: String(value) })),
     }),
-    capability: t.exposeString('capability', { description: 'What the site lets its owner install.' }),
-    codeArtifact: t.exposeString('codeArtifact', { nullable: true, description: 'What of ours fits the site.' }),
+    capability: t.field({
+      type: CapabilityName,
+      description: 'What the site lets its owner install.',
+      resolve: ({ capability }) => capability,
+    }),
+    codeArtifact: t.field({
+      type: CodeArtifactName,
+      nullable: true,
+      description: 'What of ours fits the site.',
+      resolve: ({ codeArtifact }) => codeArtifact,
+    }),
   }),
 });
 
-const Track = builder.objectRef<{ readonly name: string; readonly state: string }>('EnforcementTrack').implement({
-  description: 'One way a host is held.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'fleet, in_app, ownership, or key.' }),
-    state: t.exposeString('state', { description: 'ok, missing, or stale.' }),
-  }),
-});
+const TRACKS = ['fleet', 'in_app', 'ownership', 'key'] as const;
+
+const Track = builder
+  .objectRef<{ readonly name: (typeof TRACKS)[number]; readonly state: TrackWord }>('EnforcementTrack')
+  .implement({
+    description: 'One way a host is held.',
+    fields: (t) => ({
+      name: t.field({ type: TrackName, description: 'Which way.', resolve: ({ name }) => name }),
+      state: t.field({ type: TrackStateName, description: 'Where it stands.', resolve: ({ state }) => state }),
+    }),
+  });
 
 /** Who enforces on a host. */
 export const EnforcementType = builder.objectRef<EnforcementStatus>('EnforcementStatus').implement({
   description: 'Who enforces on a host, from what was heard and seen of it.',
   fields: (t) => ({
-    mode: t.exposeString('mode', { description: 'fleet, in_app, idle, conflict, or unverified.' }),
-    confidence: t.exposeString('confidence', { description: 'high, medium, or low.' }),
-    basedOn: t.exposeStringList('basedOn', { description: 'What the verdict rests on.' }),
-    nextAction: t.exposeString('nextAction', { description: 'What somebody should do.' }),
+    mode: t.field({ type: EnforcementModeName, description: 'Who does.', resolve: ({ mode }) => mode }),
+    confidence: t.field({ type: ConfidenceName, description: 'How sure that is.', resolve: ({ confidence }) => confidence }),
+    basedOn: t.field({ type: [BasisName], description: 'What the verdict rests on.', resolve: ({ basedOn }) => [...basedOn] }),
+    nextAction: t.field({
+      type: NextActionName,
+      description: 'What somebody should do.',
+      resolve: ({ nextAction }) => nextAction,
+    }),
     attention: t.exposeBoolean('attention', { description: 'True when somebody should look.' }),
     recordToFix: t.exposeString('recordToFix', { nullable: true, description: 'The DNS name to change, where DNS is wrong.' }),
     lastCheckedAt: t.field({
@@ -63,7 +91,7 @@ export const EnforcementType = builder.objectRef<EnforcementStatus>('Enforcement
     tracks: t.field({
       type: [Track],
       description: 'Each way it is held.',
-      resolve: ({ tracks }) => Object.entries(tracks).map(([name, state]) => ({ name, state })),
+      resolve: ({ tracks }) => TRACKS.map((name) => ({ name, state: tracks[name] })),
     }),
   }),
 });
@@ -112,7 +140,12 @@ HostType.implement({
       description: 'Since when rechecks of a proven host fail.',
       resolve: ({ failingSinceMs }) => failingSinceMs,
     }),
-    lastReason: t.exposeString('lastReason', { nullable: true, description: 'Why the last check proved nothing.' }),
+    lastReason: t.field({
+      type: CheckReasonName,
+      nullable: true,
+      description: 'Why the last check proved nothing.',
+      resolve: ({ lastReason }) => lastReason as CheckReason | null,
+    }),
     challenge: t.loadable({
       type: ChallengeType,
       nullable: true,

@@ -16,6 +16,7 @@ import { identified, Node } from '../node.ts';
 import { namesPages } from '../pageNames.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
+import { RevokedReasonName } from '../words.ts';
 import { PaymentType, SoldLicenceType } from './refs.ts';
 
 type Granted = LicencePage & { readonly host: string };
@@ -96,9 +97,11 @@ SoldLicenceType.implement({
       description: 'When it was revoked.',
       resolve: ({ revokedAtMs }) => revokedAtMs,
     }),
-    revokedReason: t.exposeString('revokedReason', {
+    revokedReason: t.field({
+      type: RevokedReasonName,
       nullable: true,
-      description: 'Why: revoked, or payment_reverted when the chain took its payment back.',
+      description: 'Why it was revoked.',
+      resolve: ({ revokedReason }) => revokedReason,
     }),
     payment: t.loadable({
       type: PaymentType,

@@ -11,6 +11,7 @@ import { namesPages } from '../pageNames.ts';
 import type { Site } from '../site.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
+import { ObservationReasonName } from '../words.ts';
 import { ObservationType } from './refs.ts';
 
 type VerdictName = 'served-free' | 'agent-reread' | 'denied' | 'blocked' | 'paid' | 'payment-failed' | 'unservable';
@@ -36,9 +37,11 @@ ObservationType.implement({
       description: 'Whom the gate took the reader for.',
       resolve: ({ classifiedAs }) => classifiedAs,
     }),
-    reason: t.exposeString('reason', {
+    reason: t.field({
+      type: ObservationReasonName,
       nullable: true,
-      description: 'Why a payment failed; no_credits: an agent got a page free because nobody is named who could be paid.',
+      description: 'Why the payment failed, or why the page was free.',
+      resolve: ({ reason }) => reason as 'no_credits' | null,
     }),
     agent: t.exposeString('agent', { description: 'The agent’s label: a verified host, a known crawler, or other.' }),
     agentUa: t.exposeString('agentUa', { nullable: true, description: 'The User-Agent.' }),

@@ -13,6 +13,7 @@ import { identified, Node } from '../node.ts';
 import { namesPages } from '../pageNames.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
+import { LaneName, SettlerName } from '../words.ts';
 import { BatchType } from './batches.ts';
 import { CrossingType, ObservationType, PaymentType, SoldLicenceType } from './refs.ts';
 
@@ -58,7 +59,7 @@ PaymentType.implement({
     state: t.field({ type: PaymentState, description: 'Where it stands.', resolve: ({ state }) => state }),
     mode: t.field({ type: PaymentMode, description: 'Live or mock.', resolve: ({ mode }) => mode }),
     purpose: t.field({ type: PaymentPurpose, description: 'What it buys.', resolve: ({ purpose }) => purpose }),
-    settler: t.exposeString('settler', { description: 'Who sends it: relayer, facilitator, or mock.' }),
+    settler: t.field({ type: SettlerName, description: 'Who sends it.', resolve: ({ settler }) => settler as 'relayer' }),
     host: t.exposeString('host', { description: 'The host of what it buys.' }),
     slug: t.exposeString('slug', { description: 'The page.' }),
     resource: t.exposeString('resource', { description: 'The full URL of what it buys.' }),
@@ -74,7 +75,7 @@ PaymentType.implement({
     nonce: t.exposeString('nonce', { description: 'The authorization’s nonce; spent once, for good.' }),
     validAfter: t.exposeString('validAfter', { description: 'Seconds since 1970 after which it may be sent.' }),
     validBefore: t.exposeString('validBefore', { description: 'Seconds since 1970 before which it must be mined.' }),
-    lane: t.exposeString('lane', { description: 'plain, or contract for payers that are contracts.' }),
+    lane: t.field({ type: LaneName, description: 'With which others it shares a batch.', resolve: ({ lane }) => lane }),
     x402Version: t.exposeInt('x402Version', { description: 'The version of x402 it was written in.' }),
     agentUa: t.exposeString('agentUa', { nullable: true, description: 'The User-Agent it came with.' }),
     attempts: t.exposeInt('attempts', { description: 'How often it was put into a batch.' }),

@@ -1,3 +1,4 @@
+import type { TenantStatus } from '../../domain/access.ts';
 import type { DefaultPayee as Payee } from '../../domain/pricing.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
@@ -5,6 +6,7 @@ import { KeyScope } from '../enums.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { identified, Node } from '../node.ts';
 import { findSite, Tenant } from '../site.ts';
+import { PlanName, TenantStatusName } from '../words.ts';
 
 const DefaultPayee = builder.objectRef<Payee>('DefaultPayee').implement({
   description: 'Who is paid for the pages of a site that name nobody.',
@@ -30,12 +32,18 @@ Tenant.implement({
         'Moves with every change of its prices, pages, gate, networks, hosts and standing: `ifVersion` of a mutation is this. Scope tenant.read.',
       resolve: ({ self }) => self.version,
     }),
-    status: t.string({
+    status: t.field({
       ...TENANT_READ,
-      description: 'pending, active, suspended, or closed. Scope tenant.read.',
-      resolve: ({ self }) => self.status,
+      type: TenantStatusName,
+      description: 'Where it stands. Scope tenant.read.',
+      resolve: ({ self }) => self.status as TenantStatus,
     }),
-    plan: t.string({ ...TENANT_READ, description: 'Its plan; null: free. Scope tenant.read.', resolve: ({ self }) => self.plan }),
+    plan: t.field({
+      ...TENANT_READ,
+      type: PlanName,
+      description: 'Its plan; null: free. Scope tenant.read.',
+      resolve: ({ plan }) => plan,
+    }),
     defaultHost: t.string({
       ...TENANT_READ,
       description: 'Its first proven host. Scope tenant.read.',
@@ -80,35 +88,38 @@ Tenant.implement({
       description: 'JSON text of the authors of pages it keeps here. Scope tenant.read.',
       resolve: ({ self }) => (self.creditsInline === null ? null : JSON.stringify(self.creditsInline)),
     }),
-    originUrl: t.string({
-      ...TENANT_READ,
-      description: 'Its origin server. Scope tenant.read.',
-      resolve: ({ self }) => self.originUrl,
-    }),
-    licenseIssuer: t.string({
-      ...TENANT_READ,
-      description: 'Who its licences say issued them; null: this service. Scope tenant.read.',
-      resolve: ({ self }) => self.licenseIssuer,
-    }),
-    ownerUserId: t.string({
-      ...TENANT_READ,
-      description: 'Its owner. Scope tenant.read.',
-      resolve: ({ self }) => self.ownerUserId,
-    }),
-    createdAt: t.field({
-      ...TENANT_READ,
-      type: 'EpochMs',
-      description: 'When it was made. Scope tenant.read.',
-      resolve: ({ self }) => self.createdAt.getTime(),
-    }),
-    updatedAt: t.field({
-      ...TENANT_READ,
-      type: 'EpochMs',
-      description: 'When it was changed last. Scope tenant.read.',
-      resolve: ({ self }) => self.updatedAt.getTime(),
-    }),
   }),
 });
+
+builder.objectFields(Tenant, (t) => ({
+  originUrl: t.string({
+    ...TENANT_READ,
+    description: 'Its origin server. Scope tenant.read.',
+    resolve: ({ self }) => self.originUrl,
+  }),
+  licenseIssuer: t.string({
+    ...TENANT_READ,
+    description: 'Who its licences say issued them; null: this service. Scope tenant.read.',
+    resolve: ({ self }) => self.licenseIssuer,
+  }),
+  ownerUserId: t.string({
+    ...TENANT_READ,
+    description: 'Its owner. Scope tenant.read.',
+    resolve: ({ self }) => self.ownerUserId,
+  }),
+  createdAt: t.field({
+    ...TENANT_READ,
+    type: 'EpochMs',
+    description: 'When it was made. Scope tenant.read.',
+    resolve: ({ self }) => self.createdAt.getTime(),
+  }),
+  updatedAt: t.field({
+    ...TENANT_READ,
+    type: 'EpochMs',
+    description: 'When it was changed last. Scope tenant.read.',
+    resolve: ({ self }) => self.updatedAt.getTime(),
+  }),
+}));
 
 const Viewer = builder.objectRef<GraphqlContext>('Viewer').implement({
   description: 'Who asks.',

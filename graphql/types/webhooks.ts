@@ -11,6 +11,7 @@ import { eachBy, groupsBy, keyIn } from '../loading.ts';
 import { identified, Node } from '../node.ts';
 import { Tenant } from '../site.ts';
 import { WindowInput, windowOf } from '../windows.ts';
+import { DisabledReasonName } from '../words.ts';
 
 /** A webhook endpoint. */
 export const EndpointType = builder.objectRef<Endpoint>('WebhookEndpoint');
@@ -21,7 +22,7 @@ export const DeliveryType = builder.objectRef<Delivery>('Delivery');
 const AttemptType = builder.objectRef<Attempt>('DeliveryAttempt').implement({
   description: 'One try of a delivery.',
   fields: (t) => ({
-    attempt: t.exposeInt('attempt', { description: 'The how manieth.' }),
+    attempt: t.exposeInt('attempt', { description: 'Which try it was, counted from 1.' }),
     startedAt: t.field({ type: 'EpochMs', description: 'When it began.', resolve: ({ startedAtMs }) => startedAtMs }),
     durationMs: t.exposeInt('durationMs', { description: 'How long it took, in milliseconds.' }),
     status: t.exposeInt('status', { nullable: true, description: 'The HTTP status the receiver answered.' }),
@@ -37,7 +38,9 @@ DeliveryType.implement({
     deliveryId: t.exposeID('deliveryId', { description: 'Its id, as the receiver sees it.' }),
     state: t.field({ type: DeliveryState, description: 'Where it stands.', resolve: ({ state }) => state }),
     reason: t.exposeString('reason', { nullable: true, description: 'Why it failed, or why the last attempt did.' }),
-    redelivery: t.exposeInt('redelivery', { description: '0: made with the event; else the how manieth asked for.' }),
+    redelivery: t.exposeInt('redelivery', {
+      description: '0: made with the event; else which one of those asked for, counted from 1.',
+    }),
     attemptCount: t.exposeInt('attemptCount', { description: 'How often it was tried.' }),
     dueAt: t.field({ type: 'EpochMs', description: 'When it is, or was, due.', resolve: ({ dueAtMs }) => dueAtMs }),
     createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
@@ -130,7 +133,12 @@ EndpointType.implement({
     }),
     description: t.exposeString('description', { description: 'What its owner wrote of it.' }),
     enabled: t.exposeBoolean('enabled', { description: 'True while it is sent to.' }),
-    disabledReason: t.exposeString('disabledReason', { nullable: true, description: 'Why not: owner, gone, or failing.' }),
+    disabledReason: t.field({
+      type: DisabledReasonName,
+      nullable: true,
+      description: 'Why it is not.',
+      resolve: ({ disabledReason }) => disabledReason as 'owner' | null,
+    }),
     failuresInRow: t.exposeInt('failuresInRow', { description: 'Failed attempts since the last success.' }),
     failingSince: t.field({
       type: 'EpochMs',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { GraphQLNamedType } from 'graphql';
 import {
+  getNamedType,
   getNullableType,
   isEnumType,
   isInputObjectType,
@@ -43,15 +44,26 @@ function* parts(type: GraphQLNamedType): Generator<[string, string | null | unde
       for (const arg of field.args) yield [`${type.name}.${field.name}(${arg.name})`, arg.description];
     }
   }
+  if (isEnumType(type)) {
+    for (const value of type.getValues()) yield [`${type.name}.${value.name}`, value.description];
+  }
   if (isInputObjectType(type)) {
     for (const field of Object.values(type.getFields())) yield [`${type.name}.${field.name}`, field.description];
   }
 }
 
-test('every type, field and argument of the schema says what it is', () => {
+test('the schema, and every type, field, argument and value of it, says what it is', () => {
+  expect(schema.description?.trim()).toBeTruthy();
   const silent = types.flatMap((type) => [...parts(type)]).filter(([, description]) => !description?.trim());
   expect(silent.map(([name]) => name)).toEqual([]);
-  expect(types.filter(isEnumType).every((type) => type.description)).toBe(true);
+});
+
+test('a field whose values are listed in its description is an enum', () => {
+  const listing = /^(?:[a-z_]+, )+(?:or|and) [a-z_]+\.?$|: (?:[a-z]+_[a-z_]+, )+(?:or )?[a-z_]+/;
+  const fields = types.filter(isObjectType).flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })));
+  const strings = fields.filter(({ field }) => String(getNamedType(field.type)) === 'String');
+  const open = strings.filter(({ field }) => listing.test(field.description ?? ''));
+  expect(open.map(({ type, field }) => `${type.name}.${field.name}`)).toEqual([]);
 });
 
 test('the committed schema is the one that is served', () => {
