@@ -14,7 +14,7 @@ import { isChange, readBody } from './body.ts';
 import type { GraphqlDeps, Visitor } from './context.ts';
 import { siteOf } from './context.ts';
 import type { Engine } from './engine.ts';
-import { renderPage } from './graphiql.ts';
+import { openPage } from './graphiql.ts';
 import { CHANGES_OF_ONE, QUERIES_PER_CONNECTION, WAIT_LIMIT_MS, WAITING_LIMIT, WAITING_LIMIT_IN_ALL } from './limits/limits.ts';
 
 /** The page for people; `key` fills in its credential, for installations that hold nothing but sample data. */
@@ -53,13 +53,13 @@ export function createGraphqlDoor(
     ...{ atOnce: Number.POSITIVE_INFINITY, mostOfOne: CHANGES_OF_ONE },
     ...{ mostWaiting: WAITING_LIMIT, waitMs: WAIT_LIMIT_MS },
   });
-  const html = page === null ? null : renderPage(page.key);
+  const sendPage = page && openPage(page.key);
   return async (request, response, owner) => {
     const letCallerIn = (): ReturnType<typeof letIn> =>
       owner ? Promise.resolve({ key: null, owner }) : letIn(deps, bearerOf(request));
     try {
-      if (html !== null && !owner && wantsPage(request)) sendPage(response, html);
-      else if (request.method !== 'POST') refuseMethod(response, html !== null);
+      if (sendPage && !owner && wantsPage(request)) await sendPage(request, response);
+      else if (request.method !== 'POST') refuseMethod(response, sendPage !== null);
       else sendAnswer(response, await answer({ deps, engines, turns, changing, letCallerIn }, request, response));
     } catch (error) {
       sendError(deps, response, error);
@@ -125,17 +125,6 @@ function acceptOf(request: IncomingMessage): string {
 function wantsPage(request: IncomingMessage): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && (request.headers.accept ?? '').includes('text/html');
 }
-
-function sendPage(response: ServerResponse, html: Buffer): void {
-  response.setHeader('content-security-policy', PAGE_POLICY);
-  response.setHeader('referrer-policy', 'no-referrer');
-  send(response, 200, 'text/html; charset=utf-8', html);
-}
-
-/** The page is one file and talks to this door alone. */
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; " +
-  "img-src data: blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 function refuseMethod(response: ServerResponse, hasPage: boolean): void {
   const message = 'operations are sent with POST';

@@ -58,7 +58,7 @@ export const BatchStateName = words<Batch['state']>('BatchState', 'Where a batch
 export const RulePhaseName = words<'armed' | 'breached' | 'throttled'>('AnomalyRulePhase', 'What a rule does now.', {
   armed: 'It watches.',
   breached: 'Its figure is out of bounds.',
-  throttled: 'It is still out of bounds and has told so lately: it tells again later.',
+  throttled: 'Its figure is in bounds again; it told so lately that it keeps quiet for a while.',
 });
 
 /** Who enforces on a host. */

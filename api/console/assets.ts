@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { Encoded } from '../../services/compressed.ts';
+import { compressible } from '../../services/compressed.ts';
 
 /** Where everything of the console is. */
 export const CONSOLE_PATH = '/_svc/console';
@@ -15,7 +15,7 @@ export interface Body {
   readonly type: string;
   readonly bytes: Buffer;
   /** In the best coding of those that `Accept-Encoding` names; null: as they are. Compressed at the first asking, off this thread, and kept. */
-  encoded(accepted: string): Promise<{ readonly coding: 'br' | 'gzip' | null; readonly bytes: Buffer }>;
+  encoded(accepted: string): Promise<Encoded>;
 }
 
 /** The console, ready to be served. */
@@ -133,31 +133,9 @@ function policyOf(map: string): string {
   ].join('; ');
 }
 
-const compressBrotli = promisify(brotliCompress);
-const compressGzip = promisify(gzip);
+/** Files are small, and kept for good by whoever got them: compressed as well as can be. */
+const BEST_BROTLI = 11;
 
 function bodyOf(type: string, bytes: Buffer): Body {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-  const asBrotli = once(() => compressBrotli(bytes, { params }));
-  const asGzip = once(() => compressGzip(bytes));
-  return {
-    type,
-    bytes,
-    encoded: async (accepted) => {
-      const names = accepted
-        .split(',')
-        .flatMap((part) => (/;\s*q=0(\.0*)?\s*$/.test(part) ? [] : [part.split(';', 1)[0]?.trim()]));
-      if (names.includes('br')) return { coding: 'br', bytes: await asBrotli() };
-      if (names.includes('gzip')) return { coding: 'gzip', bytes: await asGzip() };
-      return { coding: null, bytes };
-    },
-  };
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make();
-    return made;
-  };
+  return { type, bytes, encoded: compressible(bytes, BEST_BROTLI) };
 }

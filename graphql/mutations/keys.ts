@@ -43,7 +43,7 @@ ownerMutation('mintKey', {
 });
 
 const MintConnectKeyPayload = builder.objectRef<MintedKey>('MintConnectKeyPayload').implement({
-  description: 'A connect key just minted.',
+  description: 'A connection key just minted.',
   fields: (t) => ({
     keyId: t.exposeID('keyId', { description: 'Names the key; it is no secret.' }),
     token: t.exposeString('token', { description: 'The key itself. It is shown this once and cannot be read again.' }),
@@ -54,7 +54,7 @@ ownerMutation('mintConnectKey', {
   description:
     'Mints the key of the WordPress connect preset: `tenant.read` and `domain.manage` for 30 days. `domain.manage` leaves it the moment a host of the site is verified.',
   input: builder.inputType('MintConnectKeyInput', {
-    description: 'A connect key to mint.',
+    description: 'A connection key to mint.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
       name: t.string({ required: true, description: 'Which installation it is for, 1 to 100 characters.' }),

@@ -76,6 +76,24 @@ test('GET gives people a page that loads nothing from elsewhere, and is refused 
   }
 });
 
+test('the page is sent compressed, and not again to whoever has it', async () => {
+  const get = (headers: Record<string, string>) => fetch(graph.url, { headers: { accept: 'text/html', ...headers } });
+  const plain = await get({ 'accept-encoding': 'identity' });
+  const html = await plain.text();
+  const tags = new Set([plain.headers.get('etag')]);
+  for (const coding of ['br', 'gzip'] as const) {
+    const page = await get({ 'accept-encoding': `${coding}, identity;q=0.5` });
+    expect([page.headers.get('content-encoding'), page.headers.get('cache-control')]).toEqual([coding, 'no-cache']);
+    expect(Number(page.headers.get('content-length'))).toBeLessThan(html.length / 3);
+    expect((await page.text()) === html).toBe(true);
+    const etag = page.headers.get('etag') as string;
+    const again = await get({ 'accept-encoding': coding, 'if-none-match': `"other", W/${etag}` });
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+    tags.add(etag);
+  }
+  expect(tags.size).toBe(3);
+});
+
 const SCOPE_OF: readonly [string, Scope][] = [
   ['plan', 'tenant.read'],
   ['gate { mode }', 'tenant.read'],
