@@ -47,7 +47,7 @@ function Frame({ screens, session }: { readonly screens: readonly Screen[]; read
       <span class="mark" aria-hidden="true"></span><span>${site?.host ?? 'Console'}</span>
       <button type="button" class="button" aria-expanded=${isOpen} aria-controls="menu" onClick=${() => setOpen(!isOpen)}>Menu</button>
     </header>
-    <aside class="side" id="menu" aria-label="Site and screens">
+    <aside class="side" id="menu" aria-label="Menu">
       <${Account} session=${session} />
       <${Menu} screens=${screens} here=${route.screen} />
     </aside>

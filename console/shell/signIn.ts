@@ -1,5 +1,5 @@
 import type { View } from '../core/html.ts';
-import { html, useState } from '../core/html.ts';
+import { html, useRef, useState } from '../core/html.ts';
 import type { Problem } from '../core/problem.ts';
 import { problemOf } from '../core/problem.ts';
 import { BASE, useRoute } from '../core/router.ts';
@@ -24,13 +24,18 @@ export function SignIn({ ways, ended }: { readonly ways: Ways; readonly ended: b
 }
 
 function TokenForm({ isMain }: { readonly isMain: boolean }): View {
-  const [token, setToken] = useState('');
+  const [token, show] = useState('');
+  const typed = useRef(''); // what is in the field now, drawn or not: Enter may come right after the last letter
+  const setToken = (text: string): void => {
+    typed.current = text;
+    show(text);
+  };
   const [problem, setProblem] = useState<Problem | null>(null);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setProblem(null);
     try {
-      await signIn(token.trim());
+      await signIn(typed.current.trim());
     } catch (error) {
       setProblem(problemOf(error));
     }
@@ -39,6 +44,6 @@ function TokenForm({ isMain }: { readonly isMain: boolean }): View {
   return html`<form onSubmit=${submit} class=${isMain ? '' : 'second'}>
     <${Field} label="Owner token" type="password" value=${token} onInput=${setToken} required placeholder="svc_owner_…"
       hint="It is sent once and not kept in this page." error=${problem ? html`<${ProblemText} problem=${problem} />` : null} />
-    <${Button} type="submit" kind=${isMain ? 'primary' : 'plain'} disabled=${token.trim() === ''}>Sign in with the token<//>
+    <${Button} type="submit" kind=${isMain ? 'primary' : 'plain'}>Sign in with the token<//>
   </form>`;
 }

@@ -11,8 +11,8 @@ export interface CutProxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy to a port of this machine. */
-export async function startProxy(targetPort: number): Promise<CutProxy> {
+/** Starts a proxy to a port of this machine, which may become known later. */
+export async function startProxy(targetPort: number | (() => number)): Promise<CutProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
   const server = createServer((client) => {
@@ -20,7 +20,7 @@ export async function startProxy(targetPort: number): Promise<CutProxy> {
       client.destroy();
       return;
     }
-    const target = connect(targetPort, '127.0.0.1');
+    const target = connect(typeof targetPort === 'number' ? targetPort : targetPort(), '127.0.0.1');
     for (const [socket, other] of [
       [client, target],
       [target, client],
