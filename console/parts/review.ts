@@ -38,9 +38,15 @@ export interface Review {
   readonly outcome: (...fields: readonly string[]) => View;
 }
 
+/** What was looked at, and the change it was looked at for: that one is made, whatever is typed meanwhile. */
+interface Looked<Effect> {
+  readonly effect: Effect;
+  readonly of: Reviewed<Effect>;
+}
+
 /** Leads a change through: look, show, make. Somebody else's change meanwhile is told, and can be looked at anew. */
 export function useReview<Effect>(of: Reviewed<Effect>): Review {
-  const [effect, setEffect] = useState<Effect | null>(null);
+  const [looked, setLooked] = useState<Looked<Effect> | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isOld, setOld] = useState(false);
   const [isDone, setDone] = useState(false);
@@ -49,16 +55,16 @@ export function useReview<Effect>(of: Reviewed<Effect>): Review {
     setOld(false);
     setDone(false);
     try {
-      setEffect(await of.look());
+      setLooked({ effect: await of.look(), of });
     } catch (error) {
-      setEffect(null);
+      setLooked(null);
       setProblem(problemOf(error));
     }
   };
   const make = async (): Promise<void> => {
-    if (effect === null) return;
+    if (looked === null) return;
     try {
-      await of.make(effect);
+      await looked.of.make(looked.effect);
     } catch (error) {
       const found = problemOf(error);
       if (found.parameter === null) {
@@ -74,20 +80,17 @@ export function useReview<Effect>(of: Reviewed<Effect>): Review {
   const place = problem?.parameter ?? null;
   const names = (parameters: readonly string[]): boolean =>
     place !== null && parameters.some((one) => place === one || place.startsWith(`${one}.`));
-  const again = async (): Promise<void> => {
-    of.done();
-    await start();
-  };
-  const body = effect === null ? null : html`${of.show(effect)} ${isOld ? html`<${Again} onClick=${again} />` : null}`;
+  const body =
+    looked === null ? null : html`${looked.of.show(looked.effect)} ${isOld ? html`<${Again} onClick=${start} />` : null}`;
   const confirm = {
     label: of.confirm,
     kind: of.danger ? 'danger' : 'primary',
-    disabled: isOld || effect === null || of.isIdle?.(effect) === true,
+    disabled: isOld || looked === null || looked.of.isIdle?.(looked.effect) === true,
     run: make,
   };
   return {
     start,
-    dialog: html`<${Dialog} title=${of.title} open=${effect !== null} onClose=${() => setEffect(null)} confirm=${confirm}>${body}<//>`,
+    dialog: html`<${Dialog} title=${of.title} open=${looked !== null} onClose=${() => setLooked(null)} confirm=${confirm}>${body}<//>`,
     errorAt: (...parameters) => (names(parameters) ? (problem?.message ?? undefined) : undefined),
     outcome: (...fields) => {
       if (isDone) return html`<${Notice} tone="good">${of.said ?? 'Saved.'}<//>`;

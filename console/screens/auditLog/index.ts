@@ -95,7 +95,7 @@ function Changes({ of: changes }: { readonly of: readonly Changed[] }): View {
   return html`<ul class="changes">
     ${shown.map(
       ({ place, before, after }) => html`<li key=${place}>
-        ${place ? html`<span class="muted">${place}</span> ` : null}${before === null ? null : html`<del>${before}</del>`}${before !== null && after !== null ? html`<span aria-hidden="true"> → </span>` : null}${after === null ? null : html`<ins>${after}</ins>`}
+        ${place ? html`<span class="muted">${place}</span> ` : null}${before === null ? null : html`<del>${before}</del>`}${before !== null && after !== null ? html`<span aria-hidden="true"> → </span><span class="sr"> became </span>` : null}${after === null ? null : html`<ins>${after}</ins>`}
       </li>`,
     )}
     ${changes.length > shown.length ? html`<li><${Button} kind="quiet" onClick=${() => showAll(true)}>${changes.length - shown.length} more<//></li>` : null}

@@ -3,8 +3,8 @@ import { html } from '../../core/html.ts';
 import { Money, Short } from '../../parts/figure.ts';
 import { Effect, Names } from '../../parts/review.ts';
 import { Table } from '../../parts/table.ts';
-import type { Payee, PriceEffect } from './effect.ts';
-import { effectText, shareText } from './effect.ts';
+import type { PagePrice, Payee, PriceEffect } from './effect.ts';
+import { effectText, priceText, shareText } from './effect.ts';
 
 /** Draws what a change of prices would do. */
 export function showPriceEffect(effect: PriceEffect): View {
@@ -24,10 +24,16 @@ function Paths({ of, pages }: { readonly of: readonly string[]; readonly pages: 
 
 /** Draws who is paid for a read of one page, before and after. */
 export function showPayees(effect: PriceEffect): View {
-  const after = effect.pageAfter?.payees ?? [];
-  return html`${showPriceEffect(effect)}
-    ${after.length === 0 ? html`<p class="about">Nobody is paid for this page then.</p>` : html`<${Payees} after=${after} before=${effect.pageBefore?.payees ?? []} />`}`;
+  const { pageAfter: page, pageBefore } = effect;
+  const after = page?.payees ?? [];
+  const changes = effectText(effect).changes.length > 0;
+  const cost = page?.price.readMicro ?? null;
+  const stays = html`<${Effect} lines=${[cost === null ? `The page stays ${priceText(page?.price ?? FREE)}.` : html`A read costs <${Money} micro=${cost} />, as now.`]} />`;
+  return html`${changes ? showPriceEffect(effect) : stays}
+    ${after.length === 0 ? html`<p class="about">Nobody is paid for this page then.</p>` : html`<${Payees} after=${after} before=${pageBefore?.payees ?? []} />`}`;
 }
+
+const FREE: PagePrice = { state: 'FREE', readMicro: null, citationMicro: null, freeBecause: null };
 
 function Payees({ after, before }: { readonly after: readonly Payee[]; readonly before: readonly Payee[] }): View {
   const gone = before.filter(({ wallet }) => !after.some((one) => one.wallet === wallet));

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOutbound } from '../../adapters/outbound.ts';
+import { importPages } from '../../services/licences/offering.ts';
+import { changePricing } from '../../services/site/prices.ts';
+import { createBuyerAccount } from '../../services/tenants.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
+import type { Visitor } from '../support/browser.ts';
+import { audited, closeBrowser, openVisitor, settled } from '../support/browser.ts';
+import { sellLicence } from '../support/buyers.ts';
+import { startTestConsole } from '../support/console.ts';
+import type { Receiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { runPass } from '../support/webhook-pass.ts';
+
+/** What an owner changes in the console is what the API does: one service, one browser, each screen driven. */
+
+let world: Awaited<ReturnType<typeof startTestConsole>>;
+let site: Awaited<ReturnType<typeof world.api.site>>;
+let receiver: Receiver;
+let outbound: ReturnType<typeof createOutbound>;
+let visitor: Visitor;
+const HOSTILE = '<img src=x onerror="window.hit=1">';
+
+beforeAll(async () => {
+  world = await startTestConsole();
+  site = await world.api.site();
+  receiver = await startReceiver();
+  outbound = createOutbound({ allowLoopback: true });
+  const pages = [{ slug: 'solo', path: '/articles/solo', title: HOSTILE }];
+  await importPages(world.api.deps, { tenantId: site.tenantId, pages });
+  visitor = await openVisitor(world.url);
+  await visitor.page.goto('/_svc/console/pages?view=prices');
+  await visitor.page.getByLabel(/token/i).fill((await world.tokenOf(site.tenantId)).token);
+  await visitor.page.keyboard.press('Enter');
+  await settled(visitor.page);
+});
+afterAll(async () => {
+  await closeBrowser();
+  await outbound.close();
+  await receiver.stop();
+  await world.stop();
+});
+
+const goTo = async (path: string): Promise<void> => {
+  await visitor.page.goto(`/_svc/console${path}`);
+  await settled(visitor.page);
+};
+const press = (name: string | RegExp) => visitor.page.getByRole('button', { name }).first().click();
+const dialog = (name: string | RegExp) => visitor.page.getByRole('dialog', { name });
+const confirm = (name: string) => visitor.page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+const says = (text: string | RegExp) => visitor.page.getByText(text).first().waitFor();
+const quoted = async (): Promise<number> => (await world.api.request('/_svc/quote?slug=solo', { key: site.key })).body.price;
+
+test('a price shows its effect, is refused at its field, is told of a change meanwhile, and is what quotes cost', async () => {
+  const { page } = visitor;
+  const price = page.getByLabel('A read costs (USD)');
+  await price.fill('a lot');
+  await press('Review change');
+  await says('priceUsdc: must be a decimal like "0.05", at most 6 places');
+  expect([await price.inputValue(), await price.getAttribute('aria-invalid')]).toEqual(['a lot', 'true']);
+  await price.fill('0.01');
+  await press('Review change');
+  await dialog('Change the price').getByText('3 pages change from $0.001 to $0.010').waitFor();
+  await says(/A price that a buyer saw before is accepted for 10 minutes more/);
+  expect(await audited(page)).toEqual([]);
+  const actor = { userId: 'somebody', via: 'token' } as const;
+  await changePricing(world.api.deps, { actor, tenantId: site.tenantId }, 'price.set', { priceUsdc: '0.002' });
+  await confirm('Change the price');
+  await says('Somebody changed this meanwhile');
+  await confirm('Look again');
+  await dialog('Change the price').getByText('3 pages change from $0.002 to $0.010').waitFor();
+  await confirm('Change the price');
+  await says('Saved. Quotes show it within two seconds.');
+  await expect.poll(quoted, { timeout: 10_000 }).toBe(10_000);
+});
+
+test('authors of a page are shown as what each gets of a read, and hostile titles stay text', async () => {
+  const { page } = visitor;
+  await goTo('/pages');
+  await says(HOSTILE);
+  await press(`Authors of ${HOSTILE}`);
+  await press('Add an author');
+  await page.getByLabel('Author', { exact: true }).last().fill('zoe');
+  await page.getByLabel('Wallet', { exact: true }).last().fill('0x123');
+  await press('Review shares');
+  await says(/a wallet is 0x and 40 hex digits/);
+  await page
+    .getByLabel('Wallet', { exact: true })
+    .last()
+    .fill(`0x${'1'.repeat(40)}`);
+  await press('Review shares');
+  await page
+    .getByRole('dialog')
+    .getByRole('row', { name: /zoe.*nothing.*50 %/ })
+    .waitFor();
+  await confirm('Save authors');
+  await page.getByRole('row', { name: /zoe 50 %, ann 50 %/ }).waitFor();
+  await press(`Make ${HOSTILE} free`);
+  await dialog(/Make/).getByText('1 page becomes free: named free (now $0.010)').waitFor();
+  await confirm('Make it free');
+  await page.getByRole('button', { name: `Sell ${HOSTILE}` }).waitFor();
+  expect([await audited(page), await page.evaluate('window.hit')]).toEqual([[], undefined]);
+});
+
+test('the crawler policy names the agents it treats otherwise, and is set', async () => {
+  const { page } = visitor;
+  const seen = {
+    resource: `https://${site.host}/articles/solo`,
+    verdict: 'denied',
+    classifiedAs: 'agent',
+    agent: { ua: 'CCBot/2.0' },
+  };
+  expect((await world.api.post('/_svc/observe', site.key, seen)).status).toBe(202);
+  await goTo('/pages?view=crawlers');
+  await page.getByLabel('Block').fill('mozilla');
+  await press('Review change');
+  await dialog('Change the crawler policy').getByText('block mozilla').waitFor();
+  await confirm('Save the policy');
+  await says(/is part of a browser's User-Agent/);
+  await page.getByLabel('Block').fill('ccbot');
+  await press('Review change');
+  await dialog('Change the crawler policy')
+    .getByText('1 agent of the last seven days, with 1 request, is treated otherwise.')
+    .waitFor();
+  await page.getByRole('row', { name: /ccbot.*crawlers pay blocked/ }).waitFor();
+  await confirm('Save the policy');
+  await says('Saved. Gates fetch it within five minutes.');
+  const config = await world.api.request(`/_svc/enforce-config?resource=https://${site.host}/articles/solo`, { key: site.key });
+  expect(config.body.enforcement.crawlerPolicy.block).toEqual(['ccbot']);
+  expect(await audited(page)).toEqual([]);
+});
+
+test('an event is sent again from its details, and the new attempt is seen', async () => {
+  const { page } = visitor;
+  const { database } = world;
+  const deps = { database, secretBox: world.api.secretBox, outbound };
+  const { endpointId } = await createEndpoint(deps, site.tenantId, { url: receiver.url });
+  receiver.answer((response) => {
+    response.statusCode = 500;
+    response.end('<b>down</b>');
+  });
+  await pingEndpoint({ database }, site.tenantId, endpointId);
+  await runPass(deps);
+  receiver.answer((response) => response.end('taken'));
+  await goTo('/webhooks?view=deliveries');
+  await press(/^Details of delivery/);
+  await says('<b>down</b>');
+  await press(/^Send again, delivery/);
+  await says(/The same event goes to .* once more/);
+  await confirm('Send it again');
+  await says('It is on its way.');
+  await runPass(deps);
+  const [first, second] = receiver.received.map(({ body }) => JSON.parse(body));
+  expect([second.eventId, second.id === first.id]).toEqual([first.eventId, false]);
+  await goTo(`/webhooks/${endpointId}`);
+  await page.getByRole('row', { name: /sent again \(1\).*Delivered/ }).waitFor();
+  expect(await audited(page)).toEqual([]);
+  await press('Make a new secret');
+  await confirm('Make a new secret');
+  const secret = await dialog('The signing secret').locator('code').textContent();
+  expect(secret).toMatch(/^whsec_/);
+  await page.reload();
+  await settled(page);
+  expect(await page.content()).not.toContain(secret);
+});
+
+test('a revoked licence entitles to nothing from the next check on', async () => {
+  const { api } = world;
+  const { accountId, token } = await createBuyerAccount(api.deps);
+  const { jti } = await sellLicence(api, accountId, {
+    ...{ host: site.host, scope: ['/articles/trio'], terms: ['ai-input'], periodDays: 30, kind: 'read' as const },
+  });
+  const { license } = (await api.post(`/_svc/licenses/${jti}/access`, token, {})).body;
+  const check = async (): Promise<unknown> =>
+    (await api.post('/_svc/license/check', site.key, { license, resource: `https://${site.host}/articles/trio`, slug: 'trio' }))
+      .body;
+  expect(await check()).toMatchObject({ entitled: true });
+  await goTo('/licences');
+  expect(await audited(visitor.page)).toEqual([]);
+  await press(`Revoke the licence ${jti}`);
+  await dialog('Revoke the licence').getByText(`The licence for 1 page of ${site.host} ends now`).waitFor();
+  await confirm('Revoke it');
+  await visitor.page.getByText('Revoked.', { exact: true }).waitFor();
+  expect(await check()).toEqual({ entitled: false });
+});
+
+test('rules, the payee of pages without authors and the alert address are set, and the audit log has every change', async () => {
+  const { page } = visitor;
+  await goTo('/settings');
+  await press('Add a rule');
+  await page.getByLabel('Tell me when').selectOption('MISSED_MICRO');
+  await page.getByLabel('Threshold (US dollars)').fill('2.5');
+  await confirm('Review change');
+  await says('You are told when: Missed reaches $2.50 within 24 hours, on every host.');
+  await confirm('Add it');
+  await page.getByRole('row', { name: /Missed reaches \$2\.50/ }).waitFor();
+  await page.getByLabel('E-mail').fill('no address');
+  expect(await audited(page)).toEqual([]);
+  await goTo('/audit-log');
+  for (const [what, change] of [
+    ['Prices were set', /0\.002.*0\.01/],
+    ['A licence was revoked', /./],
+    ['A signing secret was rotated', /./],
+    ['A rule was made', /missed_micro/],
+  ] as const) {
+    await page
+      .getByRole('row')
+      .filter({ hasText: new RegExp(`${what}.*${change.source}`) })
+      .first()
+      .waitFor();
+  }
+  await page.getByLabel('What happened').selectOption('price.set');
+  await says('2 changes');
+  expect(await audited(page)).toEqual([]);
+});
+
+test('signing out everywhere ends the session here, and nothing went wrong or out on the way', async () => {
+  await goTo('/settings');
+  await press('Sign out everywhere');
+  await confirm('Sign out everywhere');
+  await visitor.page.getByLabel(/token/i).waitFor();
+  expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
+});
