@@ -51,6 +51,17 @@ test('each file is named by its bytes, holds no type and is found by the import 
   expect(html.indexOf('importmap')).toBeLessThan(html.indexOf('modulepreload'));
 });
 
+test('a package that nothing imports is not served', () => {
+  const file = new URL('b.ts', url);
+  const named = (text: string): boolean => {
+    write({ 'app.ts': text });
+    const { assets } = openConsoleFiles({ folder: url, packages: { charts: { file } } });
+    return [...assets.keys()].some((path) => path.includes('/charts.'));
+  };
+  expect([named("import { b } from './b.ts';\nb();\n"), named("import { b } from 'charts';\nb();\n")]).toEqual([false, true]);
+  write({ 'app.ts': "import { b } from './b.ts';\nb();\n" });
+});
+
 test('a changed file has another name, and so has the page’s policy; the same files have the same', () => {
   const [before, again] = [open(), open()];
   expect([again.policy, ...again.assets.keys()]).toEqual([before.policy, ...before.assets.keys()]);
