@@ -52,10 +52,19 @@ interface Screen {
 
 /** Every question of the console; changes are none. Throws for one that needs a variable nobody here knows. */
 async function screensOf({ database, nowMs }: RecordStore): Promise<Screen[]> {
-  const [paid] = await database.query<{ id: string }>('select payment_id as id from payment_intake where tenant_id = $1 order by accepted_at desc limit 1', [BUSY]); // biome-ignore format: one line
+  const newestOf = async (table: string, id: string, by: string): Promise<unknown> => {
+    const [row] = await database.query(`select ${id} as id from ${table} where tenant_id = $1 order by ${by} desc limit 1`, [
+      BUSY,
+    ]);
+    return row?.['id'];
+  };
   const known: Readonly<Record<string, unknown>> = {
     ...{ tenantId: BUSY, window: { from: nowMs - 30 * DAY_MS }, every: 'DAY', timeZone: 'Europe/Berlin', groupBy: 'SLUG' },
-    ...{ paymentId: paid?.id, priceUsdc: '0.02' },
+    ...{ change: { priceUsdc: '0.02' }, priceUsdc: '0.02' },
+    paymentId: await newestOf('payment_intake', 'payment_id', 'accepted_at'),
+    jti: await newestOf('licence', 'jti', 'bought_at'),
+    endpointId: await newestOf('webhook_endpoint', 'endpoint_id', 'created_at'),
+    eventId: await newestOf('webhook_event', 'event_id', 'created_at'),
   };
   return (await consoleDocuments()).flatMap(({ name, text }) => {
     const [operation] = parse(text).definitions;
