@@ -5,7 +5,7 @@ import { BUSY, HOSTS } from './load.ts';
 import type { RecordStore } from './store.ts';
 
 /** What one row in so many of the busy site's has besides, for the screens of the console. */
-const EVENTS_A_ROW = 10;
+const EVENTS_A_ROW = 50;
 const OTHERS_A_ROW = 1_000;
 
 /**
@@ -22,6 +22,10 @@ export async function addConsoleRows({ urls, nowMs }: RecordStore, rows: number)
   }
 }
 
+/** The busy site and four others have webhooks, all as many. */
+const SITES = 'generate_series(1, 5) site';
+const SITE = "('00000000-0000-4000-8000-' || lpad(site::text, 12, '0'))::uuid";
+
 async function addRows(
   database: Database,
   { nowMs, events, others }: { readonly nowMs: number; readonly events: number; readonly others: number },
@@ -30,27 +34,27 @@ async function addRows(
   const at = (all: string): string => `$2::timestamptz - interval '400 days' * (n::float8 / ${all})`;
   const endpoint = '00000000-0000-4000-8000-0000000000e1';
   await database.query(
-    `insert into webhook_endpoint (tenant_id, endpoint_id, url, event_types) values ($1, $2, 'https://hooks.example/', '{settlement.completed}')`,
-    [BUSY, endpoint],
+    `insert into webhook_endpoint (tenant_id, endpoint_id, url, event_types)
+     select ${SITE}, $1, 'https://hooks.example/', '{settlement.completed}' from ${SITES}`,
+    [endpoint],
   );
   await database.query(
     `insert into webhook_event (tenant_id, event_id, type, host, detailed, summary, created_at)
-     select $1, 'evt_' || lpad(n::text, 12, '0'), 'settlement.completed', $4, '{}', '{}', ${at('$3')} from generate_series(1, $3::int) n`,
-    [BUSY, now, events, HOSTS[0]],
+     select ${SITE}, 'evt_' || lpad(n::text, 12, '0'), 'settlement.completed', $1, '{}', '{}', ${at('$3')} from ${SITES}, generate_series(1, $3::int) n`,
+    [HOSTS[0], now, events],
   );
   // Ids begin with the time; one of two thousand fails now.
   await database.query(
     `insert into delivery (tenant_id, delivery_id, event_id, endpoint_id, bucket, state, attempts, body, created_at, decided_at)
-     select $1, 'dlv_' || lpad(($3 - n)::text, 12, '0'), 'evt_' || lpad(n::text, 12, '0'), $4, 7,
+     select ${SITE}, 'dlv_' || lpad(($3 - n)::text, 12, '0'), 'evt_' || lpad(n::text, 12, '0'), $1, 7,
        case when n % 2000 = 0 then 'pending' else 'delivered' end, 1, '{}', ${at('$3')},
-       case when n % 2000 = 0 then null else ${at('$3')} + interval '300 milliseconds' end from generate_series(1, $3::int) n`,
-    [BUSY, now, events, endpoint],
+       case when n % 2000 = 0 then null else ${at('$3')} + interval '300 milliseconds' end from ${SITES}, generate_series(1, $3::int) n`,
+    [endpoint, now, events],
   );
   await database.query(
     `insert into delivery_attempt (tenant_id, delivery_id, attempt, started_at, duration_ms, status)
      select tenant_id, delivery_id, 1, created_at + interval '90 milliseconds', 80, case state when 'pending' then 500 else 200 end
-     from delivery where tenant_id = $1`,
-    [BUSY],
+     from delivery`,
   );
   await database.query(
     `insert into audit_log (tenant_id, entry_id, at, actor_id, actor_via, action, before, after)

@@ -17,6 +17,7 @@ import {
   MAX_PRETENDED,
   masqueraded as masqueradedOf,
   raisedPrice,
+  waitingMoney,
 } from '../../services/graph/attention.ts';
 import { MAX_FAILING } from '../../services/reports/webhookTimes.ts';
 import { builder } from '../builder.ts';
@@ -82,6 +83,36 @@ const RaisedPriceType = builder.objectRef<RaisedPrice>('RaisedPrice').implement(
   }),
 });
 
+const WaitingMoney = builder.objectRef<Waiting['unsettled']>('WaitingMoney').implement({
+  description: 'Live payments that stand alike.',
+  fields: (t) => ({
+    payments: t.exposeInt('payments', { description: 'How many.' }),
+    micro: t.field({ type: 'Micro', description: 'What they come to.', resolve: ({ micro }) => micro }),
+    oldestAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the oldest of them was stored; null without any.',
+      resolve: ({ oldestAtMs }) => oldestAtMs,
+    }),
+  }),
+});
+
+type Waiting = Awaited<ReturnType<typeof waitingMoney>>;
+
+const WaitingType = builder.objectRef<Waiting>('Waiting').implement({
+  description:
+    'Money on its way, of whatever time: what no safe block of the chain proves yet. `reconciliation` compares each leg instead.',
+  fields: (t) => ({
+    unsettled: t.field({
+      type: WaitingMoney,
+      description: 'Taken in or held, not settled.',
+      resolve: ({ unsettled }) => unsettled,
+    }),
+    unfinal: t.field({ type: WaitingMoney, description: 'Settled, not final.', resolve: ({ unfinal }) => unfinal }),
+    review: t.field({ type: WaitingMoney, description: 'For a person to look at.', resolve: ({ review }) => review }),
+  }),
+});
+
 const days = (ms: number): string => `${ms / 86_400_000} days`;
 
 /** What of a site needs a look; what two fields tell of is read once. */
@@ -133,6 +164,14 @@ const Attention = builder.objectRef<ToLookAt>('Attention').implement({
 });
 
 builder.objectFields(Attention, (t) => ({
+  waiting: t.field({
+    type: WaitingType,
+    nullable: true,
+    description: 'Money on its way; read from what is open alone. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: LIST_COST,
+    resolve: ({ site }, _args, { deps }) => waitingMoney(deps, site.tenantId),
+  }),
   licencesEnding: t.field({
     type: [SoldLicenceType],
     nullable: true,

@@ -1,4 +1,6 @@
 /** What of a site needs a look now: a few rows of each kind, each read by itself, from indexes, small tables and rollups. */
+import type { WaitingStage, WaitingSum } from '../../db/graph/waiting.ts';
+import { sumWaiting } from '../../db/graph/waiting.ts';
 import { countFailing } from '../../db/graph/webhooks.ts';
 import { sumObservations } from '../../db/reports/observations.ts';
 import { findPricing } from '../../db/tenants.ts';
@@ -41,7 +43,17 @@ export interface RaisedPrice {
   readonly charged: Prices;
 }
 
-/** Endpoints that fail, or were switched off since they did. Throws database_unavailable, as all of these. */
+/** Money of live payments by where they stand; every stage is there. Throws database_unavailable, as all of these. */
+export async function waitingMoney(
+  { reading }: ReadingDeps,
+  tenantId: string,
+): Promise<Readonly<Record<WaitingStage, WaitingSum>>> {
+  const sums = await atDatabase(() => sumWaiting(reading, tenantId));
+  const of = (stage: WaitingStage): WaitingSum => sums.get(stage) ?? { payments: 0, micro: 0n, oldestAtMs: null };
+  return { unsettled: of('unsettled'), unfinal: of('unfinal'), review: of('review') };
+}
+
+/** Endpoints that fail, or were switched off since they did. */
 export async function failingEndpoints(deps: ReadingDeps, tenantId: string, most: number): Promise<Endpoint[]> {
   const page = await endpoints.page(deps, tenantId, { isFailing: true }, { first: most, after: null, orderBy: 'OLDEST' });
   return page.rows.map(({ row }) => row);

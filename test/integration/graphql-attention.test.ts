@@ -7,7 +7,7 @@ import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import { DAY, startBusySite } from '../support/busy-site.ts';
 import { sellLicence } from '../support/owner-world.ts';
-import { insertSeen } from '../support/reports.ts';
+import { insertPurchases, insertSeen } from '../support/reports.ts';
 
 /** What needs a look: only what does, of this site alone, and each part for those who may read it. */
 
@@ -145,6 +145,61 @@ test('each part shows what needs a look, as SQL has it, and no other site’s', 
   expect(seen.masqueradeAttempts).toBe(pretended.reduce((sum, row) => sum + Number(row['masqueradeAttempts']), 0));
   expect(seen.masqueradeAttempts).toBeGreaterThan(0);
   expect((await look(other.key)).failingEndpoints).toEqual([]);
+});
+
+test('money that waits is that of live payments which are not settled, not final, or in review, whatever carried them', async () => {
+  const { database } = graph.api.deps;
+  const site = await graph.api.site();
+  const { tenantId, host } = site;
+  const sale = (n: number) => ({
+    ...{ tenantId, host, slug: 'solo', kind: 'read' as const, atMs: nowMs - n * 60_000, steps: 1 },
+    legs: [{ toAddress: `0x${'a'.repeat(40)}`, amountMicro: 1_000 + n }],
+  });
+  const ids = await insertPurchases(
+    database,
+    Array.from({ length: 40 }, (_, n) => sale(n)),
+  );
+  const set = (n: number, state: string, more = '') =>
+    database.query(`update payment_state set state = $3 ${more} where tenant_id = $1 and payment_id = any($2)`, [
+      tenantId,
+      ids.filter((_, at) => at % 10 === n),
+      state,
+    ]);
+  await set(0, 'accepted');
+  await set(1, 'broadcast');
+  await set(2, 'held');
+  await set(3, 'review', ', watched = true');
+  await set(4, 'review', ', review_closed_at = now()');
+  await set(5, 'final', ', final_at = now()');
+  await set(6, 'failed', ", reason = 'insufficient_funds'");
+  for (const [n, isFinal] of [
+    [7, false],
+    [8, true],
+  ] as const) {
+    const [batchId, carried] = [randomUUID(), ids.filter((_, at) => at % 10 === n)];
+    await database.query(
+      `insert into settlement_batch (batch_id, network, relayer, kind, nonce, final_at, tenant_ids, payment_ids)
+       values ($1, 'eip155:84532', '0x9', 'settle', $2, case when $3 then now() end, $4, $5)`,
+      [batchId, 100 + n, isFinal, carried.map(() => tenantId), carried],
+    );
+    await database.query(
+      'update payment_state set batch_id = $3, own_finality = false where tenant_id = $1 and payment_id = any($2)',
+      [tenantId, carried, batchId],
+    );
+  }
+  const query =
+    '{ tenant { attention { waiting { unsettled { payments micro oldestAt } unfinal { payments micro oldestAt } review { payments micro oldestAt } } } } }';
+  const { data } = await graph.ask(site.key, query);
+  const rows = await database.query<{ stage: string } & Record<string, unknown>>(
+    `select case when s.state in ('accepted', 'broadcast', 'held') then 'unsettled' when s.state = 'settled' then 'unfinal' else s.state end as stage,
+       count(*)::int as payments, sum(i.amount_micro)::text as micro, (extract(epoch from min(i.accepted_at)) * 1000)::float8 as "oldestAt"
+     from payment_state s join payment_intake i using (tenant_id, payment_id) left join settlement_batch b using (batch_id)
+     where tenant_id = $1 and s.mode = 'live' and s.review_closed_at is null
+       and s.state not in ('failed', 'final') and (s.state <> 'settled' or b.final_at is null) group by 1`,
+    [tenantId],
+  );
+  expect(data.tenant.attention.waiting).toEqual(Object.fromEntries(rows.map(({ stage, ...sums }) => [stage, sums])));
+  expect(rows.map(({ payments }) => Number(payments)).sort((a, b) => a - b)).toEqual([4, 8, 12]);
 });
 
 test('each part takes its own scope, and all of it a handful of statements', async () => {
