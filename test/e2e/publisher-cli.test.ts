@@ -12,6 +12,7 @@ import { pepperOf } from '../../services/pepper.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../support/certificate.ts';
 import type { GatedSite, SiteOptions } from '../support/gated-site.ts';
 import { keepsEverything, magazine, pageOf, serveSite } from '../support/gated-site.ts';
+import { startMoody } from '../support/moody.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { useTestService } from '../support/service.ts';
 
@@ -286,6 +287,23 @@ describe('doctor', () => {
       1,
     ]);
   });
+});
+
+test('what a gate gave away while the service was away is told by doctor and status, once it is back', async () => {
+  const own = await service.site();
+  const moody = await startMoody(service.baseUrl);
+  open.push(moody);
+  moody.mood = 'dead';
+  const gateThere = contentSettlement({
+    ...{ serviceUrl: moody.url, apiKey: own.key, origin: `https://${own.host}`, log: () => undefined },
+  });
+  const served = await openSite({}, gateThere, own.host);
+  expect((await fetch(`${served.url}/articles/trio`, { headers: { 'user-agent': 'GPTBot/1.3' } })).status).toBe(200);
+  moody.mood = 'well';
+  await gateThere.flush();
+  await expect.poll(async () => (await run(['status'], own.key)).text).toContain('Agents were served free at 20');
+  const { checks } = await doctor(served, [...PAGE, '--site', `https://${own.host}`], own.key);
+  expect(checks['enforcing']).toContain(`${own.host}: at 20`);
 });
 
 describe('status', () => {

@@ -7,6 +7,7 @@ import { newPrivateKey } from '../../bin/serviceSecrets.ts';
 import type { Address } from '../../domain/legs.ts';
 import { buyPage } from '../../examples/buyer/buyer.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import { ALPHA_PRICING } from '../support/api.ts';
 import type { PublisherSite } from '../support/publisher-site.ts';
 import { openExpressSite, openFetchSite, UA } from '../support/publisher-site.ts';
 import type { TestService, TestSite } from '../support/service.ts';
@@ -71,6 +72,36 @@ describe.each([
       expect(await balancesOf(service, [buyer.address])).toEqual([9_000n]);
     },
   );
+
+  test('a citation costs its own price and its licence reads the page, too; a licence to read cites nothing', async () => {
+    const own = await service.site({ pricing: { ...ALPHA_PRICING, citationMultiplier: '3' } });
+    const kind = ({ url = '' }: { url?: string }) => (url.includes('use=citation') ? 'citation' : 'read');
+    const citing = await open({ serviceUrl: service.baseUrl, apiKey: own.key, kind });
+    const [reader, citer] = [await newBuyer(), await newBuyer()];
+    const buy = clients['@x402/fetch 2.27'];
+    const read = await buy(`${citing.url}/articles/trio`, reader.privateKey);
+    const cited = await buy(`${citing.url}/articles/trio?use=citation`, citer.privateKey);
+    expect([read, cited]).toMatchObject(Array(2).fill({ status: 200, page: '<p>trio</p>' }));
+    expect(await balancesOf(service, [reader.address, citer.address])).toEqual([9_000n, 7_000n]);
+    const statusOf = async (path: string, licence: string | null) =>
+      (await citing.get(path, { 'user-agent': UA.agent, authorization: `License ${licence}` })).status;
+    expect([
+      await statusOf('/articles/trio', cited.licence),
+      await statusOf('/articles/trio?use=citation', cited.licence),
+      await statusOf('/articles/trio?use=citation', read.licence),
+    ]).toEqual([200, 200, 402]);
+    await citing.close();
+  });
+
+  test('a web page of another origin may name the most it pays: the site allows what agents send', async () => {
+    const headers = { origin: 'https://reader.example', 'access-control-request-method': 'GET' };
+    const asked = { ...headers, 'access-control-request-headers': 'crawler-max-price' };
+    const allowed = await shop.get('/articles/trio', asked, 'OPTIONS');
+    expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    expect(allowed.headers.get('access-control-allow-headers')?.split(', ')).toContain('crawler-max-price');
+    const told = await shop.get('/articles/trio', { 'user-agent': UA.person, 'crawler-max-price': 'USD 1' });
+    expect([told.status, told.headers.get('access-control-allow-origin')]).toEqual([402, '*']);
+  });
 
   test('people and search engines read free, and nothing about them leaves the site', async () => {
     for (const ua of [UA.person, UA.google]) {

@@ -88,6 +88,29 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     test: { file: bounds, name: 'the price of a page is never that of another host' },
   },
   {
+    id: 'pages-held-without-a-bound',
+    rule: 10,
+    bug: 'any number of payments that are worth nothing have pages made and held',
+    edits: [
+      { file: `${src}/sale.ts`, search: 'if (waiting >= AT_ONCE || heldBytes >= most)', replace: 'if (heldBytes >= most)' },
+    ],
+    test: { file: 'test/unit/publisher/waiting-pages.test.ts', name: 'Express: a page that is not made in half a minute' },
+  },
+  {
+    id: 'addresses-of-all-hosts-alike',
+    rule: 17,
+    bug: 'where a request leads is remembered by its path alone: a page is sold at the price of another host',
+    edits: [
+      {
+        file: `${src}/places.ts`,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
+        search: 'const key = `${named} ${request.target}`;',
+        replace: 'const key = request.target;',
+      },
+    ],
+    test: { file: 'test/unit/publisher/request-targets.test.ts', name: 'where a request leads is read by its host' },
+  },
+  {
     id: 'settled-though-the-buyer-is-gone',
     rule: 15,
     bug: 'a page that nobody waits for any longer is settled',

@@ -36,7 +36,10 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-type Options = Omit<PublisherOptions<never>, 'classify' | 'kind'>;
+type Options = Omit<PublisherOptions<never>, 'classify' | 'kind'> & {
+  /** By what both servers' requests have. */
+  readonly kind?: (request: { readonly url?: string }) => 'read' | 'citation';
+};
 
 /** What a site says to the package, with ears for what it says back. */
 function heard(options: Options) {

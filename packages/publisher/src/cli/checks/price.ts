@@ -80,7 +80,7 @@ function mismatches({ offeredMicro, crawlerPrice, html, ownersMicro }: Facts, ch
     findings.push(
       problem(
         `The owner's price is ${dollars(ownersMicro.toString())}, buyers are charged ${price}.`,
-        'Set the price again: below the lowest price of the service it is raised.',
+        'A change of price takes up to a minute to arrive: look again. If it stays, set the price again.',
       ),
     );
   }
