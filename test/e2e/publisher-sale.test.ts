@@ -75,7 +75,7 @@ describe.each([
 
   test('a citation costs its own price and its licence reads the page, too; a licence to read cites nothing', async () => {
     const own = await service.site({ pricing: { ...ALPHA_PRICING, citationMultiplier: '3' } });
-    const kind = ({ url = '' }: { url?: string }) => (url.includes('use=citation') ? 'citation' : 'read');
+    const kind = ({ url = '' }: { url?: string | undefined }) => (url.includes('use=citation') ? 'citation' : 'read');
     const citing = await open({ serviceUrl: service.baseUrl, apiKey: own.key, kind });
     const [reader, citer] = [await newBuyer(), await newBuyer()];
     const buy = clients['@x402/fetch 2.27'];

@@ -38,7 +38,7 @@ export interface RawAnswer {
 
 type Options = Omit<PublisherOptions<never>, 'classify' | 'kind'> & {
   /** By what both servers' requests have. */
-  readonly kind?: (request: { readonly url?: string }) => 'read' | 'citation';
+  readonly kind?: (request: { readonly url?: string | undefined }) => 'read' | 'citation';
 };
 
 /** What a site says to the package, with ears for what it says back. */

@@ -3,7 +3,6 @@ import type { Answer } from './answers.ts';
 import { offerAnswer, paidHeaders, preflightAnswer, refusalAnswer, waitAnswer } from './answers.ts';
 import { createClient } from './client.ts';
 import { Breaker } from './core/breaker.ts';
-import type { Verdict } from './core/decide.ts';
 import type { Caller } from './core/who.ts';
 import { openFailures, quietly } from './failures.ts';
 import type { JudgeDeps, Judgement } from './judge.ts';
@@ -11,7 +10,6 @@ import { judge, pageOf } from './judge.ts';
 import { openLicences } from './licences.ts';
 import type { PublisherOptions } from './options.ts';
 import { readOptions } from './options.ts';
-import type { Page } from './pages.ts';
 import { openPages } from './pages.ts';
 import { openPlaces } from './places.ts';
 import { openQuotes } from './quotes.ts';
@@ -23,6 +21,8 @@ import { isPreflight } from './request.ts';
 import type { Sale, Sales } from './sale.ts';
 import { openSales } from './sale.ts';
 import { openConfig } from './siteConfig.ts';
+import type { Teller } from './teller.ts';
+import { openTeller } from './teller.ts';
 import type { WellKnownRow } from './wellKnown.ts';
 import { wellKnownRows } from './wellKnown.ts';
 
@@ -60,6 +60,7 @@ export interface Gate<Request> {
 interface Parts<Request> extends JudgeDeps<Request> {
   readonly reports: Reports;
   readonly sales: Sales;
+  readonly teller: Teller;
   readonly rows: readonly WellKnownRow[];
   readonly options: ReturnType<typeof readOptions<Request>>;
 }
@@ -82,7 +83,7 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
       try {
         const own = await ownAnswer(parts, request);
         const judgement = await judge(parts, request, own !== null);
-        tell(parts, request, judgement);
+        parts.teller.decided(request.method, judgement);
         return own === null ? carryOut(parts, request, judgement) : { act: 'answer', answer: own };
       } catch (error) {
         failures.note({ what: 'gate', message: `a request could not be judged: ${String(error)}` });
@@ -119,16 +120,16 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const deps = { client, now, failures, breaker: new Breaker(now), isTest: options.apiKey.startsWith('svc_test_') };
   const config = openConfig(deps);
   const reports = openReports(deps);
+  const teller = openTeller(options, reports);
   const pages = openPages({ quotes: openQuotes(deps), licences: openLicences(deps) });
   const places = openPlaces(options.origin);
   const sales = openSales({
     ...{ ...deps, pages, maxPageBytes: options.maxPageBytes },
-    unservable: ({ page, caller, quote }) =>
-      report({ options, reports }, page, { verdict: 'unservable', caller, priceMicro: quote.price }),
+    unservable: ({ page, caller, quote }) => teller.report(page, { verdict: 'unservable', caller, priceMicro: quote.price }),
   });
   const readers = openReaders(options, failures);
   const rows = [...(options.wellKnown ?? []), ...wellKnownRows(deps)];
-  return { config, pages, places, failures, readers, kind: options.kind, reports, sales, rows, options };
+  return { config, pages, places, failures, readers, kind: options.kind, reports, teller, sales, rows, options };
 }
 
 function letsThrough<Request>(parts: Parts<Request>, request: SiteRequest<Request>): boolean {
@@ -137,7 +138,7 @@ function letsThrough<Request>(parts: Parts<Request>, request: SiteRequest<Reques
   const caller = parts.readers(request, config);
   if (caller.who === 'agent' || caller.who === 'blocked') return config !== null && !parts.places(config, request).isScoped;
   if (parts.options.report === 'all' && parts.places(config, request).isScoped) {
-    report(parts, pageOf(parts, config, request), { verdict: 'served-free', caller });
+    parts.teller.report(pageOf(parts, config, request), { verdict: 'served-free', caller });
   }
   return true;
 }
@@ -159,49 +160,13 @@ function rawPath({ target }: Pick<SiteRequest, 'target'>): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
-function report<Request>(
-  { options, reports }: Pick<Parts<Request>, 'options' | 'reports'>,
-  page: Page | null,
-  told: { readonly verdict: Verdict | 'unservable'; readonly caller: Caller; readonly priceMicro?: number },
-): void {
-  if (options.report === 'none' || page === null) return;
-  const { verdict, caller, priceMicro } = told;
-  reports.add({
-    ...{
-      resource: page.resource,
-      kind: page.kind,
-      verdict,
-      classifiedAs: caller.who === 'person' ? 'human' : 'agent',
-      at: options.now(),
-    },
-    agent: { ua: page.userAgent.slice(0, 512), classifyReason: caller.reason },
-    ...(priceMicro === undefined ? {} : { priceMicro }),
-  });
-}
-
-function tell<Request>(
-  { options }: Parts<Request>,
-  { method }: SiteRequest<Request>,
-  { decision, caller, page, price }: Judgement,
-): void {
-  const { who, reason } = caller;
-  quietly(() =>
-    options.onDecision?.({
-      ...{ act: decision.act, who, reason, method, resource: page?.resource ?? null },
-      ...(decision.act === 'serve' ? { as: decision.as } : {}),
-      ...(price?.state === 'priced' ? { priceMicro: price.quote.price } : {}),
-      ...(price?.state === 'free' && price.because !== null ? { because: price.because } : {}),
-    }),
-  );
-}
-
 function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>, judgement: Judgement): Ruling {
   const { decision, page, price, payment } = judgement;
   const quote = price?.state === 'priced' ? price.quote : null;
   const isAway = decision.act === 'serve' && decision.as === 'away';
   const caller: Caller = isAway ? { ...judgement.caller, reason: 'service_away' } : judgement.caller;
   if ('verdict' in decision && decision.verdict !== undefined) {
-    report(parts, page, { verdict: decision.verdict, caller, ...(quote ? { priceMicro: quote.price } : {}) });
+    parts.teller.report(page, { verdict: decision.verdict, caller, ...(quote ? { priceMicro: quote.price } : {}) });
   }
   if (decision.act === 'serve') return { act: 'serve', headers: decision.as === 'licensed' ? paidHeaders() : null };
   if (decision.act === 'refuse' && decision.status !== 503) return { act: 'answer', answer: refusalAnswer(decision.status) };
