@@ -157,8 +157,8 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'graphql/limits/measure.ts',
-        search: 'isList ? mostOf(parent.name, field.name) : rows',
-        replace: 'isList ? 1 : rows',
+        search: 'mostOf(parent.name, field.name)) : rows',
+        replace: '1) : rows',
       },
     ],
     test: {
