@@ -94,7 +94,7 @@ export default {
     {
       name: 'tests-are-not-imported',
       severity: 'error',
-      from: { pathNot: '^(test|bench|bin/(simulate|mutants|faults|cluster)\\.ts$|vitest\\.)' },
+      from: { pathNot: '^(test|bench|bin/(simulate|mutants|faults|cluster|screenshots)\\.ts$|vitest\\.)' },
       to: { path: '^test/' },
     },
     packageHome('storage', '@mikro-orm|pg|pg-query-stream|pg-cursor|pg-copy-streams', 'db'),

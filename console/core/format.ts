@@ -58,15 +58,15 @@ export function exactPercent(part: number | null | undefined): string {
   return part === null || part === undefined || !Number.isFinite(part) ? 'none' : `${(part * 100).toFixed(4)} %`;
 }
 
-/** How `now` differs from `before`: `+12 %`, `−3.4 %`, `new` where there was nothing; null where both are nothing. Of money or counts. */
+/** How `now` differs from `before`: `+12 %`, `−3.4 %`; null where there was nothing to compare with. Of money or counts. */
 export function difference(
   now: MicroText,
   before: MicroText | null | undefined,
 ): { readonly text: string; readonly direction: 'up' | 'down' | 'same' } | null {
   if (before === null || before === undefined) return null;
   const [a, b] = [BigInt(now), BigInt(before)];
-  if (a === b) return a === 0n ? null : { text: 'no change', direction: 'same' };
-  if (b === 0n) return { text: 'new', direction: 'up' };
+  if (b === 0n) return null;
+  if (a === b) return { text: 'no change', direction: 'same' };
   const part = Number(((a - b) * 10_000n) / (b < 0n ? -b : b)) / 10_000;
   const text = percent(Math.abs(part));
   return { text: `${a > b ? '+' : '−'}${text}`, direction: a > b ? 'up' : 'down' };

@@ -248,7 +248,7 @@ test('a site on which nothing happened says so on every screen', async () => {
   await other.close();
 });
 
-test('all the console is at most 100 KB on the wire, and its first screen asks once for data', async () => {
+test('the page with its first screen is at most 100 KB on the wire, and asks once for data', async () => {
   const fresh = await openVisitor(baseUrl, { storageState: await visitor.context.storageState() });
   const sizes: Promise<number>[] = [];
   const questions: string[] = [];

@@ -1,6 +1,8 @@
+import type { WhatIf } from './whatIf.ts';
+
 /** Who reads, pays, is refused and pretends; of one agent its days and newest requests. */
 export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput, $every: SeriesEvery, $timeZone: String, $orderBy: AgentOrder, $agent: String,
-  $seen: ObservationFilter, $after: String) {
+  $seen: ObservationFilter, $price: String!, $asksPrice: Boolean!, $after: String) {
   tenant(tenantId: $tenantId) {
     audit(window: $window, compare: true, agent: $agent) {
       totals { observations agentHits verifiedHits paid servedFree denied missedMicro earnedMicro paymentFailed failedMicro masqueradeAttempts }
@@ -10,6 +12,10 @@ export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput
     agents(window: $window, orderBy: $orderBy, first: 25, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes { agent hits verifiedHits paid servedFree denied paymentFailed masqueradeAttempts earnedMicro missedMicro failedMicro }
+    }
+    whatIf(window: $window, priceUsdc: $price) @include(if: $asksPrice) {
+      readMicro
+      totals { paid denied blocked earnedMicro missedMicro ifPaidMicro ifDeniedMicro ifBlockedMicro }
     }
     observations(filter: $seen, first: 12) {
       nodes { observationId at agent agentUa slug title host verdict verified verifiedAgent sigInvalid reason micro }
@@ -70,5 +76,6 @@ export interface Agents {
     readonly nodes: readonly Agent[];
     readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
   } | null;
+  readonly whatIf?: WhatIf | null;
   readonly observations: { readonly nodes: readonly Observation[] } | null;
 }

@@ -15,6 +15,7 @@ import { bucketTimes } from '../series.ts';
 import type { Agent, Agents as Site } from './document.ts';
 import { AGENTS_DOCUMENT } from './document.ts';
 import { AgentsTable, Observations } from './tables.ts';
+import { priceOf, WhatIfPanel } from './whatIf.ts';
 
 /** Orders of the table, and what each is called. */
 const ORDERS = [
@@ -35,7 +36,9 @@ export function Agents(): View {
   const agent = query['agent'] ?? null;
   const orderBy = (ORDERS.find(({ key }) => key === query['sort']) ?? ORDERS[0]).key;
   const seen = { window: at.window, ...(agent === null ? { sigInvalid: true } : { agent }) };
-  const variables = { window: at.window, every: at.every, timeZone: at.timeZone, orderBy, agent, seen };
+  const price = agent === null ? priceOf(query['price']) : null;
+  const asked = { orderBy, agent, seen, price: price ?? '0', asksPrice: price !== null };
+  const variables = { window: at.window, every: at.every, timeZone: at.timeZone, ...asked };
   const list = useList<Answer, Agent>(AGENTS_DOCUMENT, variables, ({ tenant }) => tenant?.agents ?? null);
   return html`
     ${agent === null ? null : html`<nav class="crumbs" aria-label="Where this is"><a href=${href('/agents')}>Agents</a></nav>`}
@@ -51,6 +54,7 @@ export function Agents(): View {
         <//>`
             : null
         }
+        ${agent === null ? html`<${WhatIfPanel} answer=${tenant.whatIf ?? null} price=${price} />` : null}
         <${Panel} flush title=${agent === null ? 'Who pretended to be somebody else' : 'Newest requests'}
           about=${agent === null ? 'Requests that showed a signature which failed.' : undefined}>
           <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'Nobody did in this window.' : 'No request in this window.'} />
@@ -75,7 +79,7 @@ function Sums({ site: { audit }, agent }: { readonly site: Site; readonly agent:
         <${Figure} label="Agents’ requests" value=${count(totals.agentHits)} exact=${exactCount(totals.agentHits)} good="neither"
           change=${difference(totals.agentHits, previous?.agentHits)} note=${`${count(totals.verifiedHits)} verified`} />
         <${Figure} label="Paid" value=${count(totals.paid)} exact=${exactCount(totals.paid)} change=${difference(totals.paid, previous?.paid)}
-          note=${html`<span title=${exactPercent(part)}>${percent(part)} of those asked to</span>`} />
+          note=${html`<span title=${exactPercent(part)}>${percent(part)} of those asked</span>`} />
         <${Figure} label="Refused" value=${count(totals.denied)} exact=${exactCount(totals.denied)} good="down"
           change=${difference(totals.denied, previous?.denied)} note=${`${count(totals.paymentFailed)} failed to pay`} />
         <${Figure} label="Pretended" value=${count(totals.masqueradeAttempts)} exact=${exactCount(totals.masqueradeAttempts)} good="down"

@@ -7,13 +7,13 @@ import { pageName } from '../payments/table.ts';
 
 /** What earnings can be looked at by, and which filter a group of it is. */
 export const VIEWS = [
-  { key: 'page', label: 'Pages', groupBy: 'SLUG', filter: 'slug' },
-  { key: 'author', label: 'Authors', groupBy: 'AUTHOR_ID', filter: 'authorId' },
-  { key: 'agent', label: 'Agents', groupBy: 'AGENT', filter: 'agent' },
-  { key: 'host', label: 'Hosts', groupBy: 'HOST', filter: 'host' },
-  { key: 'purpose', label: 'Purpose', groupBy: 'PURPOSE', filter: 'purpose' },
-  { key: 'kind', label: 'Kind', groupBy: 'KIND', filter: 'kind' },
-  { key: 'buyer', label: 'Buyers', groupBy: 'PAYER', filter: 'payer' },
+  { key: 'page', label: 'Pages', one: 'Page', groupBy: 'SLUG', filter: 'slug' },
+  { key: 'author', label: 'Authors', one: 'Author', groupBy: 'AUTHOR_ID', filter: 'authorId' },
+  { key: 'agent', label: 'Agents', one: 'Agent', groupBy: 'AGENT', filter: 'agent' },
+  { key: 'host', label: 'Hosts', one: 'Host', groupBy: 'HOST', filter: 'host' },
+  { key: 'purpose', label: 'Purpose', one: 'Purpose', groupBy: 'PURPOSE', filter: 'purpose' },
+  { key: 'kind', label: 'Kind', one: 'Kind', groupBy: 'KIND', filter: 'kind' },
+  { key: 'buyer', label: 'Buyers', one: 'Buyer', groupBy: 'PAYER', filter: 'payer' },
 ] as const;
 
 /** Names of filters in the address, and what people call them. */

@@ -15,12 +15,15 @@ export function Groups({
   view,
   rows,
   total,
+  before,
   truncated,
   more,
 }: {
   readonly view: (typeof VIEWS)[number];
   readonly rows: readonly Group[];
   readonly total: string;
+  /** What the window before earned; null: that is not known. */
+  readonly before: string | null;
   readonly truncated: boolean;
   readonly more: (() => void) | null;
 }): View {
@@ -33,7 +36,7 @@ export function Groups({
       ? html`<span class="muted">none</span>`
       : html`<a title=${key} href=${href('/earnings', { ...query, ...filterOfGroup(view.filter, key), by: next })}>${title ?? valueName(view.filter, key)}</a>`;
   const columns: readonly Column<Group>[] = [
-    { head: view.label, isName: true, width: 'wide', cell: nameOf },
+    { head: view.one, isName: true, width: 'wide', cell: nameOf },
     { head: 'Sales', align: 'end', cell: ({ events }) => html`<${Count} of=${events} />` },
     { head: 'Reads', align: 'end', width: 'late', cell: ({ reads }) => html`<${Count} of=${reads} />` },
     { head: 'Citations', align: 'end', width: 'late', cell: ({ citations }) => html`<${Count} of=${citations} />` },
@@ -46,16 +49,17 @@ export function Groups({
     },
     { head: 'Earned', align: 'end', cell: ({ grossMicro }) => html`<${Money} micro=${grossMicro} />` },
   ];
+  const hasChange = before !== null && before !== '0';
   const about = view.key === 'author' ? 'An author is paid his part of a sale; parts of one sale are one sale each.' : undefined;
   return html`<${Panel} title=${view.label} about=${about} flush>
     ${truncated ? html`<${Notice}>The 1,000 with the most money are listed; the sums above are of all.<//>` : null}
-    <${Table} label=${`Earnings by ${view.label.toLowerCase()}`} columns=${columns} rows=${rows} keyOf=${({ key }: Group) => key}
+    <${Table} label=${`Earnings by ${view.label.toLowerCase()}`} columns=${hasChange ? columns : columns.filter(({ head }) => head !== 'Change')} rows=${rows} keyOf=${({ key }: Group) => key}
       empty="Nothing was sold in this window." more=${more} />
   <//>`;
 }
 
 function Change({ row }: { readonly row: Group }): View {
   const change = difference(row.grossMicro, row.previous?.grossMicro);
-  if (change === null) return html`<span class="muted">–</span>`;
+  if (change === null) return html`<span class="muted">${row.previous === null ? '–' : 'new'}</span>`;
   return html`<span class=${`change ${change.direction === 'up' ? 'good' : change.direction === 'down' ? 'bad' : ''}`}>${change.text}</span>`;
 }

@@ -49,7 +49,7 @@ function ByGroup({ by }: { readonly by: string }): View {
     ${({ tenant }: { readonly tenant: { readonly earnings: Report } }) => html`<div class="stack">
       <${Sums} report=${tenant.earnings} />
       <${Over} report=${tenant.earnings} at=${at} />
-      <${Groups} view=${view} rows=${list.rows} total=${tenant.earnings.totals.grossMicro} truncated=${tenant.earnings.truncated} more=${list.more} />
+      <${Groups} view=${view} rows=${list.rows} total=${tenant.earnings.totals.grossMicro} before=${tenant.earnings.previous?.grossMicro ?? null} truncated=${tenant.earnings.truncated} more=${list.more} />
     </div>`}
   <//>`;
 }

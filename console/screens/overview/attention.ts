@@ -46,7 +46,9 @@ function ofHosts({ hosts }: Overview): readonly Matter[] {
     if (verifiedAt === null) return [{ ...at, tone: 'warn', text: `${host} is not proven yet` }];
     if (failingSince !== null)
       return [{ ...at, tone: 'bad', text: `${host} fails its check${lastReason ? `: ${words(lastReason).toLowerCase()}` : ''}` }];
-    return enforcement?.attention ? [{ ...at, tone: 'warn', text: `${host}: ${enforcement.nextAction}` }] : [];
+    return enforcement?.attention
+      ? [{ ...at, tone: 'warn', text: `${host}: ${words(enforcement.nextAction).toLowerCase()}` }]
+      : [];
   });
 }
 

@@ -17,8 +17,8 @@ export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowI
     }
     reconciliation(window: $window) { outstanding { legs micro } }
     settlementTimes(window: $window) { settled { p50Ms p95Ms } final { p50Ms p95Ms } }
-    pages: earnings(window: $window, groupBy: SLUG) { breakdown(first: 6) { nodes { key title grossMicro events } } }
-    agents(window: $window, first: 6) { nodes { agent earnedMicro missedMicro hits } }
+    pages: earnings(window: $window, groupBy: SLUG) { breakdown(first: 8) { nodes { key title grossMicro events } } }
+    agents(window: $window, first: 8) { nodes { agent earnedMicro missedMicro hits } }
     payments(first: 6) { nodes { paymentId slug title host state micro acceptedAt reason } }
     webhookEndpoints(first: 20) { nodes { endpointId origin enabled failuresInRow failingSince disabledReason } }
     hosts(first: 20) { nodes { host verifiedAt failingSince lastReason enforcement { attention nextAction } } }
