@@ -63,6 +63,7 @@ test('a price shows its effect, is refused at its field, is told of a change mea
   await press('Review change');
   await dialog('Change the price').getByText('3 pages change from $0.001 to $0.010').waitFor();
   await says(/A price that a buyer saw before is accepted for 10 minutes more/);
+  await says('Nobody paid or was turned away in the last 28 days.');
   expect(await audited(page)).toEqual([]);
   const actor = { userId: 'somebody', via: 'token' } as const;
   await changePricing(world.api.deps, { actor, tenantId: site.tenantId }, 'price.set', { priceUsdc: '0.002' });
@@ -72,6 +73,7 @@ test('a price shows its effect, is refused at its field, is told of a change mea
   await dialog('Change the price').getByText('3 pages change from $0.002 to $0.010').waitFor();
   await confirm('Change the price');
   await says('Saved. Quotes show it within two seconds.');
+  await page.getByRole('row').filter({ hasText: '$0.01, a citation 5 ×$0.002, a citation 5 ×you' }).waitFor();
   await expect.poll(quoted, { timeout: 10_000 }).toBe(10_000);
 });
 

@@ -97,7 +97,7 @@ function columnsOf(host: string | null, actions: Actions): readonly Column<Price
           : html`<${Money} micro=${price.readMicro} />`,
     },
     { head: 'Citation', align: 'end', width: 'late', cell: ({ price }) => html`<${Money} micro=${price.citationMicro} />` },
-    { head: 'Authors', cell: (page) => html`<${Who} page=${page} />` },
+    { head: 'Authors', width: 'late', cell: (page) => html`<${Who} page=${page} />` },
     {
       head: html`<span class="sr">Actions</span>`,
       align: 'end',
@@ -119,7 +119,7 @@ function Who({ page }: { readonly page: PricedPage }): View {
   const shown = payees.slice(0, 3);
   return html`${shown.map(
     (one, at) =>
-      html`${at > 0 ? ', ' : ''}<span key=${one.wallet} title=${one.wallet}>${one.authorId ?? 'several'}${payees.length > 1 ? html` <span class="muted">${shareText(one.micro, payees)}</span>` : null}</span>`,
+      html`${at > 0 ? ', ' : ''}<span key=${one.wallet} title=${one.wallet}>${one.authorId ?? 'several'}${payees.length > 1 ? html` <span class="muted exact">${shareText(one.micro, payees)}</span>` : null}</span>`,
   )}${payees.length > shown.length ? html` <span class="muted">and ${payees.length - shown.length} more</span>` : null}`;
 }
 

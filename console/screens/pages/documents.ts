@@ -21,6 +21,23 @@ export const PRICES_DOCUMENT = `query prices($tenantId: ID) {
   tenant(tenantId: $tenantId) { version priceUsdc citationMultiplier articlePrefixes freeSlugs defaultPayee { authorId wallet } creditsApiUrl }
 }`;
 
+/** What another price would have brought in the last 28 days. */
+export const WHAT_IF_DOCUMENT = `query whatIf($tenantId: ID, $priceUsdc: String!, $citationMultiplier: String) {
+  tenant(tenantId: $tenantId) {
+    whatIf(priceUsdc: $priceUsdc, citationMultiplier: $citationMultiplier, window: { lastDays: 28 }) { totals { paid earnedMicro ifPaidMicro denied ifDeniedMicro } }
+  }
+}`;
+
+/** The prices of before. */
+export const PRICE_HISTORY_DOCUMENT = `query priceHistory($tenantId: ID, $after: String) {
+  tenant(tenantId: $tenantId) {
+    priceHistory(after: $after, first: 10) {
+      totalCount pageInfo { hasNextPage endCursor }
+      nodes { version at actorId actorVia from { priceUsdc citationMultiplier } to { priceUsdc citationMultiplier } }
+    }
+  }
+}`;
+
 /** What a change of prices would do. */
 export const PRICE_EFFECT_DOCUMENT = `query priceEffect($tenantId: ID, $change: PriceEffectInput!) {
   tenant(tenantId: $tenantId) { priceEffect(change: $change) {
@@ -67,6 +84,24 @@ export async function lookAt(change: Readonly<Record<string, unknown>>): Promise
   const { tenant } = await ask<{ tenant: { priceEffect: PriceEffect } | null }>(PRICE_EFFECT_DOCUMENT, { change });
   if (tenant === null) throw new Problem('not_found', 'There is no such site any more.');
   return tenant.priceEffect;
+}
+
+/** What paid and denied requests of the last 28 days come to at another price. */
+export interface WhatIf {
+  readonly paid: number;
+  readonly earnedMicro: string;
+  readonly ifPaidMicro: string;
+  readonly denied: number;
+  readonly ifDeniedMicro: string;
+}
+
+/** Asks what another price would have brought; null where that cannot be told now. */
+export async function whatIf(priceUsdc: string, citationMultiplier: string): Promise<WhatIf | null> {
+  const answer = await ask<{ tenant: { whatIf: { totals: WhatIf } | null } | null }>(WHAT_IF_DOCUMENT, {
+    priceUsdc,
+    citationMultiplier,
+  }).catch(() => null);
+  return answer?.tenant?.whatIf?.totals ?? null;
 }
 
 /** The prices as they are now. */

@@ -6,9 +6,10 @@ import { mutate } from '../../core/mutate.ts';
 import { Await } from '../../parts/await.ts';
 import { Button } from '../../parts/button.ts';
 import { Field } from '../../parts/field.ts';
-import { Panel } from '../../parts/panel.ts';
+import { Money } from '../../parts/figure.ts';
+import { Facts, Panel } from '../../parts/panel.ts';
 import { Names, useReview, useTyped } from '../../parts/review.ts';
-import type { Prices } from './documents.ts';
+import type { Prices, WhatIf } from './documents.ts';
 import {
   lookAt,
   PRICES_DOCUMENT,
@@ -16,7 +17,9 @@ import {
   SET_FREE_DOCUMENT,
   SET_PREFIXES_DOCUMENT,
   SET_PRICES_DOCUMENT,
+  whatIf,
 } from './documents.ts';
+import { History } from './history.ts';
 import { showPriceEffect } from './showEffect.ts';
 
 interface Answer {
@@ -34,6 +37,7 @@ export function PriceForms(): View {
         ? null
         : html`<div class="stack">
             <${PriceForm} prices=${tenant} done=${query.reload} />
+            <${History} key=${tenant.version} />
             <${ListForm} of=${FREE} list=${tenant.freeSlugs} done=${query.reload} />
             <${ListForm} of=${PREFIXES} list=${tenant.articlePrefixes} done=${query.reload} />
           </div>`}
@@ -46,8 +50,11 @@ function PriceForm({ prices, done }: { readonly prices: Prices; readonly done: (
   const input = { priceUsdc: price.trim().replace(',', '.'), citationMultiplier: multiplier.trim().replace(',', '.') };
   const review = useReview({
     title: 'Change the price',
-    look: () => lookAt(input),
-    show: showPriceEffect,
+    look: async () => {
+      const effect = await lookAt(input);
+      return { ...effect, before: await whatIf(input.priceUsdc, input.citationMultiplier) };
+    },
+    show: (effect) => html`${showPriceEffect(effect)} ${effect.before ? html`<${Before} of=${effect.before} />` : null}`,
     make: ({ version }) => mutate(SET_PRICES_DOCUMENT, { ...input, ifVersion: version }),
     confirm: 'Change the price',
     said: IN_FORCE,
@@ -69,6 +76,23 @@ function PriceForm({ prices, done }: { readonly prices: Prices; readonly done: (
     </div>
     ${review.dialog}
   <//>`;
+}
+
+/** What the last 28 days would have brought at the price. */
+function Before({ of }: { readonly of: WhatIf }): View {
+  if (of.paid + of.denied === 0) return html`<p class="about">Nobody paid or was turned away in the last 28 days.</p>`;
+  return html`<${Facts} of=${[
+    [
+      'Paid in the last 28 days',
+      html`${many(of.paid, 'request')} brought <${Money} micro=${of.earnedMicro} />. At this price, had each been made all the same: <${Money} micro=${of.ifPaidMicro} />.`,
+    ],
+    [
+      'Turned away meanwhile',
+      of.denied === 0
+        ? null
+        : html`${many(of.denied, 'request')}, at most <${Money} micro=${of.ifDeniedMicro} /> more at this price.`,
+    ],
+  ]} />`;
 }
 
 interface ListKind {

@@ -8,6 +8,7 @@ import { Button } from '../../parts/button.ts';
 import { Dialog } from '../../parts/dialog.ts';
 import { Check, Field } from '../../parts/field.ts';
 import { Time } from '../../parts/figure.ts';
+import type { Tone } from '../../parts/panel.ts';
 import { Badge, Panel } from '../../parts/panel.ts';
 import { Effect, useReview } from '../../parts/review.ts';
 import type { Column } from '../../parts/table.ts';
@@ -52,15 +53,21 @@ export function Rules({ site, done }: Props): View {
     ${edited === null ? null : html`<${RuleForm} key=${edited === 'new' ? 'new' : edited.ruleId} rule=${edited === 'new' ? null : edited} onClose=${() => edit(null)} done=${done} />`}`;
 }
 
+const PHASES: Readonly<Record<string, { readonly tone: Tone; readonly text: string }>> = {
+  armed: { tone: 'good', text: 'Watching' },
+  breached: { tone: 'bad', text: 'Breached' },
+  throttled: { tone: 'plain', text: 'Quiet after a breach' },
+};
+
 function columnsOf(edit: (rule: Rule) => void, remove: (rule: Rule) => void): readonly Column<Rule>[] {
   return [
     { head: 'Rule', isName: true, width: 'wide', cell: (rule) => ruleText(rule) },
     {
       head: 'State',
       cell: ({ enabled, phase }) => {
-        const name = phase.toLowerCase();
         if (!enabled) return html`<${Badge}>Off<//>`;
-        return html`<${Badge} tone=${name === 'armed' ? 'good' : 'bad'}>${name === 'armed' ? 'Watching' : words(name)}<//>`;
+        const { tone, text } = PHASES[phase] ?? { tone: 'plain', text: words(phase) };
+        return html`<${Badge} tone=${tone}>${text}<//>`;
       },
     },
     { head: 'Told last', width: 'late', cell: ({ firedAt }) => html`<${Time} at=${firedAt} />` },

@@ -65,7 +65,7 @@ function columnsOf(open: (eventId: string) => void, withEndpoint: boolean): read
         html`${EVENT_WORDS[event?.type ?? ''] ?? 'Event'}${redelivery > 0 ? html` <span class="muted">sent again (${redelivery})</span>` : null}${event?.host ? html` <span class="muted">${event.host}</span>` : null}`,
     },
     ...(withEndpoint ? [endpoint] : []),
-    { head: 'Made', cell: ({ createdAt }) => html`<${Time} at=${createdAt} />` },
+    { head: 'Made', width: 'late', cell: ({ createdAt }) => html`<${Time} at=${createdAt} />` },
     {
       head: 'State',
       cell: (row) => {

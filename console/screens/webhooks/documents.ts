@@ -29,6 +29,11 @@ export const DELIVERIES_DOCUMENT = `query deliveries($tenantId: ID, $filter: Del
   }
 }`;
 
+/** How fast webhooks were in the last 7 days. */
+export const TIMES_DOCUMENT = `query webhookTimes($tenantId: ID) {
+  tenant(tenantId: $tenantId) { webhookTimes(window: { lastDays: 7 }) { failing firstAttempt { p50Ms p95Ms } delivered { deliveries p50Ms p95Ms } } }
+}`;
+
 /** Everything of one event and of each try to deliver it. */
 export const EVENT_DOCUMENT = `query event($tenantId: ID, $eventId: ID!) {
   tenant(tenantId: $tenantId) {

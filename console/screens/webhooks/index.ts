@@ -14,6 +14,7 @@ import { ENDPOINTS_DOCUMENT } from './documents.ts';
 import { EndpointForm } from './endpointForm.ts';
 import type { Secret } from './secret.ts';
 import { SecretOnce } from './secret.ts';
+import { Times } from './times.ts';
 import { CHANNELS, EVENT_WORDS, standingOf } from './words.ts';
 
 interface Answer {
@@ -33,7 +34,7 @@ export function Webhooks(): View {
   ];
   return html`<${Head} title="Webhooks" about="Your servers and chats hear of every sale and every alert." />
     <${Tabs} label="Webhooks" items=${items} current=${view} />
-    ${view === 'deliveries' ? html`<${Deliveries} />` : html`<${Endpoints} />`}`;
+    ${view === 'deliveries' ? html`<${Times} /><${Deliveries} />` : html`<${Endpoints} />`}`;
 }
 
 function Endpoints(): View {
