@@ -123,7 +123,10 @@ export function figuresOf(
   const faster = rounds.ratios.map((ratio) => 1 / ratio);
   const inMs = (atMost: number) => ({ atMost, of: 'ours' }) as const;
   return [
-    makeFigure({ ...common, id: `${id}-p50`, what: `${what}: p50`, rounds, target: inMs(length.id === '30d' ? mostMs : 20) }),
+    makeFigure({
+      ...{ ...common, id: `${id}-p50`, what: `${what}: p50`, rounds, isDetail: true },
+      target: inMs(length.id === '30d' ? mostMs : 20),
+    }),
     makeFigure({
       ...common,
       id: `${id}-p99`,
