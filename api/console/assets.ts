@@ -1,10 +1,10 @@
-/** The files of the console as browsers get them: types stripped, named by their bytes, compressed once. */
+/** The files of the console as browsers get them: types stripped, modules in one file, named by their bytes, compressed once. */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { join } from 'node:path';
 import type { Encoded } from '../../services/compressed.ts';
 import { compressible } from '../../services/compressed.ts';
+import { packModules } from './pack.ts';
 
 /** Where everything of the console is. */
 export const CONSOLE_PATH = '/_svc/console';
@@ -41,7 +41,6 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
   json: 'application/json; charset=utf-8',
 };
-const IMPORT = /^\s*(?:import|export)\b[^'"`;]*?(?:\bfrom\s*)?['"]([^'"\n]+)['"]/gm;
 /** What the page starts with. */
 const FIRST = 'app.ts';
 
@@ -53,37 +52,44 @@ interface File {
   readonly text: string;
 }
 
-/** Reads the console. Throws when a file cannot be read or stripped, or when the page names one that is not there. */
+/** Reads the console. Throws when a file cannot be read or packed, or when the page names one that is not there. */
 export function openConsoleFiles({ folder, packages }: ConsoleSources): ConsoleFiles {
-  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(ts|css|svg)$/.test(name) && !name.endsWith('.d.ts'))
-    .map((name) => name.replaceAll('\\', '/'))
-    .sort()
+  const html = readFileSync(new URL('index.html', folder), 'utf8');
+  const packed = packModules(FIRST, (name) => readModule(folder, name));
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'));
+  const own = names
+    .filter((name) => /\.(css|svg)$/.test(name))
+    .toSorted()
     .map((name) => fileOf(name, readFileSync(new URL(name, folder), 'utf8')));
   const foreign = Object.entries(packages).map(([name, { file, footer = '' }]) =>
     fileOf(name, `${readFileSync(file, 'utf8')}${footer}`, file.pathname.endsWith('.css') ? 'css' : 'js'),
   );
-  const html = readFileSync(new URL('index.html', folder), 'utf8');
-  const isAsked = ({ name }: File): boolean =>
-    html.includes(`"${name}"`) || own.some(({ text }) => importsOf(text).includes(name));
-  const byName = new Map([...own, ...foreign.filter(isAsked)].map((file) => [file.name, file]));
-  const imports = Object.fromEntries(
-    [...byName.values()]
-      .filter(({ path }) => path.endsWith('.js'))
-      .map(({ name, path }) => [name.endsWith('.ts') ? `${ASSETS}${name}` : name, path]),
-  );
-  const map = JSON.stringify({ imports });
+  const files = [fileOf(FIRST, packed.text, 'js'), ...own, ...asked(foreign, packed.packages, html)];
+  const byName = new Map(files.map((file) => [file.name, file]));
+  const modules = files.filter(({ path }) => path.endsWith('.js'));
+  const map = JSON.stringify({ imports: Object.fromEntries(modules.slice(1).map(({ name, path }) => [name, path])) });
+  const page = writePage(html, map, byName, modules);
   return {
-    page: bodyOf('text/html; charset=utf-8', Buffer.from(writePage(html, map, byName))),
+    page: bodyOf('text/html; charset=utf-8', Buffer.from(page)),
     policy: policyOf(map),
-    assets: new Map([...byName.values()].map(({ path, body }) => [path, body])),
+    assets: new Map(files.map(({ path, body }) => [path, body])),
   };
 }
 
-function fileOf(name: string, source: string, kind = name.endsWith('.ts') ? 'ts' : (name.split('.').at(-1) ?? '')): File {
-  // Printed anew: without comments, which are a tenth of it.
-  const text = kind === 'ts' ? stripTypeScriptTypes(source, { mode: 'transform' }) : source;
-  const extension = kind === 'ts' ? 'js' : kind;
+/** A module without its types and comments, which are a tenth of it; null when there is none. */
+function readModule(folder: URL, name: string): string | null {
+  const url = new URL(name, folder);
+  return existsSync(url) ? stripTypeScriptTypes(readFileSync(url, 'utf8'), { mode: 'transform' }) : null;
+}
+
+/** Of the packages those that are imported, by us or by another that is, or that the page names. */
+function asked(files: readonly File[], imported: readonly string[], html: string): readonly File[] {
+  const isImported = ({ name }: File): boolean =>
+    imported.includes(name) || files.some(({ name: by, text }) => imported.includes(by) && text.includes(`from"${name}"`));
+  return files.filter((file) => isImported(file) || html.includes(`"${file.name}"`));
+}
+
+function fileOf(name: string, text: string, extension = name.split('.').at(-1) ?? ''): File {
   const bytes = Buffer.from(text);
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
   const stem = name.replace(/\.(ts|css|svg)$/, '').replaceAll('@', '');
@@ -91,37 +97,18 @@ function fileOf(name: string, source: string, kind = name.endsWith('.ts') ? 'ts'
   return { name, path: `${ASSETS}${stem}.${hash}.${extension}`, body, text };
 }
 
-/** The page with the names of its files as they are served, the import map, and what its first screen needs told ahead. */
-function writePage(source: string, map: string, byName: ReadonlyMap<string, File>): string {
+/** The page with the names of its files as they are served, the import map, and its modules told ahead. */
+function writePage(source: string, map: string, byName: ReadonlyMap<string, File>, modules: readonly File[]): string {
   const named = source.replaceAll(/\b(href|src)="(?!https?:|\/|data:|#)([^"]+)"/g, (_, attribute: string, name: string) => {
     const file = byName.get(name);
     if (!file) throw new Error(`console/index.html names ${name}, which is not there`);
     return `${attribute}="${file.path}"`;
   });
-  const ahead = firstModules(byName).map((path) => `<link rel="modulepreload" href="${path}">`);
-  const head = [`<script type="importmap">${map}</script>`, ...ahead].join('\n');
-  if (!named.includes('</head>')) throw new Error('console/index.html has no </head>');
   // An import map must stand before the first module.
-  return named.includes('<head>') ? named.replace('<head>', `<head>\n${head}`) : named.replace('</head>', `${head}\n</head>`);
-}
-
-function importsOf(text: string): readonly string[] {
-  return [...text.matchAll(IMPORT)].map(([, specifier = '']) => specifier);
-}
-
-/** Every module that the first one imports, through any number of others, itself included; not what is imported when it is needed. */
-function firstModules(byName: ReadonlyMap<string, File>): readonly string[] {
-  const found = new Map<string, File>();
-  const visit = (name: string): void => {
-    const file = byName.get(name);
-    if (!file || found.has(name)) return;
-    found.set(name, file);
-    for (const specifier of importsOf(file.text)) {
-      visit(specifier.startsWith('.') ? join(name, '..', specifier).replaceAll('\\', '/') : specifier);
-    }
-  };
-  visit(FIRST);
-  return [...found.values()].map(({ path }) => path);
+  const ahead = modules.map(({ path }) => `<link rel="modulepreload" href="${path}">`);
+  const head = [`<script type="importmap">${map}</script>`, ...ahead].join('\n');
+  if (!named.includes('<head>')) throw new Error('console/index.html has no <head>');
+  return named.replace('<head>', `<head>\n${head}`);
 }
 
 function policyOf(map: string): string {

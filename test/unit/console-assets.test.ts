@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openConsoleFiles } from '../../api/console/assets.ts';
+import { packModules } from '../../api/console/pack.ts';
 import { readConsole } from '../../bin/api/console.ts';
 
 /** All that a browser ever loads of the console, as it goes over the wire. */
@@ -36,19 +38,54 @@ test('everything of the console together is at most 100 KB on the wire', async (
   expect(sent.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThanOrEqual(MOST_BYTES);
 });
 
-test('each file is named by its bytes, holds no type and is found by the import map; the first screen’s modules are told ahead', () => {
+test('each file is named by its bytes, and what the page’s module imports is one file without types', async () => {
   const { page, assets } = open();
   const html = page.bytes.toString();
-  const { imports } = JSON.parse(/<script type="importmap">(.*?)<\/script>/.exec(html)?.[1] ?? '{}');
   for (const [path, { bytes }] of assets) {
     expect(path).toContain(`.${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.`);
     expect(bytes.toString()).not.toContain(': number');
   }
-  const [app, b] = ['app.ts', 'b.ts'].map((name) => imports[`/_svc/console/assets/${name}`]);
-  expect([assets.has(app), assets.has(b)]).toEqual([true, true]);
-  for (const path of [app, b]) expect(html).toContain(`<link rel="modulepreload" href="${path}">`);
-  expect(html).toContain(`src="${app}"`);
+  const [module, ...others] = [...assets.keys()].filter((path) => path.endsWith('.js'));
+  expect([others, html]).toEqual([[], expect.stringContaining(`src="${module}"`)]);
+  expect(html).toContain(`<link rel="modulepreload" href="${module}">`);
   expect(html.indexOf('importmap')).toBeLessThan(html.indexOf('modulepreload'));
+});
+
+const FORMS = {
+  'all.ts':
+    "import * as one from './in/one.ts';\nimport { two as deux, Two } from './in/two.ts';\nimport { sep } from 'node:path';\nimport type { T } from './in/one.ts';\nexport const seen: T = [one.ONE, deux(), new Two().name, sep.length === 1, one.SNIPPET];\n",
+  'in/one.ts':
+    "export type T = unknown[];\nexport const ONE = 1, OTHER = 2;\nexport const SNIPPET = `\nimport { gate } from 'package';\nexport const config = {};\n`;\n",
+  'in/two.ts':
+    "import { ONE } from './one.ts';\nfunction two() { return ONE + 1; }\nexport { two };\nexport class Two { name = 'two'; }\nexport async function three() {}\n",
+};
+const javascript = (name: string): string | null => {
+  const text = FORMS[name as keyof typeof FORMS];
+  return text === undefined ? null : stripTypeScriptTypes(text, { mode: 'transform' });
+};
+
+test('modules in one file do what they do apart, and lines of code that are shown stay as they are', async () => {
+  const { text } = packModules('all.ts', (name) =>
+    name === 'all.ts' ? `${javascript(name)}globalThis.packed = seen;` : javascript(name),
+  );
+  await import(`data:text/javascript,${encodeURIComponent(text)}`);
+  const snippet = "\nimport { gate } from 'package';\nexport const config = {};\n";
+  expect((globalThis as { packed?: unknown }).packed).toEqual([1, 2, 'two', true, snippet]);
+});
+
+test.each([
+  ["import { gone } from './b.ts';", 'console/a.ts imports gone, which ./b.ts does not export'],
+  ["import { b } from './gone.ts';", 'console/a.ts imports gone.ts, which is not there'],
+  ["import { a } from './circle.ts';", 'console/circle.ts imports a.ts, which is in a circle'],
+  ['export default 1;', 'console/a.ts exports in a way that is not known: export default 1;'],
+  ['export let n = 1;', 'console/a.ts exports in a way that is not known: export let n = 1;'],
+])('%s is refused at the start', (text, message) => {
+  const files: Readonly<Record<string, string>> = {
+    'a.ts': text,
+    'b.ts': 'export const b = 1;',
+    'circle.ts': "import { x } from './a.ts';",
+  };
+  expect(() => packModules('a.ts', (name) => files[name] ?? null)).toThrow(message);
 });
 
 test('a package that nothing imports is not served', () => {
@@ -62,13 +99,13 @@ test('a package that nothing imports is not served', () => {
   write({ 'app.ts': "import { b } from './b.ts';\nb();\n" });
 });
 
-test('a changed file has another name, and so has the page’s policy; the same files have the same', () => {
+test('a changed file has another name, and the page another text; the same files have the same', () => {
   const [before, again] = [open(), open()];
   expect([again.policy, ...again.assets.keys()]).toEqual([before.policy, ...before.assets.keys()]);
   write({ 'b.ts': 'export const b = (n: number = 2) => n;\n' });
   const after = open();
   expect([...after.assets.keys()].filter((path) => !before.assets.has(path))).toHaveLength(1);
-  expect(after.policy).not.toBe(before.policy);
+  expect(after.page.bytes.equals(before.page.bytes)).toBe(false);
 });
 
 test('a page that names a file that is not there is refused at the start, not when somebody opens it', () => {
