@@ -42,6 +42,9 @@ const SETTINGS: SettlementDeps['settings'] = {
   ...{ waitMs: 30_000, licenceLifeSeconds: 600, inFlightLimit: 4, gasBudgetWeiPerDay: null, stuckAfterMs: 86_400_000 },
   dustBelowMicro: 1_000n,
 };
+/** How long payments wait until they are settled, and until they are final: as long, to twice as long. */
+const SETTLED_MS = 1_400;
+const FINAL_MS = 4_700;
 /** A chain that is set by hand moves when it is told to: no node of it stands still. */
 const STILL_MS = 40 * 86_400_000;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -76,8 +79,8 @@ export interface Till {
   /** Sells pages to payers who come at one moment. */
   sellPages(tenantId: string, keyId: string, sales: readonly PageSale[]): Promise<void>;
   /**
-   * Does purchases that come at one moment: all are taken in, carried by one transaction, settled two seconds later and final six seconds
-   * later. Resolves when each has its answer; a refusal is an answer.
+   * Does purchases that come at one moment: all are taken in, carried by one transaction, settled within three seconds and final within
+   * ten. Resolves when each has its answer; a refusal is an answer.
    */
   carry(purchases: readonly (() => Promise<unknown>)[]): Promise<void>;
   close(): Promise<void>;
@@ -132,13 +135,13 @@ export async function openTill({ past, chain, secrets, appUrl }: TillParts): Pro
     const batchId = randomUUID();
     const sent = await sendProposal(deps, { network: network.id, batchId, payments: [] }, null);
     await past.mine();
-    await past.at(at + 2_000);
+    await past.at(at + SETTLED_MS + (at % SETTLED_MS));
     if (sent.kind === 'sent') await confirmCarried(deps, batchId, { timeoutMs: 5_000 });
     room.tell(await listDecided(database, room.listWaiting()));
     const defect = (await Promise.all(answers)).find((outcome) => outcome !== null);
     if (defect !== undefined) throw defect;
     await past.mine();
-    await past.at(at + 6_000);
+    await past.at(at + FINAL_MS + (at % FINAL_MS));
     await watchSettled(deps, network.id);
   };
 
