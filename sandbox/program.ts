@@ -30,6 +30,7 @@ import type { SandboxWeb } from './site.ts';
 import { startSandboxWeb } from './site.ts';
 import type { Service, Topology } from './topology.ts';
 import { SANDBOX } from './topology.ts';
+import { startTrial } from './trial.ts';
 import type { Unit } from './unit.ts';
 import { SANDBOX_NETWORK, startUnit } from './unit.ts';
 
@@ -134,8 +135,10 @@ async function bootSandbox(
   const start = { options, environment, lifetime, stage: SERVICE_STAGE, say: printer.say, waits: printer.waits };
   const api = await topology.startService(start);
   const publisherUrl = await startPublisher(options, api.url, site, lifetime);
+  const trial = await startTrial({ serviceUrl: api.url, web, buyerKey: secrets.buyerPrivateKeys.otherBuyer });
+  lifetime.onEnd(EDGE_STAGE, () => trial.close());
   const tell = (): ReturnType<typeof contractOf> =>
-    contractOf({ api, unit, seeded, demo, publisherUrl, sink, web, relayer: checksumAddress(relayer) });
+    contractOf({ api, unit, seeded, demo, publisherUrl, trialUrl: trial.url, sink, web, relayer: checksumAddress(relayer) });
   printPlaces(tell(), printer);
   printer.say(`\nEverything runs, after ${((performance.now() - begun) / 1_000).toFixed(1)} s. One purchase, step by step:`);
   const { webhookSecret } = seeded;
@@ -231,13 +234,14 @@ interface ContractParts {
   readonly seeded: Seeded;
   readonly demo: SeededSite | null;
   readonly publisherUrl: string;
+  readonly trialUrl: string;
   readonly sink: Sink;
   readonly web: SandboxWeb;
   readonly relayer: string;
 }
 
 /** `sandbox.json`, a public contract; `cluster.json` is the same and names the processes besides. */
-function contractOf({ api, unit, seeded, demo, publisherUrl, sink, web, relayer }: ContractParts) {
+function contractOf({ api, unit, seeded, demo, publisherUrl, trialUrl, sink, web, relayer }: ContractParts) {
   const { postgres, temporal, chain } = unit;
   const { address, uiUrl, namespace } = temporal;
   return {
@@ -263,20 +267,21 @@ function contractOf({ api, unit, seeded, demo, publisherUrl, sink, web, relayer 
     buyer: seeded.buyer,
     otherBuyer: seeded.otherBuyer,
     webhookSink: { url: sink.url, secret: seeded.webhookSecret, deliveriesUrl: sink.deliveriesUrl },
-    site: { controlUrl: web.controlUrl },
+    site: { controlUrl: web.controlUrl, trialUrl },
     ...(api.processes === undefined ? {} : { cluster: api.processes() }),
   };
 }
 
 /** What is where, the console first. */
 function printPlaces(contract: ReturnType<typeof contractOf>, printer: Printer): void {
-  const { consoleUrl, baseUrl, graphqlUrl, temporal, chain, examplePublisher, webhookSink } = contract;
+  const { consoleUrl, baseUrl, graphqlUrl, temporal, chain, examplePublisher, site, webhookSink } = contract;
   printer.place('Console', consoleUrl);
   printer.place('API', baseUrl);
   printer.place('OpenAPI', `${baseUrl}/_svc/openapi.json`);
   printer.place('GraphiQL', graphqlUrl);
   if (temporal.uiUrl !== null) printer.place('Temporal UI', temporal.uiUrl);
   printer.place('publisher', `${examplePublisher.url}/articles/trio`);
+  printer.place('your server', site.trialUrl);
   printer.place('webhooks', webhookSink.deliveriesUrl);
   printer.place('chain', chain.rpcUrl);
   for (const [name, where] of Object.entries(contract.cluster?.places ?? {})) printer.place(name, where);

@@ -8,16 +8,15 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newPrivateKey } from '../../bin/serviceSecrets.ts';
 import type { Address } from '../../domain/legs.ts';
-import { buyPage } from '../../examples/buyer/buyer.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
+import type { Trial } from '../../sandbox/trial.ts';
+import { startTrial } from '../../sandbox/trial.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import { createOwnerToken } from '../../services/tenants.ts';
 import type { TestService } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
-import type { Shop } from '../support/shop.ts';
-import { openShop } from '../support/shop.ts';
 
 const HOST = 'stranger.sandbox.example';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -26,7 +25,9 @@ let web: SandboxWeb;
 let service: TestService;
 let browser: Browser;
 let page: Page;
-let shop: Shop | undefined;
+/** What stands for the stranger's own web server, in a tab beside. */
+let server: Page;
+let trial: Trial;
 const problems: string[] = [];
 beforeAll(async () => {
   web = await startSandboxWeb(0);
@@ -38,24 +39,33 @@ beforeAll(async () => {
   const { tenantId } = await service.site();
   const deps = { database: service.database, pepper: pepperOf(service.secrets) };
   const { token } = await createOwnerToken(deps, { tenantId, userId: 'demo' });
-  await service.startApi({ CONSOLE_DEMO_TOKEN: token });
+  const { url: serviceUrl } = await service.startApi({ CONSOLE_DEMO_TOKEN: token });
+  const buyerKey = newPrivateKey();
+  await mintUsdc(service.chain.rpcUrl, privateKeyToAccount(buyerKey).address.toLowerCase() as Address, 1_000_000n);
+  trial = await startTrial({ serviceUrl, web, buyerKey });
   browser = await playwright.launch({ executablePath: await chromium.executablePath(), args: chromium.args, headless: true });
-  page = await (await browser.newContext()).newPage();
+  const context = await browser.newContext();
+  [page, server] = [await context.newPage(), await context.newPage()];
+  await server.goto(trial.url);
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
 });
 afterAll(async () => {
   await browser?.close();
-  await shop?.close();
+  await trial?.close();
   await service?.stop();
   await web?.close();
 });
 
-const tell = async (path: string, body: object): Promise<void> => {
-  const { status } = await fetch(`${web.controlUrl}${path}`, { method: 'POST', body: JSON.stringify(body) });
-  expect(status).toBe(200);
-};
 const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
+/** Sends a form of the stranger's own server, and waits for what it says. */
+const press = async (name: string, says: string | RegExp): Promise<void> => {
+  const form = server.locator('form').filter({ has: server.getByRole('button', { name }) });
+  await form.getByRole('button').click();
+  const said = form.locator('output').filter({ hasText: /^(?!One moment)./ });
+  await said.waitFor();
+  expect(await said.textContent()).toMatch(says);
+};
 const field = (label: string) => page.getByLabel(label, { exact: true });
 const heading = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
 
@@ -89,7 +99,9 @@ test('a stranger sets a site up in the console, and its first page sells', { tim
   await page.reload(); // where one was is the site's own state
   await heading('Prove your host');
   const [url = '', body] = await page.locator('.publish code').allTextContents();
-  await tell('/pages', { host: HOST, path: new URL(url).pathname, body });
+  await server.getByLabel('Address').fill(url);
+  await server.getByLabel('Text').fill(body ?? '');
+  await press('Serve it', 'Served.');
   await button('Check now').click();
 
   await heading('Who is paid');
@@ -120,17 +132,17 @@ test('a stranger sets a site up in the console, and its first page sells', { tim
   await field('Page').fill('first');
   await button('Buy it in test mode').click();
   await page.getByText('This page does not sell yet').waitFor(); // no server answers for the host
-  shop = await openShop(service, { tenantId: '', host: HOST, key });
-  await tell('/sites', { host: HOST, port: Number(new URL(shop.url).port) });
+  await server.getByLabel('Host').fill(HOST);
+  await server.getByLabel('Key').fill(key);
+  await press('Start', `The package stands in front of ${HOST}.`);
   await button('Buy it in test mode').click();
   await page.getByText('This page sells').waitFor();
   await expectAccessible();
 
   await button(/^Go on/).click();
   await heading('The first sale');
-  const buyer = newPrivateKey();
-  await mintUsdc(service.chain.rpcUrl, privateKeyToAccount(buyer).address.toLowerCase() as Address, 1_000_000n);
-  expect((await buyPage(`${shop.url}/articles/first`, buyer)).status).toBe(200);
+  await server.getByLabel('Page').fill(`https://${HOST}/articles/first`);
+  await press('Buy it', /^Sold\. Transaction 0x/);
   await page.getByText('Your site sells.').waitFor();
   await page.getByText('8 of 8 done').waitFor();
   expect(problems).toEqual([]);
@@ -193,7 +205,9 @@ test('a host is proven by DNS and removed with a word about the effect; after th
   const [, name, value] = await page.locator('.publish code').allTextContents();
   await button('Check now').click();
   await page.getByText('The record is not seen yet.').waitFor();
-  await tell('/dns', { name, txt: [value] });
+  await server.getByLabel('Name').fill(name ?? '');
+  await server.getByLabel('Value').fill(value ?? '');
+  await press('Set it', 'Set.');
   await button('Check now').click();
   await page.getByText(`${host} is proven`).waitFor();
   await button(`Remove ${host}`).click();
