@@ -180,7 +180,7 @@ function expectShape(contract: Record<string, unknown>): void {
     buyer,
     otherBuyer: buyer,
     webhookSink: { url, secret: expect.stringMatching(/^whsec_/), deliveriesUrl: url },
-    site: { controlUrl: url },
+    site: { controlUrl: url, trialUrl: url },
   });
 }
 
