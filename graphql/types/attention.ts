@@ -103,6 +103,7 @@ const WaitingType = builder.objectRef<Waiting>('Waiting').implement({
   description:
     'Money on its way, of whatever time: what no safe block of the chain proves yet. `reconciliation` compares each leg instead.',
   fields: (t) => ({
+    total: t.field({ type: WaitingMoney, description: 'All of it.', resolve: ({ total }) => total }),
     unsettled: t.field({
       type: WaitingMoney,
       description: 'Taken in or held, not settled.',

@@ -47,10 +47,17 @@ export interface RaisedPrice {
 export async function waitingMoney(
   { reading }: ReadingDeps,
   tenantId: string,
-): Promise<Readonly<Record<WaitingStage, WaitingSum>>> {
+): Promise<Readonly<Record<WaitingStage | 'total', WaitingSum>>> {
   const sums = await atDatabase(() => sumWaiting(reading, tenantId));
   const of = (stage: WaitingStage): WaitingSum => sums.get(stage) ?? { payments: 0, micro: 0n, oldestAtMs: null };
-  return { unsettled: of('unsettled'), unfinal: of('unfinal'), review: of('review') };
+  const all = [...sums.values()];
+  const oldest = all.flatMap(({ oldestAtMs }) => oldestAtMs ?? []);
+  const total = {
+    payments: all.reduce((sum, { payments }) => sum + payments, 0),
+    micro: all.reduce((sum, { micro }) => sum + micro, 0n),
+    oldestAtMs: oldest.length === 0 ? null : Math.min(...oldest),
+  };
+  return { total, unsettled: of('unsettled'), unfinal: of('unfinal'), review: of('review') };
 }
 
 /** Endpoints that fail, or were switched off since they did. */

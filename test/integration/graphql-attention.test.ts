@@ -188,7 +188,7 @@ test('money that waits is that of live payments which are not settled, not final
     );
   }
   const query =
-    '{ tenant { attention { waiting { unsettled { payments micro oldestAt } unfinal { payments micro oldestAt } review { payments micro oldestAt } } } } }';
+    '{ tenant { attention { waiting { total { payments micro oldestAt } unsettled { payments micro oldestAt } unfinal { payments micro oldestAt } review { payments micro oldestAt } } } } }';
   const { data } = await graph.ask(site.key, query);
   const rows = await database.query<{ stage: string } & Record<string, unknown>>(
     `select case when s.state in ('accepted', 'broadcast', 'held') then 'unsettled' when s.state = 'settled' then 'unfinal' else s.state end as stage,
@@ -198,7 +198,14 @@ test('money that waits is that of live payments which are not settled, not final
        and s.state not in ('failed', 'final') and (s.state <> 'settled' or b.final_at is null) group by 1`,
     [tenantId],
   );
-  expect(data.tenant.attention.waiting).toEqual(Object.fromEntries(rows.map(({ stage, ...sums }) => [stage, sums])));
+  const { total, ...stages } = data.tenant.attention.waiting;
+  expect(stages).toEqual(Object.fromEntries(rows.map(({ stage, ...sums }) => [stage, sums])));
+  const micro = rows.reduce((sum, row) => sum + BigInt(String(row['micro'])), 0n);
+  expect(total).toEqual({
+    payments: 24,
+    micro: String(micro),
+    oldestAt: Math.min(...rows.map((row) => Number(row['oldestAt']))),
+  });
   expect(rows.map(({ payments }) => Number(payments)).sort((a, b) => a - b)).toEqual([4, 8, 12]);
 });
 

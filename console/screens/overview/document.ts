@@ -15,7 +15,7 @@ export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowI
       previous { missedMicro failedMicro agentHits }
       series(every: $every, timeZone: $timeZone) { from totals { missedMicro denied } }
     }
-    reconciliation(window: $window) { outstanding { legs micro } }
+    attention { waiting { total { payments micro } } }
     settlementTimes(window: $window) { settled { p50Ms p95Ms } final { p50Ms p95Ms } }
     pages: earnings(window: $window, groupBy: SLUG) { breakdown(first: 8) { nodes { key title grossMicro events } } }
     agents(window: $window, first: 8) { nodes { agent earnedMicro missedMicro hits } }
@@ -64,7 +64,7 @@ export interface Overview {
       readonly totals: { readonly missedMicro: string; readonly denied: number };
     }[];
   } | null;
-  readonly reconciliation: { readonly outstanding: { readonly legs: number; readonly micro: string } } | null;
+  readonly attention: { readonly waiting: { readonly total: { readonly payments: number; readonly micro: string } } | null };
   readonly settlementTimes: { readonly settled: Percentiles; readonly final: Percentiles } | null;
   readonly pages: {
     readonly breakdown: {

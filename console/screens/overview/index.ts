@@ -40,7 +40,7 @@ export function Overview(): View {
     <//>`;
 }
 
-function Sums({ site: { earnings, audit, reconciliation, settlementTimes } }: { readonly site: Site }): View {
+function Sums({ site: { earnings, audit, attention, settlementTimes } }: { readonly site: Site }): View {
   const before = (micro: string | undefined): string | undefined =>
     micro === undefined ? undefined : `${exactUsd(micro)} in the window before`;
   const changed = (now: string | undefined, previous: string | undefined): object | null => {
@@ -56,8 +56,8 @@ function Sums({ site: { earnings, audit, reconciliation, settlementTimes } }: { 
         change=${changed(audit?.totals.missedMicro, audit?.previous?.missedMicro)} note=${`${count(audit?.totals.denied)} refused`} />
       <${Figure} label="Failed" value=${usd(audit?.totals.failedMicro)} exact=${exactUsd(audit?.totals.failedMicro)} good="down"
         change=${changed(audit?.totals.failedMicro, audit?.previous?.failedMicro)} note=${`${count(audit?.totals.paymentFailed)} payments`} />
-      <${Figure} label="Waiting for the chain" value=${usd(reconciliation?.outstanding.micro)} exact=${exactUsd(reconciliation?.outstanding.micro)}
-        note=${`${count(reconciliation?.outstanding.legs)} payouts`} />
+      <${Figure} label="Waiting for the chain" value=${usd(attention.waiting?.total.micro)} exact=${exactUsd(attention.waiting?.total.micro)}
+        note=${`${count(attention.waiting?.total.payments)} payments`} />
       <${Figure} label="Agents’ requests" value=${count(audit?.totals.agentHits)} exact=${exactCount(audit?.totals.agentHits)}
         change=${audit ? difference(audit.totals.agentHits, audit.previous?.agentHits) : null} good="neither" />
       <${Figure} label="Sale to settled" value=${span(settlementTimes?.settled.p50Ms)} exact=${exactSpan(settlementTimes?.settled.p50Ms)}
