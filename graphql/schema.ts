@@ -1,6 +1,7 @@
 import { GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { builder } from './builder.ts';
 import { metered } from './limits/budget.ts';
+import { COST_ONLY } from './limits/costOnly.ts';
 import './scalars.ts';
 import './types/tenant.ts';
 import './types/hosts.ts';
@@ -31,8 +32,13 @@ Begin with \`viewer\`, who you are, and \`tenant\`, a site: its reports (\`earni
 (\`crossings\`, \`payments\`, \`licencesSold\` …), and its settings. Money is \`Micro\`, a whole number of micro-USDC as text; moments are
 \`EpochMs\`. Lists are Relay connections; what has an identity is a \`Node\`. Each answer says in \`extensions.cost\` what it cost of what it may.`;
 
+function described(made: GraphQLSchema): GraphQLSchema {
+  const config = made.toConfig();
+  return new GraphQLSchema({ ...config, directives: [...config.directives, COST_ONLY], description: DESCRIPTION });
+}
+
 /** The schema of the GraphQL door; what its fields come to is counted. */
-export const schema = metered(new GraphQLSchema({ ...builder.toSchema().toConfig(), description: DESCRIPTION }));
+export const schema = metered(described(builder.toSchema()));
 
 /** The schema as it is committed (`schema.graphql`). */
 export function describeSchema(): string {

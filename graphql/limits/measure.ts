@@ -22,6 +22,15 @@ export interface Measure {
   readonly belowLists: ReadonlySet<string>;
 }
 
+/** A part of an operation: a field of the root, or one right below it, by the names of the answer. */
+export interface Part {
+  readonly path: string;
+  readonly cost: number;
+}
+
+/** How many of the dearest parts are told. */
+const MOST_PARTS = 5;
+
 /** A field by which a query goes back up: rows of its type stand below it again, with a list between. */
 export interface WayBack {
   readonly type: string;
@@ -48,9 +57,11 @@ export function measure(
   measured: Measured,
   selection: SelectionSetNode,
   type: GraphQLNamedType,
-): Measure & { readonly wayBack: WayBack | null; readonly list: FieldNode | null } {
+): Measure & { readonly wayBack: WayBack | null; readonly list: FieldNode | null; readonly dearest: readonly Part[] } {
   const walk = new Walk(measured);
-  return { ...walk.selection(selection, type), wayBack: walk.wayBack, list: walk.list };
+  const whole = walk.selection(selection, type);
+  const dearest = [...walk.parts(selection, type)].sort((a, b) => b.cost - a.cost).slice(0, MOST_PARTS);
+  return { ...whole, wayBack: walk.wayBack, list: walk.list, dearest };
 }
 
 class Walk {
@@ -83,6 +94,25 @@ class Walk {
     };
     byType.set(type, sum);
     return sum;
+  }
+
+  /** What each field of a selection costs, and in place of one that is an object what each of its fields does. Looks at each selection once. */
+  *parts(selections: SelectionSetNode, type: GraphQLNamedType, above: readonly string[] = [], seen = new Set()): Generator<Part> {
+    if (seen.has(selections)) return;
+    seen.add(selections);
+    for (const part of selections.selections) {
+      if (part.kind === Kind.FIELD) {
+        const path = [...above, part.alias?.value ?? part.name.value];
+        const field = isObjectType(type) ? type.getFields()[part.name.value] : undefined;
+        const inside = path.length < 2 && field && !isListType(getNullableType(field.type)) ? part.selectionSet : undefined;
+        if (field && inside) yield* this.parts(inside, getNamedType(field.type), path, seen);
+        else yield { path: path.join('.'), cost: this.#field(part, type).cost };
+      } else {
+        const fragment = part.kind === Kind.INLINE_FRAGMENT ? part : this.#measured.fragments[part.name.value];
+        const condition = fragment?.typeCondition && this.#measured.schema.getType(fragment.typeCondition.name.value);
+        if (fragment) yield* this.parts(fragment.selectionSet, condition ?? type, above, seen);
+      }
+    }
   }
 
   #fragment(condition: string | undefined, selections: SelectionSetNode, type: GraphQLNamedType): Measure {

@@ -7,8 +7,10 @@ import type { Plugin } from 'graphql-yoga';
 import type { GraphqlContext } from '../context.ts';
 import { publicError } from '../errors.ts';
 import type { Budget } from './budget.ts';
+import { COST_ONLY } from './costOnly.ts';
 import { introspectionLimit } from './introspection.ts';
 import { ALIAS_LIMIT, CHANGE_COST_LIMIT, COST_LIMIT, DEPTH_LIMIT, DIRECTIVE_LIMIT, TOKEN_LIMIT } from './limits.ts';
+import type { Part } from './measure.ts';
 import { measure } from './measure.ts';
 import { limitRefusal } from './refusal.ts';
 
@@ -26,6 +28,8 @@ export function limitPlugins(): Plugin[] {
   ] as Plugin[];
 }
 
+const UNMEASURED = { cost: 0, most: COST_LIMIT, dearest: [], isOnlyAsked: false } as const;
+
 /** What a query costs at most, and why it is refused; null where it may run. */
 export function judge({
   schema,
@@ -35,47 +39,53 @@ export function judge({
 }: Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>): {
   readonly cost: number;
   readonly most: number;
+  readonly dearest: readonly Part[];
+  /** True when nothing is to be executed. */
+  readonly isOnlyAsked: boolean;
   readonly refusal: GraphQLError | null;
 } {
   const operation = getOperationAST(document, operationName);
   const root = operation && schema.getRootType(operation.operation);
-  if (!operation || !root) return { cost: 0, most: COST_LIMIT, refusal: null }; // execution says what is missing
+  if (!operation || !root) return { ...UNMEASURED, refusal: null }; // execution says what is missing
   const fragments: Record<string, FragmentDefinitionNode> = {};
   for (const part of document.definitions) if (part.kind === Kind.FRAGMENT_DEFINITION) fragments[part.name.value] = part;
   // Each error repeats the whole value it stands in: one is enough, and execution, which would look for 50, never sees such variables.
   const errorOptions = { maxErrors: 1, hideSuggestions: true };
   const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, errorOptions);
-  if (coerced === undefined) return { cost: 0, most: COST_LIMIT, refusal: publicError(errors[0]) };
+  if (coerced === undefined) return { ...UNMEASURED, refusal: publicError(errors[0]) };
   const isChange = operation.operation === 'mutation';
   const most = isChange ? CHANGE_COST_LIMIT : COST_LIMIT;
   const measured = measure({ schema, fragments, variables: coerced, isChange }, operation.selectionSet, root);
-  const { cost, depth, wayBack, list } = measured;
+  const { cost, depth, wayBack, list, dearest } = measured;
+  const isOnlyAsked = operation.directives?.some(({ name }) => name.value === COST_ONLY.name) ?? false;
+  const told = { cost, most, dearest, isOnlyAsked };
   if (depth > DEPTH_LIMIT) {
     const sentence = `this query is ${depth} levels deep; ${DEPTH_LIMIT} are allowed`;
-    return { cost, most, refusal: limitRefusal('depth', sentence, { asked: depth, most: DEPTH_LIMIT }) };
+    return { ...told, refusal: limitRefusal('depth', sentence, { asked: depth, most: DEPTH_LIMIT }) };
   }
   if (wayBack) {
     const { type, node } = wayBack;
     const sentence = `a query goes down and not back up: below this ${type} a list leads to ${type} again; ask for it in a query of its own`;
-    return { cost, most, refusal: limitRefusal('way_back', sentence, { node }) };
+    return { ...told, refusal: limitRefusal('way_back', sentence, { node }) };
   }
   if (list) {
     const sentence = `the answer to a change shows rows and settings; ${list.name.value} is a list or a report: ask for it in a query`;
-    return { cost, most, refusal: limitRefusal('change', sentence, { node: list }) };
+    return { ...told, refusal: limitRefusal('change', sentence, { node: list }) };
   }
-  if (cost <= most) return { cost, most, refusal: null };
+  if (cost <= most) return { ...told, refusal: null };
   const sentence = `this ${operation.operation} costs ${cost}; ${most} are allowed: ask for shorter pages or fewer lists`;
-  return { cost, most, refusal: limitRefusal('cost', sentence, { asked: cost, most }) };
+  return { ...told, refusal: limitRefusal('cost', sentence, { asked: cost, most }) };
 }
 
 /** Refuses what costs too much, says in `extensions.cost` what a query costs, and ends what takes more than its budget. */
 function costPlugin(): Plugin {
   return {
     onExecute: ({ args, executeFn, setExecuteFn }) => {
-      const { cost, most, refusal } = judge(args as unknown as ExecutionArgs);
-      const extensions = { cost: { total: cost, most } };
+      const { cost, most, dearest, isOnlyAsked, refusal } = judge(args as unknown as ExecutionArgs);
+      const extensions = { cost: { total: cost, most, left: Math.max(0, most - cost), dearest } };
       setExecuteFn(async (given) => {
         if (refusal) return { errors: [refusal], extensions };
+        if (isOnlyAsked) return { data: null, extensions };
         const { budget } = args.contextValue as unknown as GraphqlContext;
         const result = await inTime(budget, async () => executeFn(given));
         return budget.refusal ? { errors: [budget.refusal], extensions } : { ...result, extensions };

@@ -92,10 +92,10 @@ test.each<[string, string, RegExp]>([
   ['wrong enum', '{ tenant { crossings(orderBy: PRETTIEST) { nodes { slug } } } }', /does not exist in "AmountOrder" enum/],
   ['syntax', '{ tenant { ', /^Syntax Error/],
   ['empty', '', /./],
-  ['no such cursor', crossingsAfter('nonsense'), /^after: is no cursor/],
-  ['cursor of another order', crossingsAfter(cursor('["LARGEST","1","x"]')), /^after: is no cursor/],
-  ['forged cursor', crossingsAfter(cursor(`["NEWEST","x","'; drop table"]`)), /^after: is no cursor/],
-  ['NUL in a cursor', crossingsAfter(cursor('["NEWEST","2026-01-01","\\u0000"]')), /^after: is no cursor/],
+  ['no such cursor', crossingsAfter('nonsense'), /^after: not a cursor/],
+  ['cursor of another order', crossingsAfter(cursor('["LARGEST","1","x"]')), /^after: not a cursor/],
+  ['forged cursor', crossingsAfter(cursor(`["NEWEST","x","'; drop table"]`)), /^after: not a cursor/],
+  ['NUL in a cursor', crossingsAfter(cursor('["NEWEST","2026-01-01","\\u0000"]')), /^after: not a cursor/],
   [
     'two beginnings',
     '{ tenant { earnings(window: { lastDays: 1, lastHours: 1 }) { totals { events } } } }',
@@ -120,6 +120,31 @@ test.each<[string, string, RegExp]>([
   expect(answer.errors[0]?.extensions.reason === 'query_limit').toBe(isLimit);
   expect(answer.text).not.toContain('"slug":');
   expectClean(graph, answer);
+});
+
+test('an answer says where a query is dear, by the names of the answer', async () => {
+  const { extensions } = await graph.ask(
+    site.key,
+    '{ mine: tenant { ...f } viewer { isOwner } } fragment f on Tenant { few: crossings(first: 1) { nodes { slug } } crossings(first: 50) { nodes { slug } } }',
+  );
+  const { total, most, left, dearest } = extensions.cost;
+  expect([left, dearest[0].path, dearest[1].path]).toEqual([most - total, 'mine.crossings', 'mine.few']);
+  expect(dearest[0].cost).toBeGreaterThan(dearest[1].cost);
+  expect(dearest.length).toBeLessThanOrEqual(5);
+});
+
+test('with @costOnly an operation says what it would cost, and nothing of it is done', async () => {
+  const query = '{ tenant { crossings(first: 9) { totalCount nodes { slug } } } }';
+  const asked = await graph.ask(site.key, query);
+  graph.count();
+  const only = await graph.ask(site.key, `query @costOnly ${query}`);
+  expect([only.data, only.errors, only.extensions, graph.count()]).toEqual([null, [], asked.extensions, 0]);
+  const dear = await graph.ask(site.key, `query @costOnly ${DEAR}`);
+  expect([dear.errors[0]?.extensions.limit, dear.extensions.cost.left]).toEqual(['cost', 0]);
+  const owner = await graph.owner(site.tenantId);
+  const change = 'setPrices(input: { priceUsdc: "0.77" }) { ... on SetPricesPayload { version } }';
+  expect((await graph.ask(owner, `mutation @costOnly { ${change} }`)).data).toBeNull();
+  expect((await graph.ask(owner, '{ tenant { priceUsdc } }')).data.tenant.priceUsdc).not.toBe('0.77');
 });
 
 test('what tools ask of the schema is answered', async () => {

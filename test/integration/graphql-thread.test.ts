@@ -91,7 +91,8 @@ test('the dearest query costs the thread of the door no more than to send its by
 test('an answer says what its query cost, and what a query may cost', async () => {
   const { extensions } = await graph.ask(site.key, DEAREST.values);
   expect(extensions.cost.total).toBeGreaterThan(COST_LIMIT * 0.9);
-  expect(extensions.cost).toEqual({ total: expect.any(Number), most: COST_LIMIT });
+  const { total } = extensions.cost;
+  expect(extensions.cost).toEqual({ total, most: COST_LIMIT, left: COST_LIMIT - total, dearest: [expect.anything()] });
   const refused = await graph.ask(site.key, DEAREST.values.replace('39', '100'));
   expect(refused.extensions.cost.total).toBeGreaterThan(COST_LIMIT);
   expect(refused.errors[0]?.extensions).toMatchObject({
