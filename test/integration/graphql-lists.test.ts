@@ -146,3 +146,30 @@ test('each filter of a list keeps what it names and drops the rest', async () =>
   const none = await graph.ask(site.key, '{ tenant { payments(filter: { agentUa: "Nobody/1" }) { totalCount } } }');
   expect(none.data.tenant.payments.totalCount).toBe(0);
 });
+
+test('an agent is found by exactly the name it is shown under, wherever agents are shown', async () => {
+  const window = '{ lastDays: 30 }';
+  const shown = await graph.ask(
+    site.key,
+    `{ tenant { agents(window: ${window}) { nodes { agent hits } } audit(window: ${window}, groupBy: AGENT) { breakdown { nodes { key hits } } }
+       earnings(window: ${window}, groupBy: AGENT) { breakdown { nodes { key grossMicro } } } } }`,
+  );
+  const { agents, audit, earnings } = shown.data.tenant;
+  expect(agents.nodes.length).toBeGreaterThan(2);
+  for (const [agent, hits] of [...agents.nodes, ...audit.breakdown.nodes].map((row) => [row.agent ?? row.key, row.hits])) {
+    const { data } = await graph.ask(
+      site.key,
+      `query ($agent: String) { tenant { audit(window: ${window}, agent: $agent) { totals { observations } }
+         observations(filter: { window: ${window}, agent: $agent }) { totalCount nodes { agent } } } }`,
+      { agent },
+    );
+    const { totals } = data.tenant.audit;
+    expect([agent, totals.observations, data.tenant.observations.totalCount]).toEqual([agent, hits, hits]);
+    expect(data.tenant.observations.nodes.every((row: { agent: string }) => row.agent === agent)).toBe(true);
+  }
+  for (const { key: agent, grossMicro } of earnings.breakdown.nodes) {
+    const query = `query ($agent: String) { tenant { earnings(window: ${window}, agent: $agent) { totals { grossMicro } } } }`;
+    const { data } = await graph.ask(site.key, query, { agent });
+    expect([agent, data.tenant.earnings.totals.grossMicro]).toEqual([agent, grossMicro]);
+  }
+});
