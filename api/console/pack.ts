@@ -77,6 +77,11 @@ function readModule(name: string, source: string): Module {
     else imports.push({ from, taken, names: pairs.map(([outside]) => outside) });
     rest = rest.slice(whole.length);
   }
+  const late = [...rest.matchAll(/\bimport\s*\(/g)].find(({ index }) => !isInTemplate(rest, index));
+  if (late)
+    throw new Error(
+      `console/${name} imports when it runs, and no file is served for that: ${rest.slice(late.index, late.index + 40)}`,
+    );
   const exports = new Map<string, string>();
   const body = rest.replace(
     EXPORT,

@@ -9,7 +9,6 @@ import { Head, Notice, Panel } from '../parts/panel.ts';
 import type { Screen } from '../screens/screen.ts';
 import { Account } from './account.ts';
 import { SignIn } from './signIn.ts';
-import { Stage } from './stage.ts';
 
 /** The frame of every screen, or the way in. */
 export function Shell({ screens }: { readonly screens: readonly Screen[] }): View {
@@ -39,7 +38,7 @@ function Frame({ screens, session }: { readonly screens: readonly Screen[]; read
     if (!first.current) main.current?.focus({ preventScroll: true });
     first.current = false;
   }, [route.path]);
-  const inside = screen ? html`<${Stage} screen=${screen} of=${`${tenantId} ${route.path}`} />` : html`<${Nowhere} />`;
+  const inside = screen ? html`<${screen.component} key=${`${tenantId} ${route.path}`} />` : html`<${Nowhere} />`;
   const hasSite = session.sites.length > 0 || route.screen === '/setup';
   return html`<div class=${isOpen ? 'shell open' : 'shell'}>
     <a class="skip" href="#main">Skip to the screen</a>

@@ -77,6 +77,7 @@ test.each([
   ["import { gone } from './b.ts';", 'console/a.ts imports gone, which ./b.ts does not export'],
   ["import { b } from './gone.ts';", 'console/a.ts imports gone.ts, which is not there'],
   ["import { a } from './circle.ts';", 'console/circle.ts imports a.ts, which is in a circle'],
+  ["const b = () => import('./b.ts');", "console/a.ts imports when it runs, and no file is served for that: import('./b.ts');"],
   ['export default 1;', 'console/a.ts exports in a way that is not known: export default 1;'],
   ['export let n = 1;', 'console/a.ts exports in a way that is not known: export let n = 1;'],
 ])('%s is refused at the start', (text, message) => {
