@@ -16,8 +16,11 @@ export interface ProviderDeps extends SessionDeps {
 /** For so long somebody may be away at the provider. */
 export const AWAY_MS = 600_000;
 const CONTEXT = 'console sign-in';
-/** A screen's path with its filters; no second slash, dots or back slashes, so that it cannot lead anywhere but into the console. */
-const SCREEN = /^\/(?:[\w~-][\w~.-]*\/?)*(?:\?[\w~.,:%+=&-]*)?$/;
+/**
+ * A screen's path with its filters; no second slash, dots or back slashes, so that it cannot lead anywhere but into the console. Parts are
+ * told apart by their slash alone: a text has one reading, so that looking at one that is none takes no longer than it is long.
+ */
+const SCREEN = /^\/(?:[\w~-][\w~.-]*(?:\/[\w~-][\w~.-]*)*\/?)?(?:\?[\w~.,:%+=&-]*)?$/;
 const LONGEST_SCREEN = 512;
 
 interface Away extends LoginAttempt {
