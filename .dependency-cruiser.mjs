@@ -77,11 +77,10 @@ export default {
     {
       name: 'console-packages',
       severity: 'error',
-      comment: 'The page is at most 100 KB on the wire: Preact, htm and uPlot, and nothing of Node.',
+      comment: 'The page is at most 100 KB on the wire: Preact and htm, and nothing of Node.',
       from: { path: '^console/' },
-      to: { pathNot: '^console/|node_modules/(preact|htm|uplot)/' },
+      to: { pathNot: '^console/|node_modules/(preact|htm)/' },
     },
-    packageHome('browser', 'preact|htm|uplot', 'console'),
     layer('contracts', '^contracts/', '^contracts/', 'The contract build stands alone.'),
     layer('examples', '^examples/', '^examples/', 'An example is what a newcomer would write: packages and node: only.'),
     {
@@ -102,7 +101,7 @@ export default {
     packageHome('outgoing-http', 'undici', 'adapters|chain'),
     packageHome('key-services', '@aws-sdk|google-auth-library', 'adapters'),
     packageHome('rest', 'express|zod-openapi', 'api'),
-    packageHome('console', 'preact|htm|uplot', 'console'),
+    packageHome('browser', 'preact|htm', 'console'),
     packageHome('graphql', 'graphql|graphql-yoga|@pothos', 'graphql'),
     packageHome('temporal-worker', '@temporalio/worker', 'activities'),
     {

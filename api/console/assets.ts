@@ -31,8 +31,8 @@ export interface ConsoleFiles {
 export interface ConsoleSources {
   /** The folder of the console, with a slash at its end. */
   readonly folder: URL;
-  /** What browser code imports by a bare name, and what `index.html` may name, by that name: the file to read, and what is put behind it. */
-  readonly packages: Readonly<Record<string, { readonly file: URL; readonly footer?: string }>>;
+  /** The modules that browser code imports by a bare name, by that name. */
+  readonly packages: Readonly<Record<string, URL>>;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -61,10 +61,8 @@ export function openConsoleFiles({ folder, packages }: ConsoleSources): ConsoleF
     .filter((name) => /\.(css|svg)$/.test(name))
     .toSorted()
     .map((name) => fileOf(name, readFileSync(new URL(name, folder), 'utf8')));
-  const foreign = Object.entries(packages).map(([name, { file, footer = '' }]) =>
-    fileOf(name, `${readFileSync(file, 'utf8')}${footer}`, file.pathname.endsWith('.css') ? 'css' : 'js'),
-  );
-  const files = [fileOf(FIRST, packed.text, 'js'), ...own, ...asked(foreign, packed.packages, html)];
+  const foreign = Object.entries(packages).map(([name, file]) => fileOf(name, readFileSync(file, 'utf8'), 'js'));
+  const files = [fileOf(FIRST, packed.text, 'js'), ...own, ...asked(foreign, packed.packages)];
   const byName = new Map(files.map((file) => [file.name, file]));
   const modules = files.filter(({ path }) => path.endsWith('.js'));
   const map = JSON.stringify({ imports: Object.fromEntries(modules.slice(1).map(({ name, path }) => [name, path])) });
@@ -82,11 +80,11 @@ function readModule(folder: URL, name: string): string | null {
   return existsSync(url) ? stripTypeScriptTypes(readFileSync(url, 'utf8'), { mode: 'transform' }) : null;
 }
 
-/** Of the packages those that are imported, by us or by another that is, or that the page names. */
-function asked(files: readonly File[], imported: readonly string[], html: string): readonly File[] {
+/** Of the packages those that are imported, by us or by another that is. */
+function asked(files: readonly File[], imported: readonly string[]): readonly File[] {
   const isImported = ({ name }: File): boolean =>
     imported.includes(name) || files.some(({ name: by, text }) => imported.includes(by) && text.includes(`from"${name}"`));
-  return files.filter((file) => isImported(file) || html.includes(`"${file.name}"`));
+  return files.filter(isImported);
 }
 
 function fileOf(name: string, text: string, extension = name.split('.').at(-1) ?? ''): File {

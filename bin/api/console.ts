@@ -16,18 +16,9 @@ function packaged(path: string): URL {
   return new URL(import.meta.resolve(path));
 }
 
-/**
- * The console's files, with what they import by name. uPlot's small build is a script that sets a variable: with a line behind it, it is
- * a module. Throws when one cannot be read.
- */
+/** The console's files, with what they import by name. Throws when one cannot be read. */
 export function readConsole(): ConsoleFiles {
-  const packages = {
-    preact: { file: packaged('preact') },
-    'preact/hooks': { file: packaged('preact/hooks') },
-    htm: { file: packaged('htm') },
-    uplot: { file: packaged('uplot/dist/uPlot.iife.min.js'), footer: '\nexport default uPlot;\n' },
-    'uplot.css': { file: packaged('uplot/dist/uPlot.min.css') },
-  };
+  const packages = { preact: packaged('preact'), 'preact/hooks': packaged('preact/hooks'), htm: packaged('htm') };
   return openConsoleFiles({ folder: FOLDER, packages });
 }
 

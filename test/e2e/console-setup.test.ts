@@ -1,9 +1,5 @@
 /** A stranger in a browser, from nothing to a page that sells: no command line of ours, nothing but the console and a web server. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import chromium from '@sparticuz/chromium';
-import type { Browser, Page } from 'playwright-core';
-import { chromium as playwright } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newPrivateKey } from '../../bin/serviceSecrets.ts';
@@ -15,20 +11,20 @@ import type { Trial } from '../../sandbox/trial.ts';
 import { startTrial } from '../../sandbox/trial.ts';
 import { pepperOf } from '../../services/pepper.ts';
 import { createOwnerToken } from '../../services/tenants.ts';
+import type { Visitor } from '../support/browser.ts';
+import { audited, closeBrowser, openVisitor } from '../support/browser.ts';
 import type { TestService } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 
 const HOST = 'stranger.sandbox.example';
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let web: SandboxWeb;
 let service: TestService;
-let browser: Browser;
+let visitor: Visitor;
 let page: Page;
 /** What stands for the stranger's own web server, in a tab beside. */
 let server: Page;
 let trial: Trial;
-const problems: string[] = [];
 beforeAll(async () => {
   web = await startSandboxWeb(0);
   const environment = {
@@ -43,15 +39,13 @@ beforeAll(async () => {
   const buyerKey = newPrivateKey();
   await mintUsdc(service.chain.rpcUrl, privateKeyToAccount(buyerKey).address.toLowerCase() as Address, 1_000_000n);
   trial = await startTrial({ serviceUrl, web, buyerKey });
-  browser = await playwright.launch({ executablePath: await chromium.executablePath(), args: chromium.args, headless: true });
-  const context = await browser.newContext();
-  [page, server] = [await context.newPage(), await context.newPage()];
+  visitor = await openVisitor(serviceUrl);
+  page = visitor.page;
+  server = (await openVisitor(trial.url)).page;
   await server.goto(trial.url);
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeBrowser();
   await trial?.close();
   await service?.stop();
   await web?.close();
@@ -69,17 +63,8 @@ const press = async (name: string, says: string | RegExp): Promise<void> => {
 const field = (label: string) => page.getByLabel(label, { exact: true });
 const heading = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
 
-/** What axe-core finds on the page as it is. */
-const expectAccessible = async (): Promise<void> => {
-  await page.evaluate(AXE);
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-    };
-    return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  });
-  expect(found).toEqual([]);
-};
+/** Nothing is wrong with the page as it is. */
+const expectAccessible = async (): Promise<void> => expect(await audited(page)).toEqual([]);
 
 test('a stranger sets a site up in the console, and its first page sells', { timeout: 120_000 }, async () => {
   await page.goto(`${service.baseUrl}/_svc/console`);
@@ -145,7 +130,7 @@ test('a stranger sets a site up in the console, and its first page sells', { tim
   await press('Buy it', /^Sold\. Transaction 0x/);
   await page.getByText('Your site sells.').waitFor();
   await page.getByText('8 of 8 done').waitFor();
-  expect(problems).toEqual([]);
+  expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
 });
 
 test('keys are shown once and revoked with a word about the effect; hostile names stay text', { timeout: 60_000 }, async () => {
@@ -168,7 +153,7 @@ test('keys are shown once and revoked with a word about the effect; hostile name
   await button('Revoke the key').click();
   await page.getByRole('row', { name }).getByText('Revoked').waitFor();
   expect((await ask(token)).status).toBe(401);
-  expect(problems).toEqual([]);
+  expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
 });
 
 test('an invited author accepts by the link alone, and the roster says so', { timeout: 60_000 }, async () => {
@@ -187,7 +172,7 @@ test('an invited author accepts by the link alone, and the roster says so', { ti
   await page.reload();
   await page.getByRole('row', { name: 'ann' }).getByText('Accepted').waitFor();
   await expectAccessible();
-  expect(problems).toEqual([]);
+  expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
 });
 
 test('a host is proven by DNS and removed with a word about the effect; after that DNS alone proves it', {
@@ -218,7 +203,7 @@ test('a host is proven by DNS and removed with a word about the effect; after th
   await field('Host name').fill(host);
   await button('Add').click();
   await page.getByText('_svc-challenge').waitFor();
-  expect(problems).toEqual([]);
+  expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
 });
 
 const ask = (token: string) => fetch(`${service.baseUrl}/_svc/tenants/self`, { headers: { authorization: `Bearer ${token}` } });

@@ -93,7 +93,7 @@ test('a package that nothing imports is not served', () => {
   const file = new URL('b.ts', url);
   const named = (text: string): boolean => {
     write({ 'app.ts': text });
-    const { assets } = openConsoleFiles({ folder: url, packages: { charts: { file } } });
+    const { assets } = openConsoleFiles({ folder: url, packages: { charts: file } });
     return [...assets.keys()].some((path) => path.includes('/charts.'));
   };
   expect([named("import { b } from './b.ts';\nb();\n"), named("import { b } from 'charts';\nb();\n")]).toEqual([false, true]);

@@ -14,7 +14,7 @@ import { Table } from '../../parts/table.ts';
 import type { Host } from './documents.ts';
 import { HOSTS_DOCUMENT, OPEN_HOST_DOCUMENT, REMOVE_HOST_DOCUMENT } from './documents.ts';
 import { Proof } from './proof.ts';
-import { actionText, MODES } from './words.ts';
+import { MODES, nextActionText } from './words.ts';
 
 interface Answer {
   readonly tenant: { readonly hosts: Page<Host> };
@@ -51,7 +51,7 @@ function columns(remove: (host: string) => void): readonly Column<Host>[] {
   return [
     { head: 'Host', isName: true, width: 'wide', cell: ({ host }) => host },
     { head: 'State', cell: (host) => html`<${State} host=${host} />` },
-    { head: 'What to do', width: 'late', cell: (host) => actionText(host) ?? html`<span class="muted">Nothing</span>` },
+    { head: 'What to do', width: 'late', cell: (host) => nextActionText(host) ?? html`<span class="muted">Nothing</span>` },
     { head: 'Last check', width: 'late', cell: ({ checkedAt }) => html`<${Time} at=${checkedAt} relative />` },
     {
       head: html`<span class="sr">Actions</span>`,

@@ -31,7 +31,12 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Why a check proved nothing, in words. */
 export function reasonText(reason: string | null, method: ProofMethod): string {
-  return (reason === null ? undefined : REASONS[reason]) ?? NOT_SEEN[method];
+  return REASONS[reason ?? ''] ?? NOT_SEEN[method];
+}
+
+/** Why a check of a host that was proven proves nothing any more, whatever way it was proven. */
+export function failureText(reason: string | null): string {
+  return REASONS[reason ?? ''] ?? 'The proof is not there any more.';
 }
 
 /** Who is at the gate of a host, as a label. */
@@ -54,7 +59,11 @@ const ACTIONS: Readonly<Record<string, string>> = {
 };
 
 /** What somebody should do about a host; null: nothing. */
-export function actionText({ enforcement }: Pick<Host, 'enforcement'>): string | null {
+export function nextActionText({
+  enforcement,
+}: {
+  readonly enforcement: Pick<NonNullable<Host['enforcement']>, 'nextAction' | 'recordToFix'> | null;
+}): string | null {
   const said = enforcement === null ? undefined : ACTIONS[enforcement.nextAction];
   if (said === undefined) return null;
   return enforcement?.recordToFix ? `${said} Record: ${enforcement.recordToFix}` : said;

@@ -1,9 +1,13 @@
-import { ago, count, day, words } from '../../core/format.ts';
+import { ago, day } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
+import { many } from '../../core/lists.ts';
 import { href } from '../../core/router.ts';
 import type { Tone } from '../../parts/panel.ts';
 import { Badge } from '../../parts/panel.ts';
+import { failureText, nextActionText } from '../hosts/words.ts';
+import { ruleText } from '../settings/words.ts';
+import { standingOf } from '../webhooks/words.ts';
 import type { Overview } from './document.ts';
 
 /** Something that somebody should look at. */
@@ -14,9 +18,9 @@ export interface Matter {
   readonly href: string;
 }
 
-/** What needs a look, the worst first. */
+/** What needs a look, the worst first; `attention` of the API decides what does, and each is told in the words of its own screen. */
 export function mattersOf(site: Overview): readonly Matter[] {
-  const all = [...ofWebhooks(site), ...ofHosts(site), ...ofRules(site), ...ofAudit(site), ...ofLicences(site)];
+  const all = [...ofWebhooks(site), ...ofHosts(site), ...ofRules(site), ...ofPrice(site), ...ofAudit(site), ...ofLicences(site)];
   return all.sort((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
 }
 
@@ -29,55 +33,61 @@ export function Attention({ site }: { readonly site: Overview }): View {
   </ul>`;
 }
 
-function ofWebhooks({ webhookEndpoints }: Overview): readonly Matter[] {
-  return (webhookEndpoints?.nodes ?? []).flatMap(({ origin, enabled, failuresInRow, failingSince, disabledReason }): Matter[] => {
-    const at = { kind: 'Webhook', href: href('/webhooks') };
-    if (!enabled && disabledReason)
-      return [{ ...at, tone: 'bad', text: `${origin} is switched off: ${words(disabledReason).toLowerCase()}` }];
-    if (!enabled || failuresInRow === 0) return [];
-    const since = failingSince === null ? '' : `, since ${ago(failingSince)}`;
-    return [{ ...at, tone: 'bad', text: `${origin} fails: ${count(failuresInRow)} in a row${since}` }];
-  });
+function ofWebhooks({ attention }: Overview): readonly Matter[] {
+  return (attention.failingEndpoints ?? []).map((endpoint) => ({
+    tone: 'bad',
+    kind: 'Webhook',
+    href: href('/webhooks'),
+    text: `${endpoint.origin}: ${standingOf(endpoint).more}`,
+  }));
 }
 
-function ofHosts({ hosts }: Overview): readonly Matter[] {
-  return (hosts?.nodes ?? []).flatMap(({ host, verifiedAt, failingSince, lastReason, enforcement }): Matter[] => {
-    const at = { kind: 'Host', href: href('/hosts') };
-    if (verifiedAt === null) return [{ ...at, tone: 'warn', text: `${host} is not proven yet` }];
+function ofHosts({ attention: { hosts, hostCount, since } }: Overview): readonly Matter[] {
+  const at = { tone: 'warn', kind: 'Host', href: href('/hosts') } as const;
+  const named = (hosts ?? []).flatMap(({ host, verifiedAt, failingSince, lastReason, failedOpenAt, enforcement }): Matter[] => {
+    if (verifiedAt === null) return [{ ...at, text: `${host} is not proven yet` }];
     if (failingSince !== null)
-      return [{ ...at, tone: 'bad', text: `${host} fails its check${lastReason ? `: ${words(lastReason).toLowerCase()}` : ''}` }];
-    return enforcement?.attention
-      ? [{ ...at, tone: 'warn', text: `${host}: ${words(enforcement.nextAction).toLowerCase()}` }]
-      : [];
+      return [{ ...at, tone: 'bad', text: `${host} fails its check since ${day(failingSince)}: ${failureText(lastReason)}` }];
+    const toDo = nextActionText({ enforcement });
+    return [
+      ...(toDo === null ? [] : [{ ...at, text: `${host}: ${toDo}` }]),
+      ...(failedOpenAt === null || failedOpenAt < since
+        ? []
+        : [{ ...at, text: `${host} served pages free while the service was away, ${ago(failedOpenAt)}` }]),
+    ];
   });
+  const more = (hostCount ?? 0) - (hosts?.length ?? 0);
+  return more > 0 ? [...named, { ...at, text: `${many(more, 'more host needs', 'more hosts need')} a look` }] : named;
 }
 
-function ofRules({ anomalyRules }: Overview): readonly Matter[] {
-  return (anomalyRules?.nodes ?? [])
-    .filter(({ enabled, phase }) => enabled && phase.toLowerCase() !== 'armed')
-    .map(({ metric, host, threshold, range }) => ({
-      ...{ tone: 'bad', kind: 'Rule', href: href('/settings') },
-      text: `${words(metric)} reached ${threshold.toLocaleString('en-US')} (${words(range).toLowerCase()})${host === null ? '' : ` on ${host}`}`,
-    }));
+function ofRules({ attention }: Overview): readonly Matter[] {
+  return (attention.rules ?? []).map((rule) => ({ tone: 'bad', kind: 'Rule', href: href('/settings'), text: ruleText(rule) }));
+}
+
+function ofPrice({ attention: { raisedPrice } }: Overview): readonly Matter[] {
+  if (raisedPrice === null) return [];
+  const { stored, charged } = raisedPrice;
+  const text = `The price of $${stored.priceUsdc} is below the lowest that the service takes: $${charged.priceUsdc} is charged`;
+  return [{ tone: 'warn', kind: 'Price', href: href('/pages', { view: 'prices' }), text }];
 }
 
 function ofAudit({ audit }: Overview): readonly Matter[] {
   const { masqueradeAttempts = 0, freeForWantOfAuthors = 0 } = audit?.totals ?? {};
   const pretending: Matter = {
     ...{ tone: 'warn', kind: 'Agents', href: href('/agents', { sort: 'MASQUERADES' }) },
-    text: `${count(masqueradeAttempts)} ${masqueradeAttempts === 1 ? 'request' : 'requests'} pretended to be somebody else`,
+    text: `${many(masqueradeAttempts, 'request')} pretended to be somebody else`,
   };
   const free: Matter = {
     ...{ tone: 'warn', kind: 'Pages', href: href('/pages') },
-    text: `${count(freeForWantOfAuthors)} ${freeForWantOfAuthors === 1 ? 'request was' : 'requests were'} free because nobody is named who could be paid`,
+    text: `${many(freeForWantOfAuthors, 'request was', 'requests were')} free because nobody is named who could be paid`,
   };
   return [...(masqueradeAttempts > 0 ? [pretending] : []), ...(freeForWantOfAuthors > 0 ? [free] : [])];
 }
 
-function ofLicences({ licencesSold }: Overview): readonly Matter[] {
-  const [first] = licencesSold?.nodes ?? [];
+function ofLicences({ attention: { licencesEnding, licencesEndingCount } }: Overview): readonly Matter[] {
+  const [first] = licencesEnding ?? [];
   if (!first) return [];
-  const number = licencesSold?.totalCount ?? 1;
-  const text = `${count(number)} ${number === 1 ? 'licence ends' : 'licences end'} within 14 days, the first on ${day(first.until)}`;
+  const ending = many(licencesEndingCount ?? 1, 'licence ends', 'licences end');
+  const text = `${ending} within 14 days, the first on ${day(first.until)}`;
   return [{ tone: 'plain', kind: 'Licences', href: href('/licences'), text }];
 }

@@ -1,4 +1,7 @@
+import type { Host } from '../hosts/documents.ts';
 import type { PaymentRow } from '../payments/table.ts';
+import type { Rule } from '../settings/documents.ts';
+import type { Endpoint } from '../webhooks/documents.ts';
 
 /** All that the overview shows, in one question. */
 export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowInput, $every: SeriesEvery, $timeZone: String) {
@@ -15,15 +18,19 @@ export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowI
       previous { missedMicro failedMicro agentHits }
       series(every: $every, timeZone: $timeZone) { from totals { missedMicro denied } }
     }
-    attention { waiting { total { payments micro } } }
+    attention {
+      since
+      waiting { total { payments micro } }
+      failingEndpoints { origin enabled failuresInRow failingSince disabledReason }
+      hosts { host verifiedAt failingSince lastReason failedOpenAt enforcement { nextAction recordToFix } } hostCount
+      licencesEnding { until } licencesEndingCount
+      rules { metric range threshold host }
+      raisedPrice { stored { priceUsdc } charged { priceUsdc } }
+    }
     settlementTimes(window: $window) { settled { p50Ms p95Ms } final { p50Ms p95Ms } }
     pages: earnings(window: $window, groupBy: SLUG) { breakdown(first: 8) { nodes { key title grossMicro events } } }
     agents(window: $window, first: 8) { nodes { agent earnedMicro missedMicro hits } }
     payments(first: 6) { nodes { paymentId slug title host state micro acceptedAt reason } }
-    webhookEndpoints(first: 20) { nodes { endpointId origin enabled failuresInRow failingSince disabledReason } }
-    hosts(first: 20) { nodes { host verifiedAt failingSince lastReason enforcement { attention nextAction } } }
-    licencesSold(filter: { endsWithinDays: 14 }, orderBy: ENDING, first: 1) { totalCount nodes { host until } }
-    anomalyRules(first: 20) { nodes { ruleId metric host threshold range phase enabled firedAt } }
   }
 }`;
 
@@ -64,7 +71,7 @@ export interface Overview {
       readonly totals: { readonly missedMicro: string; readonly denied: number };
     }[];
   } | null;
-  readonly attention: { readonly waiting: { readonly total: { readonly payments: number; readonly micro: string } } | null };
+  readonly attention: ToLookAt;
   readonly settlementTimes: { readonly settled: Percentiles; readonly final: Percentiles } | null;
   readonly pages: {
     readonly breakdown: {
@@ -85,41 +92,31 @@ export interface Overview {
     }[];
   } | null;
   readonly payments: { readonly nodes: readonly PaymentRow[] } | null;
-  readonly webhookEndpoints: {
-    readonly nodes: readonly {
-      readonly endpointId: string;
-      readonly origin: string;
-      readonly enabled: boolean;
-      readonly failuresInRow: number;
-      readonly failingSince: number | null;
-      readonly disabledReason: string | null;
-    }[];
-  } | null;
-  readonly hosts: {
-    readonly nodes: readonly {
-      readonly host: string;
-      readonly verifiedAt: number | null;
-      readonly failingSince: number | null;
-      readonly lastReason: string | null;
-      readonly enforcement: { readonly attention: boolean; readonly nextAction: string } | null;
-    }[];
-  } | null;
-  readonly licencesSold: {
-    readonly totalCount: number | null;
-    readonly nodes: readonly { readonly host: string; readonly until: number }[];
-  } | null;
-  readonly anomalyRules: {
-    readonly nodes: readonly {
-      readonly ruleId: string;
-      readonly metric: string;
-      readonly host: string | null;
-      readonly threshold: number;
-      readonly range: string;
-      readonly phase: string;
-      readonly enabled: boolean;
-      readonly firedAt: number | null;
-    }[];
-  } | null;
+}
+
+/** What needs a look, as the API decides it. */
+interface ToLookAt {
+  /** How far back it looks; epoch ms. */
+  readonly since: number;
+  readonly waiting: { readonly total: { readonly payments: number; readonly micro: string } } | null;
+  readonly failingEndpoints:
+    | readonly Pick<Endpoint, 'origin' | 'enabled' | 'failuresInRow' | 'failingSince' | 'disabledReason'>[]
+    | null;
+  readonly hosts:
+    | readonly (Pick<Host, 'host' | 'verifiedAt' | 'failingSince' | 'lastReason'> & {
+        readonly failedOpenAt: number | null;
+        readonly enforcement: { readonly nextAction: string; readonly recordToFix: string | null };
+      })[]
+    | null;
+  readonly hostCount: number | null;
+  readonly licencesEnding: readonly { readonly until: number }[] | null;
+  readonly licencesEndingCount: number | null;
+  readonly rules: readonly Pick<Rule, 'metric' | 'range' | 'threshold' | 'host'>[] | null;
+  readonly raisedPrice: { readonly stored: Price; readonly charged: Price } | null;
+}
+
+interface Price {
+  readonly priceUsdc: string;
 }
 
 interface Percentiles {

@@ -32,7 +32,7 @@ const WHY: Readonly<Record<string, string>> = {
 
 /** How an endpoint stands. */
 export function standingOf(
-  endpoint: Endpoint,
+  endpoint: Pick<Endpoint, 'enabled' | 'disabledReason' | 'failuresInRow' | 'failingSince'>,
   now: number = Date.now(),
 ): { readonly tone: Tone; readonly text: string; readonly more: string } {
   if (!endpoint.enabled) {

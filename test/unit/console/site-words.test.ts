@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { compareLists, entriesOf } from '../../../console/core/lists.ts';
 import { changesOf } from '../../../console/screens/auditLog/changes.ts';
 import { licenceState, periodsOf, periodsText } from '../../../console/screens/licences/words.ts';
+import { mattersOf } from '../../../console/screens/overview/attention.ts';
+import type { Overview } from '../../../console/screens/overview/document.ts';
 import { fateChanges } from '../../../console/screens/pages/crawlerEffect.ts';
 import { allCreditsOf, creditsOf, importOf, rowsOf } from '../../../console/screens/pages/credits.ts';
 import type { PagePrice, PriceEffect } from '../../../console/screens/pages/effect.ts';
@@ -184,4 +186,32 @@ test('an endpoint that fails says since when, and one that is off says why', () 
 test('lists are entries of lines, and differ by what they gain and lose', () => {
   expect(entriesOf(' a \n\nb\na')).toEqual(['a', 'b']);
   expect(compareLists(['a', 'b'], ['b', 'c'])).toEqual({ added: ['c'], removed: ['a'] });
+});
+
+const NO_MATTERS: Overview['attention'] = {
+  ...{ since: 1_000, waiting: null, failingEndpoints: [], hosts: [], hostCount: 0 },
+  ...{ licencesEnding: [], licencesEndingCount: 0, rules: [], raisedPrice: null },
+};
+const needsLook = (attention: Partial<Overview['attention']>) =>
+  mattersOf({ audit: null, attention: { ...NO_MATTERS, ...attention } } as Overview).map(({ tone, text }) => [tone, text]);
+
+test('what needs a look is told in the words of its own screen, in dollars and not in micro-USDC, the worst first', () => {
+  expect(needsLook({})).toEqual([]);
+  const host = { host: 'a.example', verifiedAt: 1, failingSince: null, lastReason: null, failedOpenAt: 999 };
+  const enforcement = { nextAction: 'rotate_key', recordToFix: null };
+  const failing = { ...host, host: 'b.example', failingSince: 0, lastReason: 'not_verified', enforcement };
+  const endpoint = { origin: 'https://c.example', enabled: false, failuresInRow: 9, failingSince: 0, disabledReason: 'gone' };
+  const rule = { metric: 'MISSED_MICRO', range: 'LAST_24H', threshold: 2_500_000, host: null };
+  const raisedPrice = { stored: { priceUsdc: '0.0001' }, charged: { priceUsdc: '0.001' } };
+  const seen = needsLook({
+    ...{ failingEndpoints: [endpoint], hosts: [{ ...host, enforcement }, failing], hostCount: 23, rules: [rule], raisedPrice },
+  });
+  expect(seen).toEqual([
+    ['bad', 'https://c.example: Nothing is sent: the receiver said that it is gone.'],
+    ['bad', expect.stringMatching(/^b\.example fails its check since .*: The proof is not there any more\.$/)],
+    ['bad', 'Missed reaches $2.50 within 24 hours, on every host'],
+    ['warn', expect.stringMatching(/^a\.example: The gate still asks with a key that was revoked/)],
+    ['warn', '21 more hosts need a look'],
+    ['warn', 'The price of $0.0001 is below the lowest that the service takes: $0.001 is charged'],
+  ]);
 });
