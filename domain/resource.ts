@@ -65,8 +65,9 @@ export function plainSlug(slug: string): string {
   return mergeSlashes(slug).replace(/^\//, '');
 }
 
-/** An article prefix in the one form we compare: begins and ends with a slash. */
+/** An article prefix in the one form we compare: begins and ends with a slash. One that is in it already costs next to nothing. */
 export function normalisePrefix(prefix: string): string {
+  if (prefix.startsWith('/') && prefix.endsWith('/') && !prefix.includes('//')) return prefix;
   return mergeSlashes(`/${prefix}/`);
 }
 

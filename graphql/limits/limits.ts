@@ -11,6 +11,8 @@ export const ROW_COST = 5;
 export const LIST_COST = 40;
 export const REPORT_COST = 400;
 export const COUNT_COST = 2;
+/** What a price list costs: each page of a catalogue is priced at once, some tenths of a second in which the thread answers nobody else. */
+export const CATALOGUE_COST = 4_000;
 /** Values that one execution may come to, counted as they are resolved. No query within the cost has more; this holds if one had. */
 export const VALUE_LIMIT = 20_000;
 /** Bytes of an answer; long texts are counted while the query is executed. */

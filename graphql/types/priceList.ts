@@ -9,7 +9,7 @@ import { shownWallet } from '../../services/reports/wallet.ts';
 import { builder } from '../builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
 import { filterText } from '../inputs.ts';
-import { REPORT_COST } from '../limits/limits.ts';
+import { CATALOGUE_COST } from '../limits/limits.ts';
 import { PageCredits, pageCreditsSchema } from '../mutations/credits.ts';
 import { checked, line } from '../mutations/field.ts';
 import { DefaultPayeeInput, decimal, prefixList, slugList } from '../mutations/prices.ts';
@@ -192,7 +192,7 @@ builder.objectFields(Tenant, (t) => ({
     description:
       'Every page that the site names, with what it costs now and who is paid; of a catalogue the first 20,000. Scope tenant.read.',
     authScopes: { reads: 'tenant.read' },
-    complexity: (args) => ({ ...listCost(args), field: REPORT_COST }),
+    complexity: (args) => ({ ...listCost(args), field: CATALOGUE_COST }),
     args: { ...pageArgs, filter: t.arg({ type: PricedPageFilter, description: 'Which ones.' }) },
     resolve: async (site, { filter, ...page }, { deps }) => {
       const { pages } = await readPriceList(deps, site.tenantId);
@@ -208,7 +208,7 @@ builder.objectFields(Tenant, (t) => ({
     nullable: true,
     description: 'What a change of prices or credits would do to the pages that the site names; nothing is changed. For owners.',
     authScopes: { owner: true },
-    complexity: REPORT_COST,
+    complexity: CATALOGUE_COST,
     args: { change: t.arg({ type: PriceEffectInput, required: true, description: 'The change.' }) },
     resolve: (site, { change }, { deps }) => readPriceEffect(deps, site.tenantId, checked(effectSchema, change)),
   }),

@@ -18,6 +18,7 @@ import { EXAMPLES } from '../../graphql/examples.ts';
 import {
   ALIAS_LIMIT,
   ANSWER_LIMIT_BYTES,
+  CATALOGUE_COST,
   CHANGE_COST_LIMIT,
   COST_LIMIT,
   COUNT_COST,
@@ -107,6 +108,7 @@ test('the documentation says the limits as they are', () => {
   }
   const prices = `a page ${LIST_COST}, a report\n${REPORT_COST}, a row that is read for another row ${ROW_COST}, \`totalCount\` ${COUNT_COST} for each row of the page`;
   expect(docs).toContain(prices);
+  expect(docs).toContain(`\`priceEffect\` ${CATALOGUE_COST.toLocaleString('en-US')},`);
 });
 
 test('no type shows a secret, a hash or a signature', () => {

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { listPage, namedPages, priceSteps } from '../../domain/priceList.ts';
+import { compilePricing } from '../../domain/pricing.ts';
+import { normalisePrefix } from '../../domain/resource.ts';
+
+const WALLET = `0x${'1'.repeat(40)}`;
+
+test('pricing each page of a catalogue below a thousand long prefixes ends long before a query’s time does', () => {
+  const prefixes = Array.from({ length: 1_000 }, (_, at) => `/${at}`.padEnd(500, 'x'));
+  const pricing = {
+    ...{ priceUsdc: '0.01', citationMultiplier: null, creditsApiUrl: null, creditsFreeSlugs: [], creditsInline: {} },
+    ...{ articlePrefixes: prefixes, defaultPayee: { authorId: 'house', wallet: WALLET } },
+  };
+  const [before, after] = [compilePricing(pricing, 1n), compilePricing({ ...pricing, priceUsdc: '0.02' }, 1n)];
+  // An eighth of the most pages that are looked at, so that the bug takes seconds here and not a minute.
+  const imported = [...prefixes, ...prefixes, ...prefixes].map((prefix, at) => ({
+    slug: `${at}`,
+    path: `${prefix}/${at}`,
+    title: null,
+  }));
+  const pages = namedPages(imported, [before, after]);
+  const start = process.threadCpuUsage();
+  expect(pages.map((page) => listPage(before, page).slug)).toEqual(pages.map(({ importedSlug }) => importedSlug));
+  expect(priceSteps(pages, before, after).map((step) => step.pages)).toEqual([3_000]);
+  const { user, system } = process.threadCpuUsage(start);
+  expect((user + system) / 1_000).toBeLessThan(1_200);
+});
+
+test('an article prefix is compared in one form, however it is written', () => {
+  for (const written of ['/a', 'a', 'a/', '/a/', '//a//', '/a//']) expect(normalisePrefix(written)).toBe('/a/');
+  expect(['', '/', '//'].map(normalisePrefix)).toEqual(['/', '/', '/']);
+});
