@@ -109,10 +109,10 @@ async function untilNextCheck(sql: Sql, { tenantId, host, atMs }: CountedCheck):
   return Math.max((row?.next_check_at?.getTime() ?? 0) - atMs, 60_000);
 }
 
-/** The owner of a site, who may have several; the site itself where no owner is known. */
+/** The owner of a site, who may have several: the same name of another issuer is somebody else. The site itself where no owner is known. */
 async function accountOf(sql: Sql, tenantId: string): Promise<string> {
   const [row] = await sql.query<{ account: string }>(
-    `select coalesce('owner:' || owner_user_id, 'tenant:' || tenant_id) as account from tenant where tenant_id = $1`,
+    `select coalesce('owner:' || coalesce(owner_issuer || ' ', '') || owner_user_id, 'tenant:' || tenant_id) as account from tenant where tenant_id = $1`,
     [tenantId],
   );
   return row?.account ?? `tenant:${tenantId}`;

@@ -2,6 +2,7 @@ import type { KeyState } from '../domain/access.ts';
 import type { ReadingDatabase } from '../services/graph/deps.ts';
 import type { HostDoor } from '../services/hosts/deps.ts';
 import type { Owner, OwnerDeps } from '../services/owners/authenticate.ts';
+import { ownerKey } from '../services/owners/authenticate.ts';
 import type { PublisherDeps } from '../services/publisher.ts';
 import type { Rates } from '../services/rates.ts';
 import type { Log } from '../services/settlement/deps.ts';
@@ -50,7 +51,7 @@ export interface Visitor {
 /** The name of the one site a caller is of; of an owner of several, the owner's. */
 export function siteOf({ key, owner }: Pick<Visitor, 'key' | 'owner'>): string {
   const [only, ...others] = key ? [key.tenantId] : (owner?.tenantIds ?? []);
-  return only !== undefined && others.length === 0 ? `site ${only}` : `owner ${owner?.userId ?? ''}`;
+  return only !== undefined && others.length === 0 ? `site ${only}` : owner ? ownerKey(owner) : '';
 }
 
 /** What every resolver sees: who asks, what questions are answered with, and what this execution may still take. */

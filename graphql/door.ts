@@ -5,7 +5,7 @@ import { COSTS } from '../domain/rate.ts';
 import { noteRefusal } from '../services/answers/note.ts';
 import { findKey } from '../services/keys.ts';
 import type { Owner } from '../services/owners/authenticate.ts';
-import { authenticateOwner, isOwnerCredential } from '../services/owners/authenticate.ts';
+import { authenticateOwner, isOwnerCredential, ownerKey } from '../services/owners/authenticate.ts';
 import type { Turns } from '../services/turns.ts';
 import { openTurns } from '../services/turns.ts';
 import type { Answer } from './answer.ts';
@@ -82,12 +82,12 @@ async function answer(
   response: ServerResponse,
 ): Promise<Answer> {
   const caller = await letCallerIn();
-  if (caller.owner) deps.rates?.count([['key', `owner ${caller.owner.userId}`]], COSTS.heavy); // whatever token he shows
+  if (caller.owner) deps.rates?.count([['key', ownerKey(caller.owner)]], COSTS.heavy); // whatever token he shows
   const body = await readBody(request);
   const requestId = String(response.getHeader('x-request-id') ?? '');
   const call = { ...caller, requestId, accept: acceptOf(request), body };
   const isOwnersChange = caller.owner !== null && isChange(body);
-  const who = caller.key?.keyId ?? caller.owner?.userId ?? '';
+  const who = caller.key?.keyId ?? (caller.owner ? ownerKey(caller.owner) : '');
   const leave = isOwnersChange ? await changing.enter(who) : await turns.enter(who, siteOf(caller));
   try {
     return await (isOwnersChange ? change(call) : ask(call));

@@ -1,6 +1,7 @@
 /** Files of a site for its owner: those of the REST exports, to the byte. */
 import type { Plan } from '../../domain/access.ts';
 import { COSTS } from '../../domain/rate.ts';
+import { ownerKey } from '../../services/owners/authenticate.ts';
 import { ownedTenant } from '../../services/owners/ownedTenant.ts';
 import { describeTenant } from '../../services/tenantSelf.ts';
 import { pathOf, sendAnswer } from '../door.ts';
@@ -27,9 +28,9 @@ export async function answerDownload(call: ConsoleCall): Promise<void> {
   if (!Object.hasOwn(FILES, name)) return missing('the console has no such file');
   const { route, answer } = FILES[name as keyof typeof FILES];
   const { owner } = await letSessionIn(call, COSTS.file);
-  deps.rates.count([['key', `owner ${owner.userId}`]], COSTS.file); // whatever session he comes with
+  deps.rates.count([['key', ownerKey(owner)]], COSTS.file); // whatever session he comes with
   const params = readQuery(searchOf(request), knownParameters(route));
   const { id: tenantId, hosts, plan } = await describeTenant(deps, ownedTenant(owner, params.get('tenantId')));
-  const site = { tenantId, hosts, plan: plan as Plan | null, keyId: `owner ${owner.userId}` };
+  const site = { tenantId, hosts, plan: plan as Plan | null, keyId: ownerKey(owner) };
   await sendAnswer(request, response, await answer(deps, site, params));
 }

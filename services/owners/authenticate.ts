@@ -35,6 +35,14 @@ export interface Owner extends Actor {
   readonly tenantIds: readonly string[];
 }
 
+/**
+ * Who an owner is among all, whatever credential he shows: what is counted for one is never counted for another. A token's user is a name
+ * of its site, which another site may give to somebody else, and so may the identity provider.
+ */
+export function ownerKey({ userId, via, tenantIds }: Owner): string {
+  return via === 'token' ? `owner of ${tenantIds[0] ?? ''} ${userId}` : `owner ${userId}`;
+}
+
 const PREFIX = 'svc_owner_';
 
 /**

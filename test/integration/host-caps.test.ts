@@ -60,6 +60,20 @@ test('an account gets its checks of an hour at once and then one every two minut
   expect(later.filter(({ ok }) => ok)).toHaveLength(30);
 });
 
+test('an account of the same name at another issuer has an hour of its own', async () => {
+  const name = randomUUID();
+  const caps = { ...OPEN, perHour: 1 };
+  const admit = async (ownerIssuer: string) => {
+    const pricing = ALPHA_PRICING;
+    const site = { hosts: [`${randomUUID()}.example`], plan: 'studio', pricing, ownerUserId: name, ownerIssuer } as const;
+    const { tenantId } = await createTenant({ database }, site);
+    return (await admitCheck(database, { tenantId, host: await open(tenantId), atMs: NOW_MS }, caps)).ok;
+  };
+  expect(await admit('https://one.example')).toBe(true);
+  expect(await admit('https://two.example')).toBe(true);
+  expect(await admit('https://one.example')).toBe(false);
+});
+
 test('a hostname has one total for all sites, and what is refused leads to its automatic check', async () => {
   const [one, two] = [await tenantOf(), await tenantOf()];
   const host = await open(one);
