@@ -187,7 +187,7 @@ test('a revoked licence entitles to nothing from the next check on', async () =>
   expect(await check()).toEqual({ entitled: false });
 });
 
-test('rules, the payee of pages without authors and the alert address are set, and the audit log has every change', async () => {
+test('a rule is made in dollars, and the audit log has every change', async () => {
   const { page } = visitor;
   await goTo('/settings');
   await press('Add a rule');

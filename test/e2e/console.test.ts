@@ -80,7 +80,7 @@ test('every screen is without fault for axe-core in light and dark, and fits a p
     expect(await page.locator('.notice.bad').allTextContents(), path).toEqual([]);
     expect(await audited(page), `${path}, light`).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await audited(page), `${path}, dark`).toEqual([]);
+    expect(await audited(page, 'color-contrast'), `${path}, dark`).toEqual([]); // all else is as it was in light
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await page.evaluate('document.documentElement.scrollWidth'), `${path}, phone`).toBeLessThanOrEqual(390);
   }

@@ -107,6 +107,23 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     test: { file: provider, name: 'an answer with another state' },
   },
   {
+    id: 'comes-back-to-anywhere',
+    rule: 24,
+    bug: 'a sign-in at the provider ends at an address that somebody else chose',
+    edits: [{ file: 'services/console/providerSignIn.ts', search: ' && SCREEN.test(asked)', replace: '' }],
+    test: { file: provider, name: 'the screen to come back to is one of the console and nothing else' },
+  },
+  {
+    id: 'nodes-of-any-scope',
+    rule: 24,
+    bug: 'a key finds by id what its scopes do not let it see',
+    edits: [{ file: 'graphql/node.ts', search: 'else if (reads !== null) requireReader(context, reads);', replace: '' }],
+    test: {
+      file: 'test/integration/graphql-nodes.test.ts',
+      name: 'a key finds by id what its scopes let it see, and nothing more',
+    },
+  },
+  {
     id: 'answer-is-good-twice',
     rule: 24,
     bug: 'an answer of the provider is asked for again when it is shown again',

@@ -38,4 +38,31 @@ export const SITE_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: ownSites, name: 'an owner has as many sites as he may, closed ones counted, however many calls come at once' },
   },
+  {
+    id: 'suspended-owner-adds-sites',
+    rule: 24,
+    bug: 'whoever was suspended goes on at a site that he adds',
+    edits: [
+      {
+        file: 'services/site/create.ts',
+        search:
+          "if (count.suspended > 0) throw new ServiceError('site_suspended', 'a site of yours is suspended: ask the operator first');",
+        replace: '',
+      },
+    ],
+    test: { file: ownSites, name: 'all owners together add as many sites a day as the operator allows' },
+  },
+  {
+    id: 'purchases-played-without-end',
+    rule: 10,
+    bug: 'test purchases make us ask a server as often as an owner likes',
+    edits: [
+      {
+        file: 'services/site/testPurchase.ts',
+        search: 'if (!(await atDatabase(() => admitLook(deps.database, counted, deps.hosts.caps.perHour)))) {',
+        replace: 'if (counted.tenantId === null) {',
+      },
+    ],
+    test: { file: purchase, name: 'a site plays as many purchases an hour as it may have hosts checked' },
+  },
 ];

@@ -79,10 +79,11 @@ export async function settled(page: Page): Promise<void> {
   });
 }
 
-/** What axe-core finds wrong in a page, a line each. */
-export async function audited(page: Page): Promise<readonly string[]> {
+/** What axe-core finds wrong in a page, a line each; by one of its rules alone where that is named. */
+export async function audited(page: Page, rule?: string): Promise<readonly string[]> {
   await page.evaluate(`${axe.source}; void 0`);
-  const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })');
+  const options = { resultTypes: ['violations'], ...(rule === undefined ? {} : { runOnly: [rule] }) };
+  const found = await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`);
   const { violations } = found as axe.AxeResults;
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 160)}`));
 }
