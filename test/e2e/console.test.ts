@@ -219,11 +219,11 @@ test('the keyboard alone reaches every screen, a chart’s days, and a payment',
   await page.keyboard.press('Enter');
   await page.locator('.plot').focus();
   await page.keyboard.press('ArrowLeft');
-  expect(await page.locator('.legend .when').textContent()).not.toBe('');
+  await page.locator('.legend .when').filter({ hasText: /./ }).waitFor();
   await page.getByRole('link', { name: 'Earnings', exact: true }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Earnings', exact: true }).waitFor();
-  expect(await page.evaluate('document.activeElement.id')).toBe('main');
+  await page.locator('main:focus').waitFor(); // focus moves after the screen is drawn
   await page.getByRole('link', { name: 'Payments', exact: true }).focus();
   await page.keyboard.press('Enter');
   await settled(page);
