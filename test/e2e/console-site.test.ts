@@ -98,7 +98,7 @@ test('authors of a page are shown as what each gets of a read, and hostile title
     .waitFor();
   await confirm('Save authors');
   await page.getByRole('row', { name: /zoe 50 %, ann 50 %/ }).waitFor();
-  await press(`Make ${HOSTILE} free`);
+  await press(`Make free: ${HOSTILE}`);
   await dialog(/Make/).getByText('1 page becomes free: named free (now $0.010)').waitFor();
   await confirm('Make it free');
   await page.getByRole('button', { name: `Sell ${HOSTILE}` }).waitFor();
@@ -194,9 +194,9 @@ test('a rule is made in dollars, and the audit log has every change', async () =
   await page.getByLabel('Tell me when').selectOption('MISSED_MICRO');
   await page.getByLabel('Threshold (US dollars)').fill('2.5');
   await confirm('Review change');
-  await says('You are told when: Missed reaches $2.50 within 24 hours, on every host.');
+  await says('You are told when: Missed earnings reach $2.50 within 24 hours, on every host.');
   await confirm('Add it');
-  await page.getByRole('row', { name: /Missed reaches \$2\.50/ }).waitFor();
+  await page.getByRole('row', { name: /Missed earnings reach \$2\.50/ }).waitFor();
   await page.getByLabel('E-mail').fill('no address');
   expect(await audited(page)).toEqual([]);
   await goTo('/audit-log');

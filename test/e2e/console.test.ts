@@ -71,6 +71,21 @@ test('an owner signs in with his token, which is in no address and nothing that 
   ).not.toContain(world.token.slice(10));
 });
 
+test('whoever the identity provider did not sign in is told why, in our words alone, until they are signed in', async () => {
+  const other = await openVisitor(baseUrl);
+  await other.page.goto(`${CONSOLE}?refused=identity_unavailable`);
+  await other.page.getByText('The identity provider cannot be reached right now.').waitFor();
+  expect(await audited(other.page)).toEqual([]);
+  await other.page.goto(`${CONSOLE}?refused=call+this+number`);
+  await other.page.getByText('The identity provider did not sign you in.').waitFor();
+  expect(await other.page.locator('body').textContent()).not.toContain('call this number');
+  await other.page.getByLabel('Owner token').fill(world.token);
+  await other.page.keyboard.press('Enter');
+  await other.page.getByRole('heading', { name: 'Overview' }).waitFor();
+  expect(other.page.url()).not.toContain('refused');
+  await other.close();
+});
+
 test('every screen is without fault for axe-core in light and dark, and fits a phone', async () => {
   await open('/');
   for (const path of await screens()) {

@@ -24,12 +24,12 @@ const ORDERS = [
   { key: 'HITS', label: 'Came most' },
   { key: 'DENIED', label: 'Refused most' },
   { key: 'PAYMENT_FAILED', label: 'Failed most' },
-  { key: 'MASQUERADES', label: 'Pretended most' },
+  { key: 'MASQUERADES', label: 'Spoofed most' },
 ] as const;
 
 type Answer = { readonly tenant: Site | null };
 
-/** Who reads, who pays, who is refused, and who pretends to be somebody else. */
+/** Who reads, who pays, who is refused, and whose signature is false. */
 export function Agents(): View {
   const { query } = useRoute();
   const at = useWindow();
@@ -55,9 +55,9 @@ export function Agents(): View {
             : null
         }
         ${agent === null ? html`<${WhatIfPanel} answer=${tenant.whatIf ?? null} price=${price} />` : null}
-        <${Panel} flush title=${agent === null ? 'Who pretended to be somebody else' : 'Newest requests'}
-          about=${agent === null ? 'Requests that showed a signature which failed.' : undefined}>
-          <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'Nobody did in this window.' : 'No request in this window.'} />
+        <${Panel} flush title=${agent === null ? 'Spoofed requests' : 'Newest requests'}
+          about=${agent === null ? 'Requests whose signature did not verify: somebody used another agent’s name.' : undefined}>
+          <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'No request in this window had a false signature.' : 'No request in this window.'} />
         <//>
       </div>`}
     <//>`;
@@ -82,7 +82,7 @@ function Sums({ site: { audit }, agent }: { readonly site: Site; readonly agent:
           note=${html`<span title=${exactPercent(part)}>${percent(part)} of those asked</span>`} />
         <${Figure} label="Refused" value=${count(totals.denied)} exact=${exactCount(totals.denied)} good="down"
           change=${difference(totals.denied, previous?.denied)} note=${`${count(totals.paymentFailed)} failed to pay`} />
-        <${Figure} label="Pretended" value=${count(totals.masqueradeAttempts)} exact=${exactCount(totals.masqueradeAttempts)} good="down"
+        <${Figure} label="Spoofed" value=${count(totals.masqueradeAttempts)} exact=${exactCount(totals.masqueradeAttempts)} good="down"
           change=${difference(totals.masqueradeAttempts, previous?.masqueradeAttempts)} />
         <${Figure} label="Earned" value=${usd(totals.earnedMicro)} exact=${exactUsd(totals.earnedMicro)}
           change=${difference(totals.earnedMicro, previous?.earnedMicro)} />

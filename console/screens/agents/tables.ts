@@ -17,7 +17,7 @@ const AGENTS: readonly Column<Agent>[] = [
   { head: 'Refused', align: 'end', width: 'late', cell: ({ denied }) => html`<${Count} of=${denied} />` },
   { head: 'Failed', align: 'end', width: 'late', cell: ({ paymentFailed }) => html`<${Count} of=${paymentFailed} />` },
   {
-    head: 'Pretended',
+    head: 'Spoofed',
     align: 'end',
     width: 'late',
     cell: ({ masqueradeAttempts }) => html`<${Count} of=${masqueradeAttempts} />`,
@@ -51,10 +51,11 @@ const SEEN: readonly Column<Observation>[] = [
   },
   {
     head: 'Signature',
+    width: 'late',
     cell: ({ verified, sigInvalid }) => html`<${Signature} verified=${verified} failed=${sigInvalid === true} />`,
   },
   {
-    head: 'What became of it',
+    head: 'Outcome',
     cell: ({ verdict, reason }) => `${words(verdict)}${reason ? `: ${words(reason).toLowerCase()}` : ''}`,
   },
 ];

@@ -37,12 +37,12 @@ export function WhatIfPanel({ answer, price }: { readonly answer: WhatIf | null;
   };
   return html`<${Panel}
     title="What another price would have earned"
-    about="From the requests that were made. Nobody comes or goes because of the price: what is told is the most there could have been."
+    about="From the requests of this window. It assumes that agents ask as often at any price, so each figure is the most it could have been."
   >
     <form class="filters" onSubmit=${submit}>
-      <${Field} label="USD a read" value=${typed} onInput=${type} inputMode="decimal" placeholder="0.005"
+      <${Field} label="USD per read" value=${typed} onInput=${type} inputMode="decimal" placeholder="0.005"
         error=${isPrice ? null : 'A number with at most 6 places'} />
-      <${Button} type="submit">Compute<//>
+      <${Button} type="submit">Calculate<//>
     </form>
     ${answer === null ? null : html`<${Figures}><${Sums} of=${answer} /><//>`}
   <//>`;
@@ -51,7 +51,7 @@ export function WhatIfPanel({ answer, price }: { readonly answer: WhatIf | null;
 function Sums({ of: { totals, readMicro } }: { readonly of: WhatIf }): View {
   const requests = (n: number): string => `${count(n)} ${n === 1 ? 'request' : 'requests'}`;
   return html`<${Figure} label="Earned" value=${usd(totals.earnedMicro)} exact=${exactUsd(totals.earnedMicro)} note=${`${requests(totals.paid)}, at prices of then`} />
-    <${Figure} label="Those who paid" value=${usd(totals.ifPaidMicro)} exact=${exactUsd(totals.ifPaidMicro)} note=${`at ${usd(readMicro)} a read`} />
+    <${Figure} label="Those who paid" value=${usd(totals.ifPaidMicro)} exact=${exactUsd(totals.ifPaidMicro)} note=${`at ${usd(readMicro)} per read`} />
     <${Figure} label="Those refused, had all paid" value=${usd(totals.ifDeniedMicro)} exact=${exactUsd(totals.ifDeniedMicro)} note=${requests(totals.denied)} />
     <${Figure} label="Those blocked, had all paid" value=${usd(totals.ifBlockedMicro)} exact=${exactUsd(totals.ifBlockedMicro)} note=${requests(totals.blocked)} />`;
 }

@@ -42,7 +42,7 @@ export function Groups({
     { head: 'Citations', align: 'end', width: 'late', cell: ({ citations }) => html`<${Count} of=${citations} />` },
     { head: 'Change', align: 'end', width: 'late', cell: (row) => html`<${Change} row=${row} />` },
     {
-      head: 'Part',
+      head: 'Share',
       align: 'end',
       width: 'late',
       cell: ({ grossMicro }) => html`<${Exact} text=${percent(partOf(grossMicro))} exact=${exactPercent(partOf(grossMicro))} />`,
@@ -50,7 +50,10 @@ export function Groups({
     { head: 'Earned', align: 'end', cell: ({ grossMicro }) => html`<${Money} micro=${grossMicro} />` },
   ];
   const hasChange = before !== null && before !== '0';
-  const about = view.key === 'author' ? 'An author is paid his part of a sale; parts of one sale are one sale each.' : undefined;
+  const about =
+    view.key === 'author'
+      ? 'Each author is paid their share of a sale. A sale by several authors counts once for each of them.'
+      : undefined;
   return html`<${Panel} title=${view.label} about=${about} flush>
     ${truncated ? html`<${Notice}>The 1,000 with the most money are listed; the sums above are of all.<//>` : null}
     <${Table} label=${`Earnings by ${view.label.toLowerCase()}`} columns=${hasChange ? columns : columns.filter(({ head }) => head !== 'Change')} rows=${rows} keyOf=${({ key }: Group) => key}

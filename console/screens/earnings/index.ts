@@ -66,7 +66,7 @@ function Sums({ report: { totals, previous, prices, window } }: { readonly repor
           change=${difference(totals.events, previous?.events)} />
         <${Figure} label="Reads" value=${count(totals.reads)} exact=${exactCount(totals.reads)} />
         <${Figure} label="Citations" value=${count(totals.citations)} exact=${exactCount(totals.citations)} />
-        <${Figure} label="Price in the middle" value=${usd(prices?.median)} exact=${exactUsd(prices?.median)}
+        <${Figure} label="Median price" value=${usd(prices?.median)} exact=${exactUsd(prices?.median)}
           note=${prices ? `${usd(prices.smallest)} to ${usd(prices.largest)}` : null} />
       <//>
       <div class="actions">

@@ -55,7 +55,7 @@ export function Catalogue(): View {
   };
   const isFiltered = Object.keys(filter).length > 0;
   const nothing = isFiltered
-    ? html`<${Empty}>No page fits.<//>`
+    ? html`<${Empty}>No page matches.<//>`
     : html`<${Empty} title="No page yet" action=${html`<${Button} kind="primary" onClick=${() => setImporting(true)}>Import pages<//>`}>
         Pages that are imported, or that have authors here, stand in this list. Others are sold by your credits API, if there is one.
       <//>`;
@@ -119,7 +119,7 @@ function Who({ page }: { readonly page: PricedPage }): View {
   const shown = payees.slice(0, 3);
   return html`${shown.map(
     (one, at) =>
-      html`${at > 0 ? ', ' : ''}<span key=${one.wallet} title=${one.wallet}>${one.authorId ?? 'several'}${payees.length > 1 ? html` <span class="muted exact">${shareText(one.micro, payees)}</span>` : null}</span>`,
+      html`${at > 0 ? ', ' : ''}<span key=${one.wallet} title=${one.wallet}><bdi>${one.authorId ?? 'several'}</bdi>${payees.length > 1 ? html` <span class="muted exact">${shareText(one.micro, payees)}</span>` : null}</span>`,
   )}${payees.length > shown.length ? html` <span class="muted">and ${payees.length - shown.length} more</span>` : null}`;
 }
 
@@ -133,7 +133,7 @@ function RowActions({ page, edit, free, remove }: Actions & { readonly page: Pri
   const isFree = page.price.freeBecause === 'FREE_SLUG';
   return html`<span class="row-actions">
     <${Button} kind="quiet" label=${`Authors of ${name}`} onClick=${() => edit(page)}>Authors<//>
-    <${Button} kind="quiet" label=${isFree ? `Sell ${name}` : `Make ${name} free`} onClick=${() => free(page)}>${isFree ? 'Sell' : 'Free'}<//>
+    <${Button} kind="quiet" label=${isFree ? `Sell ${name}` : `Make free: ${name}`} onClick=${() => free(page)}>${isFree ? 'Sell' : 'Make free'}<//>
     ${page.importedSlug !== null ? html`<${Button} kind="quiet" label=${`Remove ${name}`} onClick=${() => remove(page)}>Remove<//>` : null}
   </span>`;
 }

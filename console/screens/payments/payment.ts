@@ -9,6 +9,7 @@ import { Exact, Money, Time } from '../../parts/figure.ts';
 import { Badge, Facts, Head, Notice, Panel } from '../../parts/panel.ts';
 import type { Column } from '../../parts/table.ts';
 import { Table } from '../../parts/table.ts';
+import { networkName } from '../settings/words.ts';
 import type { Leg, Payment as Row } from './document.ts';
 import { PAYMENT_DOCUMENT } from './document.ts';
 import { pageName, StateBadge } from './table.ts';
@@ -84,7 +85,7 @@ function Paid({ payment: { crossings } }: { readonly payment: Row }): View {
     return html`<${Panel} title="Who was paid"><p class="muted">Nobody yet: a sale is in the ledger when it is settled.</p><//>`;
   return crossings.map((crossing, place) => {
     const title = place === 0 ? 'Who was paid' : BigInt(crossing.micro) < 0n ? 'Taken back' : 'Settled again';
-    const total = ['Together', '', '', '', html`<${Money} micro=${crossing.micro} />`];
+    const total = ['Total', '', '', '', html`<${Money} micro=${crossing.micro} />`];
     return html`<${Panel} key=${crossing.crossingId} title=${title} about=${html`<${Time} at=${crossing.at} />`} flush>
       <${Table} label=${title} columns=${columns} rows=${crossing.legs} total=${total} />
     <//>`;
@@ -129,7 +130,7 @@ function Proof({ payment }: { readonly payment: Row }): View {
       ['Transaction', transaction ?? html`<span class="muted">none seen on the chain yet</span>`],
       ['Block', evidence?.blockNumber ?? null],
       ['Block time', evidence?.blockTime ? html`<${Time} at=${evidence.blockTime} />` : null],
-      ['Network', payment.network],
+      ['Network', networkName(payment.network)],
       ['Workflow', run],
       ['Sent by', batch ? html`<code title=${batch.relayer}>${short(batch.relayer)}</code>, nonce ${batch.nonce}` : null],
       ['Nonce', html`<code title=${payment.nonce}>${short(payment.nonce)}</code>`],
@@ -153,10 +154,10 @@ function Seen({ payment: { observations } }: { readonly payment: Row }): View {
             : html`<span class="muted">none</span>`,
     },
     {
-      head: 'What became of it',
+      head: 'Outcome',
       cell: ({ verdict, reason }) => `${words(verdict)}${reason ? `: ${words(reason).toLowerCase()}` : ''}`,
     },
   ];
   if (!observations || observations.length === 0) return null;
-  return html`<${Panel} title="What was observed" flush><${Table} label="Observations" columns=${columns} rows=${observations} /><//>`;
+  return html`<${Panel} title="Requests" flush><${Table} label="Observations" columns=${columns} rows=${observations} /><//>`;
 }

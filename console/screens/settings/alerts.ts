@@ -42,7 +42,7 @@ export function Alerts({ site, done }: { readonly site: SiteSettings; readonly d
       : html`<${Badge} tone=${site.isAlertEmailConfirmed ? 'good' : 'warn'}>${site.isAlertEmailConfirmed ? 'Confirmed' : 'Waits for its code'}<//>`;
   return html`<${Panel} title="Alerts by e-mail" about="What the rules below find goes there, and to webhooks." actions=${state}>
     <div class="form">
-      <${Field} label="E-mail" type="email" value=${email} onInput=${setEmail} hint="Empty: nowhere." error=${review.errorAt('email')} />
+      <${Field} label="E-mail" type="email" value=${email} onInput=${setEmail} hint="Leave empty for no e-mail." error=${review.errorAt('email')} />
       ${review.outcome('email')}
       <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
       ${site.alertEmail !== null && site.isAlertEmailConfirmed === false ? html`<${Confirm} done=${done} />` : null}

@@ -26,7 +26,7 @@ export function Settings(): View {
         tenant === null
           ? null
           : html`<div class="stack">
-              <div class="columns">
+              <div class="columns two-wide">
                 <${Site} site=${tenant} />
                 <${Networks} site=${tenant} done=${query.reload} />
                 <${DefaultPayee} site=${tenant} done=${query.reload} />
@@ -47,9 +47,9 @@ function Site({ site }: { readonly site: SiteSettings }): View {
       ['Plan', words(site.plan ?? 'free')],
       ['First host', site.defaultHost ?? 'none is proven yet'],
       ['Server behind it', site.originUrl],
-      ['Licences are issued by', site.licenseIssuer ?? 'this service'],
-      ['Site', html`<code>${site.tenantId}</code>`],
-      ['Made', html`<${Time} at=${site.createdAt} />`],
+      ['Licence issuer', site.licenseIssuer ?? 'this service'],
+      ['Site ID', html`<code>${site.tenantId}</code>`],
+      ['Created', html`<${Time} at=${site.createdAt} />`],
     ]} />
   <//>`;
 }

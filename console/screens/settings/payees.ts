@@ -71,7 +71,7 @@ export function CreditsApi({ site, done }: Props): View {
   const fields = ['creditsApiUrl', 'credits_api_url'] as const;
   return html`<${Panel} title="Credits API" about="A database of yours that says who wrote a page, where nobody is named here.">
     <div class="form">
-      <${Field} label="URL" type="url" value=${url} onInput=${setUrl} placeholder="https://example.com/credits" hint="Empty: none is asked." error=${review.errorAt(...fields)} />
+      <${Field} label="URL" type="url" value=${url} onInput=${setUrl} placeholder="https://example.com/credits" hint="Leave empty to ask none." error=${review.errorAt(...fields)} />
       ${review.outcome(...fields)}
       <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
       ${site.creditsApiUrl === null ? null : html`<${Token} url=${site.creditsApiUrl} />`}
@@ -97,7 +97,7 @@ function Token({ url }: { readonly url: string }): View {
     confirm: 'Set it',
     done: () => setToken(''),
   });
-  return html`<${Field} label="Token" type="password" value=${token} onInput=${setToken} hint="Sent as Authorization: Bearer. Empty: none." error=${review.errorAt('token')} />
+  return html`<${Field} label="Token" type="password" value=${token} onInput=${setToken} hint="Sent as Authorization: Bearer. Leave empty for none." error=${review.errorAt('token')} />
     ${review.outcome('token')}
     <div class="actions"><${Button} onClick=${review.start}>Set the token<//></div>
     ${review.dialog}`;

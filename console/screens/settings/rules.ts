@@ -41,7 +41,7 @@ export function Rules({ site, done }: Props): View {
     if (removed !== null) void removal.start();
   }, [removed]);
   const add = html`<${Button} onClick=${() => edit('new')}>Add a rule<//>`;
-  return html`<${Panel} flush title="Rules" about="Looked at every minute. When one is reached, webhooks and the address above are told." actions=${add}>
+  return html`<${Panel} flush title="Alert rules" about="Checked every minute. When a rule is met, your webhooks and the address above are told." actions=${add}>
       ${removal.outcome()}
       ${
         rules.length === 0
@@ -70,7 +70,7 @@ function columnsOf(edit: (rule: Rule) => void, remove: (rule: Rule) => void): re
         return html`<${Badge} tone=${tone}>${text}<//>`;
       },
     },
-    { head: 'Told last', width: 'late', cell: ({ firedAt }) => html`<${Time} at=${firedAt} />` },
+    { head: 'Last alert', width: 'late', cell: ({ firedAt }) => html`<${Time} at=${firedAt} />` },
     {
       head: html`<span class="sr">Actions</span>`,
       align: 'end',
@@ -126,7 +126,7 @@ function RuleForm({
       <${Field} label="Tell me when" value=${metric} options=${METRICS} onInput=${setMetric} error=${review.errorAt('metric')} />
       <${Field} label=${`Threshold (${UNITS[unitOf(metric)]})`} inputMode="decimal" value=${threshold} onInput=${setThreshold} error=${review.errorAt('threshold')} />
       <${Field} label="Within" value=${range} options=${RANGES} onInput=${setRange} error=${review.errorAt('range')} />
-      <${Field} label="Host" value=${host} onInput=${setHost} hint="Empty: all hosts together." error=${review.errorAt('host')} />
+      <${Field} label="Host" value=${host} onInput=${setHost} hint="Leave empty for all hosts together." error=${review.errorAt('host')} />
       <${Check} label="Look at it" checked=${enabled} onChange=${setEnabled} />
       ${review.outcome('metric', 'threshold', 'range', 'host')}
       <div class="actions"><${Button} kind="primary" onClick=${review.start}>Review change<//></div>

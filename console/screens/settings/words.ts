@@ -10,17 +10,17 @@ export interface Metric {
 }
 
 export const METRICS: readonly Metric[] = [
-  { value: 'EARNED_DROP_PCT', label: 'Earned falls by', unit: 'percent' },
-  { value: 'EARNED_MICRO', label: 'Earned reaches', unit: 'usd' },
-  { value: 'MISSED_MICRO', label: 'Missed reaches', unit: 'usd' },
-  { value: 'PAYMENT_FAILURE_RATE', label: 'Payments that fail, of all', unit: 'part' },
-  { value: 'PAYMENT_FAILED', label: 'Payments that failed', unit: 'number' },
-  { value: 'PAID', label: 'Payments taken', unit: 'number' },
-  { value: 'DENIED', label: 'Requests turned away', unit: 'number' },
-  { value: 'AGENT_HITS', label: 'Requests of agents', unit: 'number' },
-  { value: 'MASQUERADE_ATTEMPTS', label: 'Agents with a false signature', unit: 'number' },
-  { value: 'FREE_WITHOUT_AUTHORS', label: 'Reads free for want of authors', unit: 'number' },
-  { value: 'UNSERVABLE', label: 'Pages that could not be served', unit: 'number' },
+  { value: 'EARNED_DROP_PCT', label: 'Earnings fall by', unit: 'percent' },
+  { value: 'EARNED_MICRO', label: 'Earnings reach', unit: 'usd' },
+  { value: 'MISSED_MICRO', label: 'Missed earnings reach', unit: 'usd' },
+  { value: 'PAYMENT_FAILURE_RATE', label: 'Payment failure rate reaches', unit: 'part' },
+  { value: 'PAYMENT_FAILED', label: 'Failed payments reach', unit: 'number' },
+  { value: 'PAID', label: 'Paid requests reach', unit: 'number' },
+  { value: 'DENIED', label: 'Refused requests reach', unit: 'number' },
+  { value: 'AGENT_HITS', label: 'Agents’ requests reach', unit: 'number' },
+  { value: 'MASQUERADE_ATTEMPTS', label: 'Spoofed requests reach', unit: 'number' },
+  { value: 'FREE_WITHOUT_AUTHORS', label: 'Reads free for want of authors reach', unit: 'number' },
+  { value: 'UNSERVABLE', label: 'Pages that could not be served reach', unit: 'number' },
 ];
 
 export const RANGES = [
@@ -31,7 +31,7 @@ export const RANGES = [
   { value: 'LAST_30D', label: '30 days' },
 ] as const;
 
-/** A rule as a sentence: `Missed reaches $5.00 within 24 hours, on every host`. */
+/** A rule as a sentence: `Missed earnings reach $5.00 within 24 hours, on every host`. */
 export function ruleText({ metric, range, threshold, host }: Pick<Rule, 'metric' | 'range' | 'threshold' | 'host'>): string {
   const of = METRICS.find(({ value }) => value === metric);
   const within = RANGES.find(({ value }) => value === range)?.label ?? range;

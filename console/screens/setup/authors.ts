@@ -24,7 +24,7 @@ const MOST_AUTHORS = 50;
 export function Authors({ site, onChange }: { readonly site: SetupSite; readonly onChange: () => void }): View {
   const [way, setWay] = useState<'all' | 'page'>('all');
   return html`<div class="stack">
-    <p>Money goes straight to wallets; this service never holds it. Authors are paid on Base, in USDC.</p>
+    <p>Money goes straight to wallets; this service never holds it. Authors are paid in USDC, on the networks that Settings names.</p>
     <div class="choice" role="group" aria-label="Who is paid">
       <button type="button" aria-pressed=${way === 'all'} onClick=${() => setWay('all')}>One payee for all pages</button>
       <button type="button" aria-pressed=${way === 'page'} onClick=${() => setWay('page')}>Authors of a page</button>

@@ -85,12 +85,12 @@ function factsOf(endpoint: Endpoint, standing: View): readonly (readonly [View, 
   return [
     ['State', standing],
     ['URL', endpoint.url === null ? endpoint.origin : html`<code>${endpoint.url}</code>`],
-    ['To', CHANNELS.find(({ value }) => value === endpoint.channel)?.label ?? words(endpoint.channel)],
-    ['Hears of', endpoint.eventTypes.map((type) => EVENT_WORDS[type] ?? type).join(', ')],
-    ['On', endpoint.hostFilter?.join(', ') ?? 'every host'],
-    ['Is told', PROFILES.find(({ value }) => value === endpoint.profile)?.label ?? words(endpoint.profile)],
+    ['Sent as', CHANNELS.find(({ value }) => value === endpoint.channel)?.label ?? words(endpoint.channel)],
+    ['Events', endpoint.eventTypes.map((type) => EVENT_WORDS[type] ?? type).join(', ')],
+    ['Hosts', endpoint.hostFilter?.join(', ') ?? 'every host'],
+    ['Content', PROFILES.find(({ value }) => value === endpoint.profile)?.label ?? words(endpoint.profile)],
     ...(endpoint.cooledUntil === null ? [] : [['Left alone until', html`<${Time} at=${endpoint.cooledUntil} />`] as const]),
-    ['Made', html`<${Time} at=${endpoint.createdAt} />`],
+    ['Created', html`<${Time} at=${endpoint.createdAt} />`],
   ];
 }
 

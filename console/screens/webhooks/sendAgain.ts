@@ -28,7 +28,7 @@ interface Answer {
 }
 
 const KINDS = [
-  { value: 'recover', label: 'What was given up' },
+  { value: 'recover', label: 'Deliveries given up' },
   { value: 'replay', label: 'Every event' },
 ];
 

@@ -43,7 +43,7 @@ export function standingOf(
     const since = endpoint.failingSince === null ? '' : `, the first ${ago(endpoint.failingSince, now)}`;
     return { tone: 'warn', text: 'Failing', more: `${many(endpoint.failuresInRow, 'attempt')} in a row failed${since}.` };
   }
-  return { tone: 'good', text: 'Enabled', more: 'The newest attempt was taken, or none was made yet.' };
+  return { tone: 'good', text: 'Enabled', more: 'The latest attempt succeeded, or none was made yet.' };
 }
 
 /** How a delivery stands. */
@@ -53,7 +53,7 @@ export function deliveryState({ state, attemptCount }: Pick<Delivery, 'state' | 
 } {
   if (state === 'DELIVERED') return { tone: 'good', text: 'Delivered' };
   if (state === 'PENDING')
-    return attemptCount === 0 ? { tone: 'plain', text: 'Waiting' } : { tone: 'warn', text: 'Failing, tried again' };
+    return attemptCount === 0 ? { tone: 'plain', text: 'Waiting' } : { tone: 'warn', text: 'Failing, will be retried' };
   if (state === 'EXHAUSTED') return { tone: 'bad', text: 'Given up' };
   return { tone: 'bad', text: words(state) };
 }

@@ -164,8 +164,8 @@ test('licences say how they stand, and periods are typed and read back', () => {
 test('rules are sentences, and thresholds are typed in dollars and percent', () => {
   const rule = (metric: string, threshold: number, host: string | null = null) =>
     ruleText({ metric, range: 'LAST_24H', threshold, host });
-  expect(rule('MISSED_MICRO', 5_000_000)).toBe('Missed reaches $5.00 within 24 hours, on every host');
-  expect(rule('PAYMENT_FAILURE_RATE', 0.07, 'a.example')).toBe('Payments that fail, of all 7 % within 24 hours, on a.example');
+  expect(rule('MISSED_MICRO', 5_000_000)).toBe('Missed earnings reach $5.00 within 24 hours, on every host');
+  expect(rule('PAYMENT_FAILURE_RATE', 0.07, 'a.example')).toBe('Payment failure rate reaches 7 % within 24 hours, on a.example');
   for (const [metric, typed, stored] of [
     ['MISSED_MICRO', '0.25', 250_000],
     ['PAYMENT_FAILURE_RATE', '7', 0.07],
