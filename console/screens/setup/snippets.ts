@@ -18,7 +18,10 @@ export function snippetsOf({
   readonly prefixes: readonly string[] | null;
 }): readonly Snippet[] {
   const environment = { where: 'Environment of your server', text: `SVC_URL=${serviceUrl}\nSVC_API_KEY=${token ?? NO_KEY}` };
-  const install = { where: 'In the folder of your site. Until the package is on npm, give the path of its tarball instead of the name', text: 'npm install @content-settlement/publisher' };
+  const install = {
+    where: 'In the folder of your site. Until the package is on npm, give the path of its tarball instead of the name',
+    text: 'npm install @content-settlement/publisher',
+  };
   const matchers = (prefixes ?? ['/']).map((prefix) => `'${prefix.replace(/'/g, "\\'")}:path*'`).join(', ');
   return [
     {
