@@ -209,7 +209,7 @@ test('what needs a look is told in the words of its own screen, in dollars and n
   expect(seen).toEqual([
     ['bad', 'https://c.example: Nothing is sent: the receiver said that it is gone.'],
     ['bad', expect.stringMatching(/^b\.example fails its check since .*: The proof is not there any more\.$/)],
-    ['bad', 'Missed reaches $2.50 within 24 hours, on every host'],
+    ['bad', 'Missed earnings reach $2.50 within 24 hours, on every host'],
     ['warn', expect.stringMatching(/^a\.example: The gate still asks with a key that was revoked/)],
     ['warn', '21 more hosts need a look'],
     ['warn', 'The price of $0.0001 is below the lowest that the service takes: $0.001 is charged'],
