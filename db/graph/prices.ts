@@ -30,13 +30,16 @@ const VERSIONS = `(select v.tenant_id, v.version, v.valid_from, v.price, v.times
 
 /**
  * A version does not say who made it. Its entry in the audit log was written in the same transaction by the same clock or one that is near
- * to it, and says the same price: the nearest within a minute.
+ * to it, and says what came to be another: the nearest within a minute that does.
  */
 const ENTRY = `lateral (select g.actor_id, g.actor_via from audit_log g
   where g.tenant_id = h.tenant_id and g.at >= h.valid_from - interval '1 minute' and g.at <= h.valid_from + interval '1 minute'
     and jsonb_typeof(g.after) = 'object' and (g.after ? 'priceUsdc' or g.after ? 'citationMultiplier')
+    and (h.price is not distinct from h.old_price or g.after ->> 'priceUsdc' = h.price)
+    and (h.times is not distinct from h.old_times
+      or g.after ? 'citationMultiplier' and g.after ->> 'citationMultiplier' is not distinct from h.times)
     and coalesce(g.after ->> 'priceUsdc', h.price) = h.price
-    and coalesce(g.after ->> 'citationMultiplier', h.times) is not distinct from h.times
+    and (not g.after ? 'citationMultiplier' or g.after ->> 'citationMultiplier' is not distinct from h.times)
   order by abs(extract(epoch from g.at - h.valid_from)), g.entry_id limit 1)`;
 
 /** Prices of a site as they were set, the first one included. */
