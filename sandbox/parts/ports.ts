@@ -56,9 +56,14 @@ export async function onFreePort<T>(
   }
 }
 
-/** As Node, Postgres, Temporal and anvil say it. */
+/**
+ * As Node, Postgres, Temporal and anvil say it. Temporal's development server looks for further ports by itself, and where one is taken
+ * from under it while it looks, it ends by a nil pointer in `buildServer`.
+ */
 function isPortTaken(error: unknown): boolean {
-  return error instanceof Error && /EADDRINUSE|address already in use/i.test(error.message);
+  return (
+    error instanceof Error && /EADDRINUSE|address already in use|devserver\.\(\*StartOptions\)\.buildServer/i.test(error.message)
+  );
 }
 
 /** A server of ours on 127.0.0.1 and the port it has. See `onFreePort`. */

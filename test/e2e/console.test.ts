@@ -7,7 +7,7 @@ import { createConsoleSite, HOSTILE } from '../support/consoleSite.ts';
 import type { CutProxy } from '../support/proxy.ts';
 import { startProxy } from '../support/proxy.ts';
 import type { TestService } from '../support/service.ts';
-import { useTestService } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 
 const CONSOLE = '/_svc/console';
 /** A zone whose clocks changed within the history, so that days have 23 to 25 hours. */
@@ -20,7 +20,7 @@ let world: ConsoleSite;
 let visitor: Visitor;
 let page: Page;
 beforeAll(async () => {
-  service = await useTestService();
+  service = await startTestService(); // its own: sales of the history are rows alone, which no chain knows
   world = await createConsoleSite(service, 'grace@login.example');
   // The console lives under its own address alone, so that this must be known before the API starts; and its line can be cut.
   let port = 0;
