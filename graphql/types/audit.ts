@@ -1,3 +1,4 @@
+import type { InputShapeFromFields } from '@pothos/core';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
 import type { AgentSums, AgentTotals } from '../../services/graph/agents.ts';
 import { readAgents } from '../../services/graph/agents.ts';
@@ -215,6 +216,24 @@ export const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
 
 const AgentConnection = connectionOf(AgentType, 'Agent', 'agents');
 
+/** Arguments of lists of agents. */
+export const agentArgs = builder.args((t) => ({
+  ...pageArgs,
+  window: t.field({ type: WindowInput, description: 'When.' }),
+  host: t.string({ description: 'On this host alone.', validate: filterText }),
+  kind: t.field({ type: CrossingKind, description: 'Reads or citations alone.' }),
+  orderBy: t.field({ type: AgentOrder, defaultValue: 'EARNED', description: 'In which order.' }),
+}));
+
+/** What a list of agents is asked for, as the service takes it. Throws invalid_parameter. */
+export function askedAgents({ window, host, kind, orderBy, ...page }: InputShapeFromFields<typeof agentArgs>, nowMs: number) {
+  const order = orderBy ?? 'EARNED';
+  return {
+    asked: { ...askedWindow(window, nowMs), host: hostFilter(host), kind: kind ?? null },
+    ...{ order, request: pageRequest(page, order) },
+  };
+}
+
 builder.objectFields(Tenant, (t) => ({
   audit: t.field({
     type: AuditType,
@@ -259,17 +278,9 @@ builder.objectFields(Tenant, (t) => ({
     description: 'Every agent of a window with what it paid, missed and failed. Scope audit.read.',
     authScopes: { reads: 'audit.read' },
     complexity: (args) => ({ ...listCost(args), field: REPORT_COST }),
-    args: {
-      ...pageArgs,
-      window: t.arg({ type: WindowInput, description: 'When.' }),
-      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
-      kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
-      orderBy: t.arg({ type: AgentOrder, defaultValue: 'EARNED', description: 'In which order.' }),
-    },
-    resolve: async (site, { window, host, kind, orderBy, ...page }, { deps }) => {
-      const order = orderBy ?? 'EARNED';
-      const request = pageRequest(page, order);
-      const asked = { ...askedWindow(window, deps.clock()), host: hostFilter(host), kind: kind ?? null };
+    args: agentArgs,
+    resolve: async (site, args, { deps }) => {
+      const { asked, order, request } = askedAgents(args, deps.clock());
       const { agents } = await readAgents(deps, site, asked, order);
       return connect(
         pageOf(agents, ({ agent }) => agent, request),

@@ -6,13 +6,13 @@ import type { OtherAgent, OtherAgents } from '../../services/graph/otherAgents.t
 import { MAX_OTHERS, readOtherAgents } from '../../services/graph/otherAgents.ts';
 import { pageOf } from '../../services/graph/pages.ts';
 import { builder } from '../builder.ts';
-import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { AgentOrder, CrossingKind } from '../enums.ts';
+import { connect, connectionOf, listCost } from '../connections.ts';
+import { CrossingKind } from '../enums.ts';
 import { filterText, hostFilter } from '../inputs.ts';
 import { REPORT_COST } from '../limits/limits.ts';
 import { Tenant } from '../site.ts';
 import { askedWindow, Report, WindowInput } from '../windows.ts';
-import { AgentSumsType, AgentType } from './audit.ts';
+import { AgentSumsType, AgentType, agentArgs, askedAgents } from './audit.ts';
 
 builder.objectField(AgentType, 'operator', (t) =>
   t.string({
@@ -74,17 +74,9 @@ builder.objectFields(Tenant, (t) => ({
     description: 'Agents of a window put together by who runs them: claude.ai and claudebot are one. Scope audit.read.',
     authScopes: { reads: 'audit.read' },
     complexity: (args) => ({ ...listCost(args), field: REPORT_COST }),
-    args: {
-      ...pageArgs,
-      window: t.arg({ type: WindowInput, description: 'When.' }),
-      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
-      kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
-      orderBy: t.arg({ type: AgentOrder, defaultValue: 'EARNED', description: 'In which order.' }),
-    },
-    resolve: async (site, { window, host, kind, orderBy, ...page }, { deps }) => {
-      const order = orderBy ?? 'EARNED';
-      const request = pageRequest(page, order);
-      const asked = { ...askedWindow(window, deps.clock()), host: hostFilter(host), kind: kind ?? null };
+    args: agentArgs,
+    resolve: async (site, args, { deps }) => {
+      const { asked, order, request } = askedAgents(args, deps.clock());
       const { operators } = await readOperators(deps, site, asked, order);
       return connect(
         pageOf(operators, ({ name }) => name, request),
