@@ -1,7 +1,7 @@
 /**
  * Who may import whom, as errors. Imports that only carry types count too: the parser (swc) sees `import type` like any other
  * import, so a layer cannot lean on another one's shapes either. The one type-only bridge, workflows → activities, is held by
- * bin/check/layers.ts, which asks that those imports say `import type`; the workflow bundle check holds it a second time. Cycles are Biome's to find (noImportCycles), which does
+ * tools/check/layers.ts, which asks that those imports say `import type`; the workflow bundle check holds it a second time. Cycles are Biome's to find (noImportCycles), which does
  * tell types from values: two files may know each other's types.
  */
 
@@ -122,7 +122,7 @@ export default {
       name: 'declared-packages',
       severity: 'error',
       comment: 'What we import stands in package.json.',
-      from: { pathNot: '^bin/check/' },
+      from: { pathNot: '^tools/check/' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     {

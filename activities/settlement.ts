@@ -1,13 +1,13 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { confirmCarried, sendProposal } from '../services/rails/rails.ts';
-import { flushSplits } from '../services/relayer/flush.ts';
-import type { ConfirmResult } from '../services/settlement/confirm.ts';
+import type { ConfirmResult } from '../services/settlement/batch/confirm.ts';
+import type { Flights } from '../services/settlement/batch/flights.ts';
+import type { SendResult } from '../services/settlement/batch/send.ts';
 import type { SettlementDeps } from '../services/settlement/deps.ts';
-import type { Flights } from '../services/settlement/flights.ts';
-import type { SendResult } from '../services/settlement/send.ts';
+import { flushSplits } from '../services/settlement/relayer/flush.ts';
 import type { BatchProposal } from '../services/settlement/starter.ts';
-import type { SweptBatch } from '../services/settlement/sweep.ts';
-import { findAccepted, sweepNetwork } from '../services/settlement/sweep.ts';
+import type { SweptBatch } from '../services/settlement/watch/sweep.ts';
+import { findAccepted, sweepNetwork } from '../services/settlement/watch/sweep.ts';
 import { beating } from './beating.ts';
 
 /** The activities of settlement: each unpacks, calls a service, and leaves retries to the workflow. */

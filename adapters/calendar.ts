@@ -1,7 +1,7 @@
 /** The calendar of a time zone, by Temporal and the zones that Node knows. Moments are epoch milliseconds. */
 import { Temporal } from 'temporal-polyfill';
-import type { NamedWindow, SeriesUnit } from '../domain/series.ts';
-import type { Span } from '../domain/window.ts';
+import type { NamedWindow, SeriesUnit } from '../domain/reports/series.ts';
+import type { Span } from '../domain/reports/window.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { RateExceeded } from '../services/rates.ts';
+import { RateExceeded } from '../services/pacing/rates.ts';
 
 /** How long a caller above its rate waits to be told so: who asks again at once asks twice a second a connection. */
 const HELD_MS = 500;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { COSTS } from '../domain/access/rate.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { COSTS } from '../domain/rate.ts';
-import { publisherHash } from '../services/keys.ts';
+import { publisherHash } from '../services/credentials/keys.ts';
+import type { Holder, Rates } from '../services/pacing/rates.ts';
+import { holderOfKey } from '../services/pacing/rates.ts';
 import type { PublisherDeps } from '../services/publisher.ts';
-import type { Holder, Rates } from '../services/rates.ts';
-import { holderOfKey } from '../services/rates.ts';
 import type { AddressReader } from './address.ts';
 import { asServiceError } from './errors.ts';
 import type { Handler } from './front.ts';

@@ -1,16 +1,16 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import type { Scope } from '../domain/access.ts';
-import type { Cost } from '../domain/rate.ts';
+import type { Scope } from '../domain/access/key.ts';
+import type { Cost } from '../domain/access/rate.ts';
+import type { Observer } from '../services/gate/observe.ts';
 import type { HostDoor } from '../services/hosts/deps.ts';
 import type { BuyerDeps } from '../services/licences/deps.ts';
-import type { Observer } from '../services/observe.ts';
+import type { Rates } from '../services/pacing/rates.ts';
+import type { Turns } from '../services/pacing/turns.ts';
 import type { Caller, Freshness } from '../services/publisher.ts';
-import type { Rates } from '../services/rates.ts';
 import type { ExportSlots } from '../services/reports/exportSlots.ts';
 import type { ReportDeps } from '../services/reports/request.ts';
+import type { VerifyDeps } from '../services/settlement/accept/verify.ts';
 import type { Log } from '../services/settlement/deps.ts';
-import type { Turns } from '../services/turns.ts';
-import type { VerifyDeps } from '../services/verify.ts';
 import type { AddressReader } from './address.ts';
 
 /** What the REST door runs with. */

@@ -1,5 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts';
-import { newPrivateKey } from '../bin/serviceSecrets.ts';
+import { newPrivateKey } from '../process/serviceSecrets.ts';
 import { mintUsdc } from '../sandbox/parts/chain-setup.ts';
 import { call, signInWith, stockFetch } from '../test/support/licences.ts';
 import { alternate } from './harness/alternate.ts';

@@ -4,11 +4,11 @@
  */
 import { parse } from 'graphql';
 import type { Sql } from '../db/database.ts';
-import { openReadingDatabase } from '../db/graph/reading.ts';
-import type { ReaderDeps } from '../graphql/context.ts';
-import { GRAPHQL_PATH, openEngine } from '../graphql/engine.ts';
-import { pepperOf } from '../services/pepper.ts';
-import { createOwnerToken } from '../services/tenants.ts';
+import { openReadingDatabase } from '../db/lists/reading.ts';
+import type { ReaderDeps } from '../graphql/request/context.ts';
+import { GRAPHQL_PATH, openEngine } from '../graphql/request/engine.ts';
+import { pepperOf } from '../services/credentials/pepper.ts';
+import { createOwnerToken } from '../services/tenants/tenants.ts';
 import { consoleDocuments } from '../test/support/console-documents.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench, BenchOptions } from './harness/bench.ts';

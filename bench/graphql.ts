@@ -2,9 +2,9 @@
  * GraphQL beside REST: earnings by author of a busy site over 30 days of 10 million rows; and quotes of the same process, a hundred a
  * second, while an analyst asks the questions of docs/graphql.md one after another, beside quotes when nobody does.
  */
-import { GRAPHQL_PATH } from '../graphql/engine.ts';
-import { EXAMPLES } from '../graphql/examples.ts';
-import { setPricing } from '../services/tenants.ts';
+import { GRAPHQL_PATH } from '../graphql/request/engine.ts';
+import { EXAMPLES } from '../graphql/schema/examples.ts';
+import { setPricing } from '../services/tenants/tenants.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Parts } from './harness/cpu.ts';

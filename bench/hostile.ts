@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { VARIABLES } from '../bin/config/variables.ts';
+import { VARIABLES } from '../process/config/variables.ts';
 import { callChain } from '../sandbox/parts/chain.ts';
 import { LIFTED_RATES } from '../sandbox/processes-of-service.ts';
 import { DEAREST } from './dearestQueries.ts';

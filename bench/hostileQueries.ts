@@ -3,7 +3,7 @@
  * after another without a pause, beside the same quotes when nobody asks.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GRAPHQL_PATH } from '../graphql/engine.ts';
+import { GRAPHQL_PATH } from '../graphql/request/engine.ts';
 import { insertPurchases } from '../test/support/reports.ts';
 import { DEAREST } from './dearestQueries.ts';
 import { alternate, roundsOf } from './harness/alternate.ts';

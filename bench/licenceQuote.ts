@@ -1,4 +1,4 @@
-import { canonicalPath, compilePattern, matches } from '../domain/scope.ts';
+import { canonicalPath, compilePattern, matches } from '../domain/pages/scope.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';

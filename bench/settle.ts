@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey } from 'viem/accounts';
-import { planBatch } from '../chain/calldata.ts';
-import { waitForReceipt } from '../chain/receipts.ts';
-import type { Rpc } from '../chain/rpc.ts';
-import { createRpc } from '../chain/rpc.ts';
-import { localSigner } from '../chain/signer.ts';
+import { planBatch } from '../chain/calls/calldata.ts';
+import { waitForReceipt } from '../chain/evidence/receipts.ts';
+import type { Rpc } from '../chain/rpc/rpc.ts';
+import { createRpc } from '../chain/rpc/rpc.ts';
+import { localSigner } from '../chain/signature/signer.ts';
 import { sendRaw, signTransaction, transactionCount } from '../chain/transaction.ts';
-import type { Address } from '../domain/legs.ts';
+import type { Address } from '../domain/money/legs.ts';
 import { callChain } from '../sandbox/parts/chain.ts';
 import { fundGas } from '../sandbox/parts/chain-setup.ts';
 import { alternate } from './harness/alternate.ts';

@@ -1,6 +1,6 @@
 import { recoverTypedDataAddress } from 'viem';
 import { baseSepoliaNetwork } from '../chain/presets.ts';
-import { recoverPayer } from '../chain/signature.ts';
+import { recoverPayer } from '../chain/signature/signature.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Turn } from './harness/cpu.ts';

@@ -4,8 +4,8 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
-import type { SecretBox } from '../adapters/secretBox.ts';
-import { createSecretBox } from '../adapters/secretBox.ts';
+import type { SecretBox } from '../adapters/tokens/secretBox.ts';
+import { createSecretBox } from '../adapters/tokens/secretBox.ts';
 import type { Database } from '../db/database.ts';
 import { openDatabase } from '../db/database.ts';
 import { whileDispatching } from './delivering/dispatching.ts';

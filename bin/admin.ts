@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { openDatabase } from '../db/database.ts';
 import { isServiceError } from '../domain/errors.ts';
+import { readAdminConfig } from '../process/config.ts';
 import { createAdminProgram } from './admin/program.ts';
-import { readAdminConfig } from './config.ts';
 
 /** Where `npm start` and `npm run cluster` leave what this command line needs while they run. */
 const OWN = ['.sandbox/admin.env', '.cluster/admin.env'];

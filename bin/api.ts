@@ -1,6 +1,6 @@
-import { createLog } from '../adapters/log.ts';
-import { startApi } from './api/start.ts';
-import { readApiConfig } from './config.ts';
+import { createLog } from '../adapters/telemetry/log.ts';
+import { startApi } from '../process/api/start.ts';
+import { readApiConfig } from '../process/config.ts';
 
 /** The API process: reads its environment, serves until SIGTERM or SIGINT, drains, and ends with status 0. */
 const config = readApiConfig();

@@ -7,9 +7,9 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createLine, createWaits } from '../sandbox/parts/progress.mjs';
 import { findTemporal, TEMPORAL_CLI_VERSION, temporalSources } from '../sandbox/parts/temporal-binary.mjs';
-import { installPackages, MODULES, ROOT } from './install/packages.mjs';
+import { installPackages, MODULES, ROOT } from '../tools/installPackages.mjs';
 
-const SCRIPTS = { start: 'bin/sandbox.ts', test: 'bin/test.ts', check: 'bin/check.ts' };
+const SCRIPTS = { start: 'bin/sandbox.ts', test: 'tools/test.ts', check: 'tools/check.ts' };
 /** What needs no package of development. */
 const LIGHT = ['start', 'bin/admin.ts'];
 /** What starts Temporal's server of development. */

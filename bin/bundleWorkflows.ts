@@ -1,5 +1,5 @@
 /** `node bin/bundleWorkflows.ts`: makes and keeps the workflow bundles, with and without traces, where a worker finds them. For an image. */
-import { openWorkflowBundle } from './workflowBundle.ts';
+import { openWorkflowBundle } from '../process/workflowBundle.ts';
 
 for (const traced of [false, true]) {
   const bundle = await openWorkflowBundle(traced);

@@ -1,5 +1,5 @@
 import { migrate } from '../db/migrate.ts';
-import { readMigrateConfig } from './config.ts';
+import { readMigrateConfig } from '../process/config.ts';
 
 /** Brings the schema up to date, then ends; safe to run at every deployment, and by several at once. Status 1: what was finished stays, and the next run goes on from there. */
 const { databaseOwnerUrl } = readMigrateConfig();

@@ -1,5 +1,5 @@
 import { ensureNamespace } from '../adapters/temporalNamespace.ts';
-import { readNamespaceConfig } from './config.ts';
+import { readNamespaceConfig } from '../process/config.ts';
 
 /** Makes the Temporal namespace with 30 days of retention, then ends; safe to run at every deployment. */
 const { temporalAddress, temporalNamespace } = readNamespaceConfig();

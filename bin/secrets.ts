@@ -8,8 +8,8 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRESETS } from '../chain/presets.ts';
-import { routerAddress } from '../chain/split.ts';
-import { createServiceSecrets } from './serviceSecrets.ts';
+import { routerAddress } from '../chain/router/split.ts';
+import { createServiceSecrets } from '../process/serviceSecrets.ts';
 
 const [folder, ...named] = process.argv.slice(2);
 const networks = named.length === 0 ? ['eip155:8453'] : named;

@@ -2,8 +2,8 @@
  * Another's x402 facilitator, version 2, by its HTTP interface: /supported, /settle, and the status of an id of its own. What it
  * says is read here and believed nowhere: a payment is decided by what the chain shows (safety 1, 3).
  */
-import type { Address } from '../domain/legs.ts';
-import type { Authorization, Hex } from '../domain/payload.ts';
+import type { Address } from '../domain/money/legs.ts';
+import type { Authorization, Hex } from '../domain/x402/payload.ts';
 import type { Network } from './network.ts';
 import { checksumAddress } from './offer.ts';
 

@@ -1,10 +1,10 @@
 /** The networks we settle on: configuration, defaults, and the check at boot that chain and configuration agree. */
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { ServiceError } from '../domain/errors.ts';
-import type { Address } from '../domain/legs.ts';
-import type { Hex, ParsedPayment } from '../domain/payload.ts';
-import { tokenAbi } from './abi.ts';
-import type { Rpc } from './rpc.ts';
+import type { Address } from '../domain/money/legs.ts';
+import type { Hex, ParsedPayment } from '../domain/x402/payload.ts';
+import { tokenAbi } from './calls/abi.ts';
+import type { Rpc } from './rpc/rpc.ts';
 
 /** One network. `maxFeePerGasWei` is the most we ever offer for gas, replacements included. */
 export interface Network {

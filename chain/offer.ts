@@ -1,6 +1,6 @@
 /** Addresses and legs as offers carry them, so that a careful buyer can recompute the recipient. */
 import { concat, getAddress, keccak256 } from 'viem';
-import type { Address } from '../domain/legs.ts';
+import type { Address } from '../domain/money/legs.ts';
 
 /** An address with its checksum (EIP-55): the one spelling we put on the wire, byte-stable between offer and payment. */
 export function checksumAddress(address: Address): string {

@@ -4,17 +4,17 @@
  * apart as they would be on chain. Payers with code run alone, under their gas cap, and their money is counted as it goes.
  */
 import type { FailureReason } from '../domain/errors.ts';
-import { diagnoseRevert } from '../domain/failure.ts';
-import type { Authorization, Hex } from '../domain/payload.ts';
-import { findAccountsWithCode } from './code-size.ts';
-import type { Lane } from './contract-wallet.ts';
-import { CONTRACT_AUTH_GAS, transferGas } from './gas.ts';
-import type { Call, CallResult } from './multicall.ts';
-import { aggregate, blockNumberCall, readCall } from './multicall.ts';
+import { diagnoseRevert } from '../domain/x402/failure.ts';
+import type { Authorization, Hex } from '../domain/x402/payload.ts';
+import { findAccountsWithCode } from './calls/code-size.ts';
+import type { Call, CallResult } from './calls/multicall.ts';
+import { aggregate, blockNumberCall, readCall } from './calls/multicall.ts';
+import { authorizationStateCall, balanceOfCall, transferCall } from './calls/tokenCalls.ts';
+import { CONTRACT_AUTH_GAS, transferGas } from './gas/gas.ts';
 import type { Network } from './network.ts';
-import type { Rpc } from './rpc.ts';
-import { chainUnavailable, isEvmRefusal, quantity } from './rpc.ts';
-import { authorizationStateCall, balanceOfCall, transferCall } from './tokenCalls.ts';
+import type { Rpc } from './rpc/rpc.ts';
+import { chainUnavailable, isEvmRefusal, quantity } from './rpc/rpc.ts';
+import type { Lane } from './signature/contract-wallet.ts';
 
 /** One payment to look at. */
 export interface PrecheckItem {

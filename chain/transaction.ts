@@ -1,12 +1,12 @@
 /** The relayer's transactions: signed here, sent as stored bytes, and what a node's answer to them means. */
 import { serializeTransaction } from 'viem';
-import type { Address } from '../domain/legs.ts';
-import type { Hex } from '../domain/payload.ts';
-import type { Fees } from './fees.ts';
-import { keccak256 } from './keccak.ts';
-import type { Rpc } from './rpc.ts';
-import { askNode, RpcError } from './rpc.ts';
-import type { Signer } from './signer.ts';
+import type { Address } from '../domain/money/legs.ts';
+import type { Hex } from '../domain/x402/payload.ts';
+import { keccak256 } from './calls/keccak.ts';
+import type { Fees } from './gas/fees.ts';
+import type { Rpc } from './rpc/rpc.ts';
+import { askNode, RpcError } from './rpc/rpc.ts';
+import type { Signer } from './signature/signer.ts';
 
 /** Signed bytes and their hash: both are stored before anything is sent. */
 export interface SignedTransaction {

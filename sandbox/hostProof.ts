@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../db/database.ts';
+import type { Pepper } from '../services/credentials/pepper.ts';
 import { mintConnectKey } from '../services/hosts/preset.ts';
-import type { Pepper } from '../services/pepper.ts';
-import { createTenant } from '../services/tenants.ts';
+import { createTenant } from '../services/tenants/tenants.ts';
 import type { Printer } from './print.ts';
 import type { SandboxWeb } from './site.ts';
 

@@ -1,6 +1,6 @@
 import { checksumAddress } from '../chain/offer.ts';
-import type { Address } from '../domain/legs.ts';
-import { usdText } from '../domain/money.ts';
+import type { Address } from '../domain/money/legs.ts';
+import { usdText } from '../domain/money/money.ts';
 import { createLine, createWaits } from './parts/progress.mjs';
 
 /** What is awaited, as one line of what is left. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ServiceSecrets } from '../bin/serviceSecrets.ts';
+import type { ServiceSecrets } from '../process/serviceSecrets.ts';
 import type { choosePort } from './parts/ports.ts';
 import { onFreePort, releasePort } from './parts/ports.ts';
 import type { PartProcess } from './parts/processes.ts';
@@ -52,7 +52,7 @@ const NODE_COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', 
 /** Calls on their way may take this long before the process is cut off; everything is written down by then or retried. */
 const GRACE_MS = 4_000;
 
-/** The environment of API and worker (bin/config/variables.ts), with the intervals of a sandbox. */
+/** The environment of API and worker (process/config/variables.ts), with the intervals of a sandbox. */
 export function serviceEnvironment(settings: ServiceSettings): Record<string, string> {
   const { databaseUrl, temporal, rpcUrl, router, secrets, sandboxWeb } = settings;
   return {

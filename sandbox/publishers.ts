@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { privateKeyToAddress } from 'viem/accounts';
-import type { Plan, Scope, TenantStatus } from '../domain/access.ts';
-import { MINTABLE_SCOPES, SCOPES } from '../domain/access.ts';
-import type { Address } from '../domain/legs.ts';
-import type { PricingInput } from '../services/tenants.ts';
+import type { Plan, Scope, TenantStatus } from '../domain/access/key.ts';
+import { MINTABLE_SCOPES, SCOPES } from '../domain/access/key.ts';
+import type { Address } from '../domain/money/legs.ts';
+import type { PricingInput } from '../services/tenants/tenants.ts';
 
 /** A site the sandbox comes with. */
 export interface SeededPublisher {

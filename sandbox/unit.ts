@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { findChainIdentity, minedNonceOf, recordChainIdentity } from '../db/chainIdentity.ts';
 import { openDatabase } from '../db/database.ts';
-import type { Address } from '../domain/legs.ts';
+import type { Address } from '../domain/money/legs.ts';
 import { firstDayOf } from './history/past.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';

@@ -1,24 +1,24 @@
-import type { Keyring } from '../adapters/jws.ts';
-import { noteLogFields } from '../adapters/logFields.ts';
+import { noteLogFields } from '../adapters/telemetry/logFields.ts';
+import type { Keyring } from '../adapters/tokens/jws.ts';
+import type { KeyAtEpoch } from '../db/credentials/keys.ts';
 import type { Database } from '../db/database.ts';
-import { hasLostScope } from '../db/hosts.ts';
-import type { KeyAtEpoch } from '../db/keys.ts';
-import type { KeyState, Scope } from '../domain/access.ts';
-import { findRefusal, requireAccess } from '../domain/access.ts';
+import { hasLostScope } from '../db/hosts/hosts.ts';
+import type { KeyState, Scope } from '../domain/access/key.ts';
+import { findRefusal, requireAccess } from '../domain/access/key.ts';
 import { isServiceError, ServiceError } from '../domain/errors.ts';
-import { parseResource } from '../domain/host.ts';
+import { parseResource } from '../domain/hosts/host.ts';
 import type { Metrics } from '../domain/metrics.ts';
-import type { EpochRead } from './accessEpoch.ts';
-import { openMemory, readEpoch } from './accessEpoch.ts';
+import type { EpochRead } from './credentials/accessEpoch.ts';
+import { openMemory, readEpoch } from './credentials/accessEpoch.ts';
+import { findKey, findKeyAtEpoch, publisherHash } from './credentials/keys.ts';
+import type { KeyUse } from './credentials/keyUse.ts';
+import type { CredentialHash, Pepper } from './credentials/pepper.ts';
+import type { Rehash } from './credentials/rehash.ts';
 import type { CreditsBook } from './credits/book.ts';
-import type { Liveness, Sign } from './enforcementLiveness.ts';
-import { findKey, findKeyAtEpoch, publisherHash } from './keys.ts';
-import type { KeyUse } from './keyUse.ts';
+import type { Liveness, Sign } from './gate/liveness.ts';
 import { atDatabase } from './outage.ts';
-import type { CredentialHash, Pepper } from './pepper.ts';
-import type { Rehash } from './rehash.ts';
-import type { NetworkDeps } from './siteNetworks.ts';
-import type { Snapshots, TenantSnapshot } from './snapshots.ts';
+import type { NetworkDeps } from './tenants/networks.ts';
+import type { Snapshots, TenantSnapshot } from './tenants/snapshots.ts';
 
 /** What the publisher's side of the service runs with. */
 export interface PublisherDeps extends NetworkDeps {

@@ -5,7 +5,7 @@ import type { ProviderDeps } from '../../services/console/providerSignIn.ts';
 import type { ConsoleSession, SessionDeps } from '../../services/console/sessions.ts';
 import { resumeSession } from '../../services/console/sessions.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
-import type { Rates } from '../../services/rates.ts';
+import type { Rates } from '../../services/pacing/rates.ts';
 import type { ExportSlots } from '../../services/reports/exportSlots.ts';
 import type { ReportDeps } from '../../services/reports/request.ts';
 import type { Log } from '../../services/settlement/deps.ts';

@@ -1,13 +1,13 @@
 /** Files of a site for its owner: those of the REST exports, to the byte. */
-import type { Plan } from '../../domain/access.ts';
-import { COSTS } from '../../domain/rate.ts';
+import type { Plan } from '../../domain/access/key.ts';
+import { COSTS } from '../../domain/access/rate.ts';
 import { ownerKey } from '../../services/owners/authenticate.ts';
 import { ownedTenant } from '../../services/owners/ownedTenant.ts';
-import { describeTenant } from '../../services/tenantSelf.ts';
+import { describeTenant } from '../../services/tenants/self.ts';
 import { pathOf, sendAnswer } from '../door.ts';
 import { knownParameters, readQuery, searchOf } from '../query.ts';
-import { answerCsv, exportCsvRoute } from '../routes/exportCsv.ts';
-import { answerPdf, exportPdfRoute } from '../routes/exportPdf.ts';
+import { answerCsv, exportCsvRoute } from '../routes/reports/exportCsv.ts';
+import { answerPdf, exportPdfRoute } from '../routes/reports/exportPdf.ts';
 import type { ConsoleCall } from './call.ts';
 import { letSessionIn, missing } from './call.ts';
 import { requireOwnReading } from './ownPage.ts';

@@ -1,6 +1,6 @@
 /** Everything below /_svc/console: the page, its files, sessions, and what a session may ask for. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { COSTS } from '../../domain/rate.ts';
+import { COSTS } from '../../domain/access/rate.ts';
 import { pathOf, requestIdOf, send, sendError, wantsProblem } from '../door.ts';
 import { methodAnswer } from '../errors.ts';
 import { CONSOLE_PATH } from './assets.ts';

@@ -1,5 +1,5 @@
 /** Signing in at the identity provider. People see these answers: what went wrong leads back to the page, by its code alone. */
-import { COSTS } from '../../domain/rate.ts';
+import { COSTS } from '../../domain/access/rate.ts';
 import type { ProviderDeps } from '../../services/console/providerSignIn.ts';
 import { AWAY_MS, comeBack, leaveForProvider, screenOf } from '../../services/console/providerSignIn.ts';
 import { send } from '../door.ts';

@@ -1,6 +1,7 @@
 /** Signing in and out of the console. */
+
+import { COSTS } from '../../domain/access/rate.ts';
 import { isServiceError, ServiceError } from '../../domain/errors.ts';
-import { COSTS } from '../../domain/rate.ts';
 import type { ConsoleSession } from '../../services/console/sessions.ts';
 import { endAllSessions, endSession, LONGEST_MS, listSites, signIn } from '../../services/console/sessions.ts';
 import { readJsonBody } from '../body.ts';

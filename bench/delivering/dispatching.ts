@@ -1,5 +1,5 @@
-import { createOutbound } from '../../adapters/outbound.ts';
-import type { SecretBox } from '../../adapters/secretBox.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { listen } from '../../db/listen.ts';
 import { DELIVERY_CHANNEL } from '../../db/webhooks/events.ts';

@@ -1,4 +1,4 @@
-import type { SecretBox } from '../../adapters/secretBox.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { DELIVERY_CHANNEL } from '../../db/webhooks/events.ts';
 import { createWebhookSecret, secretContext } from '../../services/webhooks/secret.ts';

@@ -2,20 +2,20 @@
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { ServiceSecrets } from '../../bin/serviceSecrets.ts';
-import { createServiceSecrets } from '../../bin/serviceSecrets.ts';
-import { localSigner } from '../../chain/signer.ts';
+import { localSigner } from '../../chain/signature/signer.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { SCOPES } from '../../domain/access.ts';
+import { SCOPES } from '../../domain/access/key.ts';
+import type { ServiceSecrets } from '../../process/serviceSecrets.ts';
+import { createServiceSecrets } from '../../process/serviceSecrets.ts';
 import type { ChainOptions } from '../../sandbox/parts/chain.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import { LIFTED_RATES, serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
-import { mintKey } from '../../services/keys.ts';
-import { pepperOf } from '../../services/pepper.ts';
-import type { TenantInput } from '../../services/tenants.ts';
-import { createTenant } from '../../services/tenants.ts';
+import { mintKey } from '../../services/credentials/keys.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
+import type { TenantInput } from '../../services/tenants/tenants.ts';
+import { createTenant } from '../../services/tenants/tenants.ts';
 import type { Parts } from './cpu.ts';
 import { CLIENT } from './cpu.ts';
 import type { BenchChain } from './parts.ts';

@@ -1,8 +1,8 @@
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { gatherLanes, listTenantIds } from '../../db/reports/rollupCheck.ts';
-import { crossingSums, IN_HOURS, observationDays, observationMonths } from '../../db/rollups.ts';
-import { createTenant } from '../../services/tenants.ts';
+import { crossingSums, IN_HOURS, observationDays, observationMonths } from '../../db/reports/rollups.ts';
+import { createTenant } from '../../services/tenants/tenants.ts';
 import { withoutIndexes } from './bulk.ts';
 
 /** The busiest site: a fifth of all rows. */

@@ -3,10 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import secp256k1 from 'secp256k1';
 import type { Network } from '../../chain/network.ts';
-import { authorizationDigest } from '../../chain/signature.ts';
-import { localSigner } from '../../chain/signer.ts';
-import type { Address } from '../../domain/legs.ts';
-import type { Authorization, Hex } from '../../domain/payload.ts';
+import { authorizationDigest } from '../../chain/signature/signature.ts';
+import { localSigner } from '../../chain/signature/signer.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import type { Authorization, Hex } from '../../domain/x402/payload.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 
 /** A key with test USDC. */

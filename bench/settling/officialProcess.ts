@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import { baseSepoliaNetwork } from '../../chain/presets.ts';
-import type { Hex } from '../../domain/payload.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
 import { decodeTransfer } from './buyers.ts';
 import { createOfficial, settleOfficially, workThrough } from './official.ts';
 

@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import pg from 'pg';
 import { privateKeyToAccount } from 'viem/accounts';
-import { planBatch } from '../../chain/calldata.ts';
+import { planBatch } from '../../chain/calls/calldata.ts';
+import { waitForReceipt } from '../../chain/evidence/receipts.ts';
 import type { Network } from '../../chain/network.ts';
 import { baseSepoliaNetwork } from '../../chain/presets.ts';
-import { waitForReceipt } from '../../chain/receipts.ts';
-import { createRpc } from '../../chain/rpc.ts';
-import { localSigner } from '../../chain/signer.ts';
+import { createRpc } from '../../chain/rpc/rpc.ts';
+import { localSigner } from '../../chain/signature/signer.ts';
 import { sendRaw, signTransaction, transactionCount } from '../../chain/transaction.ts';
-import type { Hex } from '../../domain/payload.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
 import { decodeTransfer } from './buyers.ts';
 
 /** What the worker is told. */

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import type { ClientKeys } from '../../adapters/clientAssertion.ts';
+import type { ClientKeys } from '../../adapters/tokens/clientAssertion.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
 import type { PageInput } from '../../services/licences/offering.ts';
 import {
   issueBuyerKey,
@@ -9,7 +10,6 @@ import {
   withdrawBuyerKey,
 } from '../../services/operations/buyers.ts';
 import { searchBuyers, searchLicences, showLicence } from '../../services/operations/finds.ts';
-import { pepperOf } from '../../services/pepper.ts';
 import { denySiteToken, revokeSiteLicence } from '../../services/site/licences.ts';
 import { importSitePages, setSiteOffering } from '../../services/site/pages.ts';
 import { paged, pageOf, parseId, parseJsonFile, parseWallet } from './options.ts';

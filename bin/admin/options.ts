@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import type { MintableScope, Plan, TenantStatus } from '../../domain/access.ts';
-import { MINTABLE_SCOPES, PLANS } from '../../domain/access.ts';
-import { hasControlCharacter } from '../../domain/host.ts';
+import type { MintableScope, Plan, TenantStatus } from '../../domain/access/key.ts';
+import { MINTABLE_SCOPES, PLANS } from '../../domain/access/key.ts';
+import { hasControlCharacter } from '../../domain/hosts/host.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import { PAYMENT_STATES } from '../../domain/payment/state.ts';
-import type { DefaultPayee } from '../../domain/pricing.ts';
+import type { DefaultPayee } from '../../domain/pricing/pricing.ts';
 import type { PageAsked } from '../../services/operations/finds.ts';
 import { MOST_ROWS } from '../../services/operations/finds.ts';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { describePayment } from '../../services/admin.ts';
+import { describePayment } from '../../services/operations/admin.ts';
 import { searchPayments } from '../../services/operations/finds.ts';
 import { recheckPayment } from '../../services/operations/review.ts';
 import { addChainCommands } from './operations.ts';

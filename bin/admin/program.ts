@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { listSiteKeys } from '../../services/admin.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
+import { listSiteKeys } from '../../services/operations/admin.ts';
 import { searchAudit } from '../../services/operations/finds.ts';
-import { pepperOf } from '../../services/pepper.ts';
 import { eraseAccount } from '../../services/retention/eraseAccount.ts';
 import { operatorNamed } from '../../services/site/change.ts';
 import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';

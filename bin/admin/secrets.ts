@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { resealSecrets } from '../../services/operations/secrets.ts';
 import type { Surroundings } from './surroundings.ts';
 

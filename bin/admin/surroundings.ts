@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import type { Database } from '../../db/database.ts';
-import type { Actor } from '../../domain/auditEntry.ts';
+import type { Actor } from '../../domain/access/auditEntry.ts';
+import type { readAdminConfig } from '../../process/config.ts';
 import type { SiteCall } from '../../services/site/change.ts';
-import type { readAdminConfig } from '../config.ts';
 import { parseId } from './options.ts';
 
 /** What a command runs with: opened only when one runs, so that `--help` needs nothing. */

@@ -1,15 +1,15 @@
 import { Command } from 'commander';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { Networks } from '../../chain/network.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { normaliseHost } from '../../domain/host.ts';
+import { normaliseHost } from '../../domain/hosts/host.ts';
 import { setCreditsToken } from '../../services/credits/token.ts';
 import { searchTenants, showTenant } from '../../services/operations/finds.ts';
 import { removeSiteHost } from '../../services/site/hosts.ts';
 import { setSiteNetworks } from '../../services/site/networks.ts';
 import { addSiteHost, createSite, setSitePlan, setSiteStatus } from '../../services/site/operated.ts';
 import { changePricing } from '../../services/site/prices.ts';
-import type { PricingInput } from '../../services/tenants.ts';
+import type { PricingInput } from '../../services/tenants/tenants.ts';
 import { collect, paged, pageOf, parseId, parseJsonFile, parsePayee, parsePlan, parseStatus } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
 import { callOf } from './surroundings.ts';

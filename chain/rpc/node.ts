@@ -1,5 +1,5 @@
 /** One URL and what is known of its health: a breaker, its chain, the age and height of its head. */
-import type { Hex } from '../../domain/payload.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
 import type { NodeFacts } from './choice.ts';
 import type { Ask } from './transport.ts';
 import { Outage, RpcError } from './transport.ts';

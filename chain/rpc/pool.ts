@@ -1,5 +1,5 @@
 /** The nodes of one network and the looks at them: whoever asks refreshes what is known, at most once a block, and no timer runs. */
-import type { Hex } from '../../domain/payload.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
 import { bestHead } from './choice.ts';
 import type { NodeSettings } from './node.ts';
 import { ChainNode } from './node.ts';

@@ -1,6 +1,6 @@
 /** One JSON-RPC call to one URL: what the node answers is returned or thrown as RpcError, everything else is an Outage. */
 import { Agent, request as httpRequest } from 'undici';
-import type { Hex } from '../../domain/payload.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
 
 /** A node answered with an error of its own: a revert, a refused transaction, an unknown block. */
 export class RpcError extends Error {

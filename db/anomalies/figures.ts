@@ -1,10 +1,10 @@
 import type { EarningsSum, Figures } from '../../domain/anomaly/measure.ts';
 import { figuresOf } from '../../domain/anomaly/measure.ts';
 import type { AnomalyMetric } from '../../domain/anomaly/rule.ts';
-import type { Span } from '../../domain/window.ts';
+import type { Span } from '../../domain/reports/window.ts';
 import type { Sql } from '../database.ts';
-import { sumCrossings } from '../reports/earnings.ts';
-import { sumObservations } from '../reports/observations.ts';
+import { sumObservations } from '../reports/audit/observations.ts';
+import { sumCrossings } from '../reports/earnings/earnings.ts';
 
 const NOTHING: EarningsSum = { events: 0, micro: 0n };
 

@@ -1,4 +1,4 @@
-import { NO_EPOCH } from '../accessEpoch.ts';
+import { NO_EPOCH } from '../credentials/accessEpoch.ts';
 import type { Sql } from '../database.ts';
 
 /** What storage is asked about a presented token. */

@@ -1,6 +1,6 @@
-import type { Address } from '../../domain/legs.ts';
+import type { Address } from '../../domain/money/legs.ts';
 import { SETTLED_STATES } from '../../domain/payment/state.ts';
-import type { CrossingKind } from '../../domain/terms.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { Sql, Transactional } from '../database.ts';
 import { sqlStates } from '../settlement/states.ts';
 

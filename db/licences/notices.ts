@@ -1,6 +1,6 @@
 import type { FailureReason } from '../../domain/errors.ts';
+import type { NoticeKind } from '../../domain/licence/purchaseNews.ts';
 import type { PaymentFacts } from '../../domain/payment/state.ts';
-import type { NoticeKind } from '../../domain/purchaseNews.ts';
 import type { Sql } from '../database.ts';
 import { toldState, toldWatched } from '../settlement/states.ts';
 

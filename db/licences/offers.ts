@@ -1,5 +1,5 @@
-import type { Address, Leg } from '../../domain/legs.ts';
-import type { CrossingKind } from '../../domain/terms.ts';
+import type { Address, Leg } from '../../domain/money/legs.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { Database, Sql } from '../database.ts';
 
 /** What a 402 said, and all its licence will say but the pages. */

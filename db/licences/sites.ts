@@ -1,6 +1,6 @@
-import type { PeriodFactor } from '../../domain/licencePeriod.ts';
+import type { PeriodFactor } from '../../domain/licence/period.ts';
 import type { Sql, Transactional } from '../database.ts';
-import { notifyTenant } from '../tenants.ts';
+import { notifyTenant } from '../tenants/tenants.ts';
 
 /** Which site a host is of. */
 export interface HostSite {

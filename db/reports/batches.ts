@@ -1,8 +1,8 @@
-import type { Span } from '../../domain/window.ts';
-import { isEmpty } from '../../domain/window.ts';
+import type { Span } from '../../domain/reports/window.ts';
+import { isEmpty } from '../../domain/reports/window.ts';
 import type { Sql } from '../database.ts';
 import { Binder } from './binder.ts';
-import { within } from './crossings.ts';
+import { within } from './earnings/crossings.ts';
 import { halfAndMost } from './percentiles.ts';
 
 /** Of several batches: what half and nineteen in twenty do not exceed. */

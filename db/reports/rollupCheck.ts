@@ -1,8 +1,8 @@
-import type { Span } from '../../domain/window.ts';
-import { KEPT_DAYS } from '../../domain/window.ts';
+import type { Span } from '../../domain/reports/window.ts';
+import { KEPT_DAYS } from '../../domain/reports/window.ts';
 import type { Database, Sql } from '../database.ts';
-import { daysAgo } from '../partitions.ts';
-import { crossingSums, GATHERED_LANE, IN_HOURS, observationDays, observationMonths } from '../rollups.ts';
+import { daysAgo } from '../operator/partitions.ts';
+import { crossingSums, GATHERED_LANE, IN_HOURS, observationDays, observationMonths } from './rollups.ts';
 
 /** The rollups by table: how what stands below adds up to it, and what tells its rows apart. */
 interface Rollup {

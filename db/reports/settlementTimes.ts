@@ -1,11 +1,11 @@
 import { SETTLED_STATES } from '../../domain/payment/state.ts';
-import type { CrossingKind } from '../../domain/terms.ts';
-import type { Span } from '../../domain/window.ts';
-import { isEmpty } from '../../domain/window.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import type { Span } from '../../domain/reports/window.ts';
+import { isEmpty } from '../../domain/reports/window.ts';
 import type { Sql } from '../database.ts';
 import { isInStates, toldFinalAt } from '../settlement/states.ts';
 import { Binder } from './binder.ts';
-import { within } from './crossings.ts';
+import { within } from './earnings/crossings.ts';
 import type { HalfAndMost } from './percentiles.ts';
 import { durations, halfAndMost } from './percentiles.ts';
 

@@ -1,4 +1,4 @@
-import type { SignedSpan } from '../../domain/window.ts';
+import type { SignedSpan } from '../../domain/reports/window.ts';
 import type { Binder } from './binder.ts';
 
 /**

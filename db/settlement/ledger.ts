@@ -1,7 +1,7 @@
 import type { PaymentEffect } from '../../domain/payment/machine.ts';
 import type { Database, Sql } from '../database.ts';
 import { retryConflicts } from '../database.ts';
-import { crossingRollups, insertAndRollUp } from '../rollups.ts';
+import { crossingRollups, insertAndRollUp } from '../reports/rollups.ts';
 import type { Change } from './outcome.ts';
 import type { StoredAgent } from './payment.ts';
 import { intakeOf } from './payment.ts';

@@ -1,10 +1,10 @@
 import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.ts';
 import { decide } from '../../domain/payment/machine.ts';
 import type { PaymentFacts } from '../../domain/payment/state.ts';
-import { raiseAlert } from '../alerts.ts';
 import type { Database, Sql } from '../database.ts';
 import { isTransientError } from '../database.ts';
 import { recordLicences } from '../licences/record.ts';
+import { raiseAlert } from '../operator/alerts.ts';
 import { addStrikes } from './admission.ts';
 import { decideHeld, listReleased } from './held.ts';
 import { recordLedger } from './ledger.ts';

@@ -1,7 +1,7 @@
 import type { FailureReason } from '../../domain/errors.ts';
-import type { Address, Leg } from '../../domain/legs.ts';
+import type { Address, Leg } from '../../domain/money/legs.ts';
 import type { EvidenceRef, PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
-import type { CrossingKind, ObservedAgent } from '../../domain/terms.ts';
+import type { CrossingKind, ObservedAgent } from '../../domain/pricing/terms.ts';
 import type { Sql } from '../database.ts';
 import { finalWithBatch } from './states.ts';
 

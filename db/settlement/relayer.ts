@@ -1,6 +1,6 @@
 import { hasPlace } from '../../domain/payment/places.ts';
-import { raiseAlert } from '../alerts.ts';
 import type { Database, Sql } from '../database.ts';
+import { raiseAlert } from '../operator/alerts.ts';
 
 /** A `0x` hex string. */
 type Hex = `0x${string}`;

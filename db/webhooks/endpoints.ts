@@ -1,9 +1,9 @@
 import type { Channel, EndpointSettings } from '../../domain/webhook/endpoint.ts';
 import { ENDPOINT_SLOTS } from '../../domain/webhook/endpoint.ts';
 import type { EventType, Profile } from '../../domain/webhook/event.ts';
-import { raiseAlert } from '../alerts.ts';
 import { insertAlertMail } from '../anomalies/mails.ts';
 import type { Sql, Transactional } from '../database.ts';
+import { raiseAlert } from '../operator/alerts.ts';
 
 /** A new endpoint with its first secret, sealed. */
 export interface NewEndpoint extends EndpointSettings {

@@ -1,5 +1,5 @@
-import type { LegRole } from '../../domain/legs.ts';
-import type { CrossingKind } from '../../domain/terms.ts';
+import type { LegRole } from '../../domain/money/legs.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { EventData, EventType, Profile, UnannouncedCrossing } from '../../domain/webhook/event.ts';
 import { MAX_CROSSINGS_IN_EVENT, settlementRefKind } from '../../domain/webhook/event.ts';
 import type { Sql } from '../database.ts';

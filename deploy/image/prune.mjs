@@ -2,7 +2,7 @@
  * `node prune.mjs <folder of node_modules>`: takes out of installed packages what the image never runs. Node loads no TypeScript
  * from node_modules, so types, sources and source maps are dead weight there; so is native code of other machines. Ends with 1
  * where the native code of this machine is missing: the image would be built, and no process of it would start.
- * In a checkout, `bin/install/packages.mjs` calls `prune`, which then keeps what a compiler reads. Plain JavaScript for any Node from 18 on.
+ * In a checkout, `tools/installPackages.mjs` calls `prune`, which then keeps what a compiler reads. Plain JavaScript for any Node from 18 on.
  */
 import { existsSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-import { formatUsdc } from '../money.ts';
+import { formatUsdc } from '../money/money.ts';
 import type { AnomalyMetric, AnomalyRuleSettings, RangeKey } from './rule.ts';
 
 /** `data` of `anomaly.detected`. */

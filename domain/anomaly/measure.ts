@@ -1,4 +1,4 @@
-import { NO_CREDITS } from '../pricing.ts';
+import { NO_CREDITS } from '../pricing/pricing.ts';
 import type { AnomalyMetric } from './rule.ts';
 import { MIN_SAMPLE } from './rule.ts';
 

@@ -1,4 +1,4 @@
-import type { CrossingKind } from '../terms.ts';
+import type { CrossingKind } from '../pricing/terms.ts';
 import type { PaymentState } from './state.ts';
 import { isSettled, LEADING_STATES } from './state.ts';
 

@@ -1,5 +1,5 @@
-import { checkTimes } from '../authorization.ts';
 import type { FailureReason } from '../errors.ts';
+import { checkTimes } from '../x402/authorization.ts';
 import type { PaymentEvent } from './machine.ts';
 import type { Sight, Spending } from './sight.ts';
 import type { EvidenceRef, PaymentFacts } from './state.ts';

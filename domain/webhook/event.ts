@@ -1,6 +1,6 @@
-import type { LegRole } from '../legs.ts';
-import { formatUsdc, microToJson } from '../money.ts';
-import type { CrossingKind } from '../terms.ts';
+import type { LegRole } from '../money/legs.ts';
+import { formatUsdc, microToJson } from '../money/money.ts';
+import type { CrossingKind } from '../pricing/terms.ts';
 import type { EventWindow } from './window.ts';
 
 /** The two event types. */

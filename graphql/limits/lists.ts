@@ -1,17 +1,17 @@
-import { SCOPES } from '../../domain/access.ts';
+import { SCOPES } from '../../domain/access/key.ts';
 import { MAX_RULES } from '../../domain/anomaly/rule.ts';
-import { MAX_LIST } from '../../domain/enforcement.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
-import { MAX_LEGS } from '../../domain/legs.ts';
-import { TERMS } from '../../domain/licencePeriod.ts';
-import { MAX_STEP_PATHS } from '../../domain/priceList.ts';
-import { MAX_PATTERNS } from '../../domain/scope.ts';
-import { MAX_BUCKETS } from '../../domain/series.ts';
+import { MAX_LIST } from '../../domain/gate/enforcement.ts';
+import { TERMS } from '../../domain/licence/period.ts';
+import { MAX_LEGS } from '../../domain/money/legs.ts';
+import { MAX_PATTERNS } from '../../domain/pages/scope.ts';
+import { MAX_STEP_PATHS } from '../../domain/pricing/priceList.ts';
+import { MAX_BUCKETS } from '../../domain/reports/series.ts';
 import { MAX_ENDPOINTS } from '../../domain/webhook/endpoint.ts';
 import { EVENT_TYPES } from '../../domain/webhook/event.ts';
-import { MAX_LISTED, MAX_PRETENDED } from '../../services/graph/attention.ts';
-import { MAX_AGENTS_OF_ONE } from '../../services/graph/operators.ts';
-import { MAX_OTHERS } from '../../services/graph/otherAgents.ts';
+import { MAX_LISTED, MAX_PRETENDED } from '../../services/lists/attention.ts';
+import { MAX_AGENTS_OF_ONE } from '../../services/lists/operators.ts';
+import { MAX_OTHERS } from '../../services/lists/otherAgents.ts';
 
 /**
  * The most that each list may hold which is not a page, by type and field. It is what the list costs, and for lists that are read from

@@ -1,9 +1,9 @@
 import type { ObjectRef } from '@pothos/core';
-import type { Types } from '../builder.ts';
-import { builder } from '../builder.ts';
 import { ROW_COST } from '../limits/limits.ts';
-import { findNode, nodeId } from '../node.ts';
-import { findSite, Tenant } from '../site.ts';
+import type { Types } from '../schema/builder.ts';
+import { builder } from '../schema/builder.ts';
+import { findNode, nodeId } from '../schema/node.ts';
+import { findSite, Tenant } from '../schema/site.ts';
 
 type SchemaTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PriceChange } from '../../services/site/prices.ts';
 import { changePricing, setPageCredits } from '../../services/site/prices.ts';
-import { builder } from '../builder.ts';
+import { builder } from '../schema/builder.ts';
 import { PageType } from '../types/settings.ts';
 import { IF_VERSION, line, ownerMutation, TENANT_ID } from './field.ts';
 

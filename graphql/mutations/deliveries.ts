@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
 import { pingSiteEndpoint, recoverSiteDeliveries, redeliverSiteEvent, replaySiteEvents } from '../../services/site/deliveries.ts';
-import { builder } from '../builder.ts';
+import { builder } from '../schema/builder.ts';
 import { DeliveryType, EndpointType } from '../types/webhooks.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 

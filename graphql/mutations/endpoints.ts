@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { EVENT_TYPES } from '../../domain/webhook/event.ts';
 import type { EndpointChange } from '../../services/site/endpoints.ts';
 import { changeSiteEndpoint, createSiteEndpoint, deleteSiteEndpoint, rotateSiteSecret } from '../../services/site/endpoints.ts';
-import { builder } from '../builder.ts';
-import { EndpointChannel, EndpointProfile, EventTypeName } from '../enums.ts';
+import { builder } from '../schema/builder.ts';
+import { EndpointChannel, EndpointProfile, EventTypeName } from '../schema/enums.ts';
 import { EndpointType } from '../types/webhooks.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { EnforcementSettings, GateScope } from '../../domain/enforcement.ts';
+import type { EnforcementSettings, GateScope } from '../../domain/gate/enforcement.ts';
 import { changeGate } from '../../services/site/gate.ts';
-import { builder } from '../builder.ts';
-import { GateMode } from '../enums.ts';
+import { builder } from '../schema/builder.ts';
+import { GateMode } from '../schema/enums.ts';
 import { IF_VERSION, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_LIST = 200;

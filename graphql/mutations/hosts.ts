@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
-import type { ChallengeView, CheckReason } from '../../domain/hostChallenge.ts';
-import { CHALLENGE_METHODS } from '../../domain/hostChallenge.ts';
+import type { ChallengeView, CheckReason } from '../../domain/hosts/challenge.ts';
+import { CHALLENGE_METHODS } from '../../domain/hosts/challenge.ts';
 import { checkSiteHost, openSiteHost, removeSiteHost } from '../../services/site/hosts.ts';
-import { builder } from '../builder.ts';
-import { ProofMethod } from '../enums.ts';
+import { builder } from '../schema/builder.ts';
+import { ProofMethod } from '../schema/enums.ts';
+import { CheckReasonName } from '../schema/words.ts';
 import { HostType } from '../types/hosts.ts';
-import { CheckReasonName } from '../words.ts';
 import { line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_HOST_CHARS = 253;

@@ -1,4 +1,4 @@
-import { builder } from '../builder.ts';
+import { builder } from '../schema/builder.ts';
 import './credits.ts';
 import './deliveries.ts';
 import './endpoints.ts';

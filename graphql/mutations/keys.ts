@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { MINTABLE_SCOPES } from '../../domain/access.ts';
-import type { MintedKey } from '../../services/keys.ts';
+import { MINTABLE_SCOPES } from '../../domain/access/key.ts';
+import type { MintedKey } from '../../services/credentials/keys.ts';
 import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
-import { builder } from '../builder.ts';
-import { MintableScope } from '../enums.ts';
+import { builder } from '../schema/builder.ts';
+import { MintableScope } from '../schema/enums.ts';
 import { KeyType } from '../types/account.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { denySiteToken, revokeSiteLicence } from '../../services/site/licences.ts';
-import { builder } from '../builder.ts';
+import { builder } from '../schema/builder.ts';
 import { SoldLicenceType } from '../types/refs.ts';
 import { id, line, ownerMutation, TENANT_ID } from './field.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eraseSiteMember, inviteSiteMember, removeSiteMember, revokeSiteInvitation } from '../../services/site/members.ts';
-import { builder } from '../builder.ts';
+import { builder } from '../schema/builder.ts';
 import { MemberType } from '../types/account.ts';
 import { line, ownerMutation, TENANT_ID } from './field.ts';
 

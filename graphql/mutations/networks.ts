@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { NetworkChoice } from '../../services/site/networks.ts';
 import { setSiteNetworks } from '../../services/site/networks.ts';
-import { builder } from '../builder.ts';
+import { builder } from '../schema/builder.ts';
 import { NetworkChoiceType } from '../types/networks.ts';
 import { IF_VERSION, ownerMutation, TENANT_ID } from './field.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { importSitePages, removeSitePages, setSiteOffering } from '../../services/site/pages.ts';
-import { builder } from '../builder.ts';
+import { builder } from '../schema/builder.ts';
 import { Credits, creditsSchema } from './credits.ts';
 import { IF_VERSION, line, ownerMutation, TENANT_ID } from './field.ts';
 

@@ -3,7 +3,7 @@ import type { CreditsTokenState } from '../../services/credits/token.ts';
 import { setCreditsToken } from '../../services/credits/token.ts';
 import type { PriceChange } from '../../services/site/prices.ts';
 import { changePricing } from '../../services/site/prices.ts';
-import { builder } from '../builder.ts';
+import { builder } from '../schema/builder.ts';
 import { IF_VERSION, line, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_LIST = 1_000;

@@ -1,8 +1,8 @@
 /** Outcomes of a mutation that a client has to expect: typed results, not errors. Everything else is an error of the whole field. */
 import type { ErrorCode } from '../../domain/errors.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { builder } from '../builder.ts';
-import { ErrorCodeName } from '../words.ts';
+import { builder } from '../schema/builder.ts';
+import { ErrorCodeName } from '../schema/words.ts';
 
 /** Why a mutation changed nothing. */
 abstract class Refusal extends Error {

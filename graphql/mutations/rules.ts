@@ -8,8 +8,8 @@ import {
   setSiteAlertAddress,
   updateSiteRule,
 } from '../../services/site/rules.ts';
-import { builder } from '../builder.ts';
-import { AnomalyMetricName, AnomalyRange } from '../enums.ts';
+import { builder } from '../schema/builder.ts';
+import { AnomalyMetricName, AnomalyRange } from '../schema/enums.ts';
 import { RuleType } from '../types/account.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { CHALLENGE_METHODS } from '../../domain/hostChallenge.ts';
+import { CHALLENGE_METHODS } from '../../domain/hosts/challenge.ts';
 import type { BegunSite } from '../../services/site/create.ts';
 import { createOwnSite } from '../../services/site/create.ts';
 import type { TestPurchase, TestStep } from '../../services/site/testPurchase.ts';
 import { testPurchase } from '../../services/site/testPurchase.ts';
-import { builder } from '../builder.ts';
-import { ProofMethod, TestPurchaseStepName } from '../enums.ts';
+import { builder } from '../schema/builder.ts';
+import { ProofMethod, TestPurchaseStepName } from '../schema/enums.ts';
 import { beginnerMutation, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 import { PresentEntry } from './hosts.ts';
 

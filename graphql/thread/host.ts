@@ -2,12 +2,12 @@ import type { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import type { Log } from '../../services/settlement/deps.ts';
-import type { Answer } from '../answer.ts';
-import { failedAnswer } from '../answer.ts';
-import { siteOf } from '../context.ts';
-import type { Call, Engine } from '../engine.ts';
 import { GRACE_MS, PENALTY_MS, QUERY_LIMIT_MS } from '../limits/limits.ts';
 import { limitRefusal } from '../limits/refusal.ts';
+import type { Answer } from '../request/answer.ts';
+import { failedAnswer } from '../request/answer.ts';
+import { siteOf } from '../request/context.ts';
+import type { Call, Engine } from '../request/engine.ts';
 import type { FromThread, ToThread } from './messages.ts';
 
 /** A thread that answers questions. */

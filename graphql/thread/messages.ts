@@ -1,5 +1,5 @@
-import type { Answer } from '../answer.ts';
-import type { Call } from '../engine.ts';
+import type { Answer } from '../request/answer.ts';
+import type { Call } from '../request/engine.ts';
 
 /** To the thread: a question, or null to end. */
 export type ToThread = { readonly id: number; readonly call: Call } | null;

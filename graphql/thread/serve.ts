@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { MessagePort } from 'node:worker_threads';
 import type { Log } from '../../services/settlement/deps.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../request/engine.ts';
 import type { FromThread, ToThread } from './messages.ts';
 
 const RESOLUTION_MS = 20;

@@ -1,20 +1,20 @@
 import type { ShownRule } from '../../services/anomalies/rules.ts';
 import { listRules } from '../../services/anomalies/rules.ts';
-import type { ReadingDeps } from '../../services/graph/deps.ts';
-import type { AuditLogEntry, PublisherKey } from '../../services/graph/lists.ts';
-import { auditLog, publisherKeys } from '../../services/graph/lists.ts';
-import type { Owned } from '../../services/graph/pages.ts';
-import { pageOf } from '../../services/graph/pages.ts';
-import type { AuthorMember } from '../../services/members.ts';
-import { listMembers } from '../../services/members.ts';
-import { builder } from '../builder.ts';
-import { connect, connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { AnomalyMetricName, AnomalyRange, KeyScope, TimeOrder } from '../enums.ts';
-import { filterText } from '../inputs.ts';
-import { identified, Node } from '../node.ts';
-import { Tenant } from '../site.ts';
-import { WindowInput, windowOf } from '../windows.ts';
-import { ActorViaName, RulePhaseName } from '../words.ts';
+import type { ReadingDeps } from '../../services/lists/deps.ts';
+import type { AuditLogEntry, PublisherKey } from '../../services/lists/lists.ts';
+import { auditLog, publisherKeys } from '../../services/lists/lists.ts';
+import type { Owned } from '../../services/lists/pages.ts';
+import { pageOf } from '../../services/lists/pages.ts';
+import type { AuthorMember } from '../../services/tenants/members.ts';
+import { listMembers } from '../../services/tenants/members.ts';
+import { builder } from '../schema/builder.ts';
+import { connect, connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
+import { AnomalyMetricName, AnomalyRange, KeyScope, TimeOrder } from '../schema/enums.ts';
+import { filterText } from '../schema/inputs.ts';
+import { identified, Node } from '../schema/node.ts';
+import { Tenant } from '../schema/site.ts';
+import { WindowInput, windowOf } from '../schema/windows.ts';
+import { ActorViaName, RulePhaseName } from '../schema/words.ts';
 
 type Rule = Owned<ShownRule>;
 

@@ -1,22 +1,22 @@
-import type { AuthorTotals } from '../../services/graph/authors.ts';
-import { readAuthors } from '../../services/graph/authors.ts';
-import type { ReadingDeps } from '../../services/graph/deps.ts';
-import type { Leg } from '../../services/graph/lists.ts';
-import { legsOfAuthor } from '../../services/graph/lists.ts';
-import type { ListPage, PageRequest } from '../../services/graph/pages.ts';
-import { mapPage, pageOf } from '../../services/graph/pages.ts';
+import type { AuthorTotals } from '../../services/lists/authors.ts';
+import { readAuthors } from '../../services/lists/authors.ts';
+import type { ReadingDeps } from '../../services/lists/deps.ts';
+import type { Leg } from '../../services/lists/lists.ts';
+import { legsOfAuthor } from '../../services/lists/lists.ts';
+import type { ListPage, PageRequest } from '../../services/lists/pages.ts';
+import { mapPage, pageOf } from '../../services/lists/pages.ts';
 import type { ReportFrame } from '../../services/reports/request.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
-import { builder } from '../builder.ts';
-import type { Connected } from '../connections.ts';
-import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { CrossingKind } from '../enums.ts';
-import { filterText, hostFilter } from '../inputs.ts';
 import { REPORT_COST } from '../limits/limits.ts';
-import { Tenant } from '../site.ts';
-import { askedWindow, Report, WindowInput } from '../windows.ts';
+import { builder } from '../schema/builder.ts';
+import type { Connected } from '../schema/connections.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
+import { CrossingKind } from '../schema/enums.ts';
+import { filterText, hostFilter } from '../schema/inputs.ts';
+import { Tenant } from '../schema/site.ts';
+import { askedWindow, Report, WindowInput } from '../schema/windows.ts';
 import { LegConnection } from './crossings.ts';
-import { EarningsSums } from './earnings.ts';
+import { EarningsSums } from './reports/earnings.ts';
 
 type Author = AuthorTotals & { readonly tenantId: string };
 

@@ -1,16 +1,16 @@
-import { crossings, legs, legsOfAuthor, payments } from '../../services/graph/lists.ts';
+import { crossings, legs, legsOfAuthor, payments } from '../../services/lists/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
-import { builder } from '../builder.ts';
-import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { AmountOrder, CrossingKind, CrossingPurposeName, LegRole } from '../enums.ts';
-import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
-import { eachBy, groupsBy, keyIn } from '../loading.ts';
-import { identified, Node } from '../node.ts';
-import { namesPages } from '../pageNames.ts';
-import { Tenant } from '../site.ts';
-import { WindowInput, windowOf } from '../windows.ts';
+import { builder } from '../schema/builder.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
+import { AmountOrder, CrossingKind, CrossingPurposeName, LegRole } from '../schema/enums.ts';
+import { filterHex, filterText, hostFilter, lower, rowId } from '../schema/inputs.ts';
+import { eachBy, groupsBy, keyIn } from '../schema/loading.ts';
+import { identified, Node } from '../schema/node.ts';
+import { namesPages } from '../schema/pageNames.ts';
+import { Tenant } from '../schema/site.ts';
+import { WindowInput, windowOf } from '../schema/windows.ts';
 import { CrossingType, LegType, PaymentType } from './refs.ts';
 
 /** A crossing and a place among its fifty legs, as the list of legs makes ids. */

@@ -1,17 +1,17 @@
-import type { EnforcementStatus, Track as TrackWord } from '../../domain/enforcementStatus.ts';
-import type { ChallengeView, CheckReason } from '../../domain/hostChallenge.ts';
-import { enforcementStatus } from '../../services/enforcement.ts';
-import type { Host } from '../../services/graph/lists.ts';
-import { hosts } from '../../services/graph/lists.ts';
+import type { EnforcementStatus, Track as TrackWord } from '../../domain/gate/enforcementStatus.ts';
+import type { ChallengeView, CheckReason } from '../../domain/hosts/challenge.ts';
+import { enforcementStatus } from '../../services/gate/enforcement.ts';
 import { listHosts } from '../../services/hosts/challenges.ts';
-import { builder } from '../builder.ts';
-import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { ProofMethod } from '../enums.ts';
-import { filterText, hostFilter } from '../inputs.ts';
+import type { Host } from '../../services/lists/lists.ts';
+import { hosts } from '../../services/lists/lists.ts';
 import { ROW_COST } from '../limits/limits.ts';
-import { keyIn, loadBySite } from '../loading.ts';
-import { identified, Node } from '../node.ts';
-import { Tenant } from '../site.ts';
+import { builder } from '../schema/builder.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
+import { ProofMethod } from '../schema/enums.ts';
+import { filterText, hostFilter } from '../schema/inputs.ts';
+import { keyIn, loadBySite } from '../schema/loading.ts';
+import { identified, Node } from '../schema/node.ts';
+import { Tenant } from '../schema/site.ts';
 import {
   BasisName,
   CapabilityName,
@@ -22,7 +22,7 @@ import {
   NextActionName,
   TrackName,
   TrackStateName,
-} from '../words.ts';
+} from '../schema/words.ts';
 
 const PresentedPart = builder.objectRef<{ readonly name: string; readonly value: string }>('ProofPart').implement({
   description: 'One part of what proves a host.',

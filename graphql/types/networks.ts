@@ -1,5 +1,5 @@
 import type { NetworkChoice } from '../../services/site/networks.ts';
-import { builder } from '../builder.ts';
+import { builder } from '../schema/builder.ts';
 
 /** On which networks a site takes payments, as the query and the mutation show it. */
 export const NetworkChoiceType = builder.objectRef<NetworkChoice>('NetworkChoice').implement({

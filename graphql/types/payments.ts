@@ -1,21 +1,21 @@
 import { transactionUrl } from '../../domain/explorer.ts';
-import type { Payment } from '../../services/graph/lists.ts';
-import { batchesOf, crossings, observations, payments, soldLicences } from '../../services/graph/lists.ts';
+import type { Payment } from '../../services/lists/lists.ts';
+import { batchesOf, crossings, observations, payments, soldLicences } from '../../services/lists/lists.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
-import { builder } from '../builder.ts';
-import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { AmountOrder, CrossingKind, FailureReason, PaymentMode, PaymentPurpose, PaymentState } from '../enums.ts';
-import { filterHex, filterText, hostFilter, lower, rowId } from '../inputs.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
-import { eachBy, groupsBy, keyIn, loadBySite } from '../loading.ts';
-import { identified, Node } from '../node.ts';
-import { namesPages } from '../pageNames.ts';
-import { Tenant } from '../site.ts';
-import { WindowInput, windowOf } from '../windows.ts';
-import { LaneName, SettlerName } from '../words.ts';
-import { BatchType } from './batches.ts';
+import { builder } from '../schema/builder.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
+import { AmountOrder, CrossingKind, FailureReason, PaymentMode, PaymentPurpose, PaymentState } from '../schema/enums.ts';
+import { filterHex, filterText, hostFilter, lower, rowId } from '../schema/inputs.ts';
+import { eachBy, groupsBy, keyIn, loadBySite } from '../schema/loading.ts';
+import { identified, Node } from '../schema/node.ts';
+import { namesPages } from '../schema/pageNames.ts';
+import { Tenant } from '../schema/site.ts';
+import { WindowInput, windowOf } from '../schema/windows.ts';
+import { LaneName, SettlerName } from '../schema/words.ts';
 import { CrossingType, ObservationType, PaymentType, SoldLicenceType } from './refs.ts';
+import { BatchType } from './reports/batches.ts';
 
 const Evidence = builder.objectRef<Payment & { readonly txHash: string }>('Evidence').implement({
   description: 'What the chain shows for a payment: the transfer that moved its money.',

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import type { Leg } from '../../domain/legs.ts';
-import type { ListedPage, PagePrice, PriceStep } from '../../domain/priceList.ts';
-import type { FreeBecause } from '../../domain/pricing.ts';
-import { pageOf } from '../../services/graph/pages.ts';
-import type { PlannedChange, PriceEffect, PriceList } from '../../services/graph/priceList.ts';
-import { readPriceEffect, readPriceList } from '../../services/graph/priceList.ts';
+import type { Leg } from '../../domain/money/legs.ts';
+import type { ListedPage, PagePrice, PriceStep } from '../../domain/pricing/priceList.ts';
+import type { FreeBecause } from '../../domain/pricing/pricing.ts';
+import { pageOf } from '../../services/lists/pages.ts';
+import type { PlannedChange, PriceEffect, PriceList } from '../../services/lists/priceList.ts';
+import { readPriceEffect, readPriceList } from '../../services/lists/priceList.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
-import { builder } from '../builder.ts';
-import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { filterText } from '../inputs.ts';
 import { CATALOGUE_COST } from '../limits/limits.ts';
 import { PageCredits, pageCreditsSchema } from '../mutations/credits.ts';
 import { checked, line } from '../mutations/field.ts';
 import { DefaultPayeeInput, decimal, prefixList, slugList } from '../mutations/prices.ts';
-import { Tenant } from '../site.ts';
+import { builder } from '../schema/builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
+import { filterText } from '../schema/inputs.ts';
+import { Tenant } from '../schema/site.ts';
 
 const PagePriceState = builder.enumType('PagePriceState', {
   description: 'Whether a page costs something.',

@@ -1,6 +1,6 @@
 /** The objects that name each other; each is implemented in the file of its own name. */
-import type { Crossing, Leg, Observation, Payment, SoldLicence } from '../../services/graph/lists.ts';
-import { builder } from '../builder.ts';
+import type { Crossing, Leg, Observation, Payment, SoldLicence } from '../../services/lists/lists.ts';
+import { builder } from '../schema/builder.ts';
 
 /** A ledger entry. */
 export const CrossingType = builder.objectRef<Crossing>('Crossing');

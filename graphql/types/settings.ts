@@ -1,18 +1,18 @@
-import type { CrawlerPolicy, EnforcementSettings } from '../../domain/enforcement.ts';
-import type { PeriodFactor } from '../../domain/licencePeriod.ts';
-import type { ImportedPage } from '../../services/graph/lists.ts';
-import { importedPages } from '../../services/graph/lists.ts';
-import { mapPage } from '../../services/graph/pages.ts';
-import type { LicenceRules } from '../../services/graph/settings.ts';
-import { readAlertAddress, readGate, readLicenceRules, readNetworks } from '../../services/graph/settings.ts';
+import type { CrawlerPolicy, EnforcementSettings } from '../../domain/gate/enforcement.ts';
+import type { PeriodFactor } from '../../domain/licence/period.ts';
+import type { ImportedPage } from '../../services/lists/lists.ts';
+import { importedPages } from '../../services/lists/lists.ts';
+import { mapPage } from '../../services/lists/pages.ts';
+import type { LicenceRules } from '../../services/lists/settings.ts';
+import { readAlertAddress, readGate, readLicenceRules, readNetworks } from '../../services/lists/settings.ts';
 import { choiceOf } from '../../services/site/networks.ts';
-import { builder } from '../builder.ts';
-import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { GateMode } from '../enums.ts';
-import { filterText } from '../inputs.ts';
 import { ROW_COST } from '../limits/limits.ts';
-import { identified, Node } from '../node.ts';
-import { Tenant } from '../site.ts';
+import { builder } from '../schema/builder.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
+import { GateMode } from '../schema/enums.ts';
+import { filterText } from '../schema/inputs.ts';
+import { identified, Node } from '../schema/node.ts';
+import { Tenant } from '../schema/site.ts';
 import { NetworkChoiceType } from './networks.ts';
 
 const CrawlerPolicyType = builder.objectRef<CrawlerPolicy>('CrawlerPolicy').implement({

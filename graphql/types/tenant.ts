@@ -1,12 +1,12 @@
-import type { TenantStatus } from '../../domain/access.ts';
-import type { DefaultPayee as Payee } from '../../domain/pricing.ts';
-import { builder } from '../builder.ts';
-import type { GraphqlContext } from '../context.ts';
-import { KeyScope } from '../enums.ts';
+import type { TenantStatus } from '../../domain/access/key.ts';
+import type { DefaultPayee as Payee } from '../../domain/pricing/pricing.ts';
 import { ROW_COST } from '../limits/limits.ts';
-import { identified, Node } from '../node.ts';
-import { findSite, Tenant } from '../site.ts';
-import { PlanName, TenantStatusName } from '../words.ts';
+import type { GraphqlContext } from '../request/context.ts';
+import { builder } from '../schema/builder.ts';
+import { KeyScope } from '../schema/enums.ts';
+import { identified, Node } from '../schema/node.ts';
+import { findSite, Tenant } from '../schema/site.ts';
+import { PlanName, TenantStatusName } from '../schema/words.ts';
 
 const DefaultPayee = builder.objectRef<Payee>('DefaultPayee').implement({
   description: 'Who is paid for the pages of a site that name nobody.',

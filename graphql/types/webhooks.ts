@@ -1,17 +1,17 @@
 import { chatLine } from '../../domain/webhook/chat.ts';
-import type { Attempt, Delivery, Endpoint, WebhookEvent } from '../../services/graph/lists.ts';
-import { attempts, deliveries, endpoints, webhookEvents } from '../../services/graph/lists.ts';
-import { builder } from '../builder.ts';
-import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../connections.ts';
-import { DeliveryState, EndpointChannel, EndpointProfile, EventTypeName, TimeOrder } from '../enums.ts';
-import { filterId, filterText, hostFilter, rowId } from '../inputs.ts';
+import type { Attempt, Delivery, Endpoint, WebhookEvent } from '../../services/lists/lists.ts';
+import { attempts, deliveries, endpoints, webhookEvents } from '../../services/lists/lists.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
-import { eachBy, groupsBy, keyIn } from '../loading.ts';
-import { identified, Node } from '../node.ts';
-import { Tenant } from '../site.ts';
-import { WindowInput, windowOf } from '../windows.ts';
-import { DisabledReasonName } from '../words.ts';
+import { builder } from '../schema/builder.ts';
+import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
+import { DeliveryState, EndpointChannel, EndpointProfile, EventTypeName, TimeOrder } from '../schema/enums.ts';
+import { filterId, filterText, hostFilter, rowId } from '../schema/inputs.ts';
+import { eachBy, groupsBy, keyIn } from '../schema/loading.ts';
+import { identified, Node } from '../schema/node.ts';
+import { Tenant } from '../schema/site.ts';
+import { WindowInput, windowOf } from '../schema/windows.ts';
+import { DisabledReasonName } from '../schema/words.ts';
 
 /** A webhook endpoint. */
 export const EndpointType = builder.objectRef<Endpoint>('WebhookEndpoint');

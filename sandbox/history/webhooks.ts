@@ -1,5 +1,5 @@
-import { createOutbound } from '../../adapters/outbound.ts';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { WebhookEndpoint } from '../../db/entities/webhook.ts';
 import { leaseFirstAttempts } from '../../db/webhooks/leases.ts';

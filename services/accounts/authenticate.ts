@@ -1,9 +1,9 @@
-import { findAccountByKey } from '../../db/accounts.ts';
+import { findAccountByKey } from '../../db/credentials/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { isWellFormedToken } from '../keys.ts';
+import { isWellFormedToken } from '../credentials/keys.ts';
+import { hashCredential, hashesOf } from '../credentials/pepper.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
-import { hashCredential, hashesOf } from '../pepper.ts';
 import { readSignInHeader, signIn } from './signIn.ts';
 import { readAccountToken } from './token.ts';
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientKeys } from '../../adapters/clientAssertion.ts';
-import { insertBuyerKey, insertOauthClient, revokeBuyerKeyRow, revokeOauthClientRow } from '../../db/accounts.ts';
+import type { ClientKeys } from '../../adapters/tokens/clientAssertion.ts';
+import { insertBuyerKey, insertOauthClient, revokeBuyerKeyRow, revokeOauthClientRow } from '../../db/credentials/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { CredentialDeps } from '../keys.ts';
-import { generateToken } from '../keys.ts';
+import type { CredentialDeps } from '../credentials/keys.ts';
+import { generateToken } from '../credentials/keys.ts';
+import { hashCredential, hashesOf } from '../credentials/pepper.ts';
 import { atDatabase } from '../outage.ts';
-import { hashCredential, hashesOf } from '../pepper.ts';
 
 /**
  * Makes an OAuth client of an account: with its public keys (`private_key_jwt`), or without them with a secret, which is returned

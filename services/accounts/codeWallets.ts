@@ -2,10 +2,11 @@
  * Wallets of code that sign in. To ask one costs two calls of a node, the second of foreign code, and anyone can name any contract; so they
  * have a lane of their own: few at once, so many a minute, and of both a part at most for one address.
  */
-import { isConfirmedByWallet } from '../../chain/message.ts';
-import type { Rpc } from '../../chain/rpc.ts';
+
+import type { Rpc } from '../../chain/rpc/rpc.ts';
+import { isConfirmedByWallet } from '../../chain/signature/message.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { openTurns } from '../turns.ts';
+import { openTurns } from '../pacing/turns.ts';
 
 /** What a wallet is asked. */
 export type WalletQuestion = Parameters<typeof isConfirmedByWallet>[1];

@@ -1,7 +1,7 @@
 import type { NoticeRecord } from '../../db/licences/notices.ts';
 import { listNotices } from '../../db/licences/notices.ts';
-import { microToJson } from '../../domain/money.ts';
-import type { NoticeKind } from '../../domain/purchaseNews.ts';
+import type { NoticeKind } from '../../domain/licence/purchaseNews.ts';
+import { microToJson } from '../../domain/money/money.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
 

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
-import { readAssertionSubject, verifyClientAssertion } from '../../adapters/clientAssertion.ts';
-import type { OauthClientRow } from '../../db/accounts.ts';
-import { findOauthClient, useAssertion } from '../../db/accounts.ts';
+import { readAssertionSubject, verifyClientAssertion } from '../../adapters/tokens/clientAssertion.ts';
+import type { OauthClientRow } from '../../db/credentials/accounts.ts';
+import { findOauthClient, useAssertion } from '../../db/credentials/accounts.ts';
+import { hashCredential, hashesOf } from '../credentials/pepper.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
-import { hashCredential, hashesOf } from '../pepper.ts';
 import { mintAccountToken } from './token.ts';
 
 /** A token request as sent (RFC 6749 §4.4.2). */

@@ -1,17 +1,17 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { isSignedByKey } from '../../chain/message.ts';
 import { checksumAddress } from '../../chain/offer.ts';
-import { isNonceStored, isNonceUsed, openAccountOfWallet, useNonce, useStoredNonce } from '../../db/accounts.ts';
+import { isSignedByKey } from '../../chain/signature/message.ts';
+import { isNonceStored, isNonceUsed, openAccountOfWallet, useNonce, useStoredNonce } from '../../db/credentials/accounts.ts';
 import type { Sql } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Address } from '../../domain/legs.ts';
-import { buildNonce, nonceFacts, parseNonce, tagText } from '../../domain/signInNonce.ts';
-import type { SignInFields } from '../../domain/siwx.ts';
-import { buildSignInMessage, parseSignInMessage, refuseSignIn, STATEMENT, signerOf } from '../../domain/siwx.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import { buildNonce, nonceFacts, parseNonce, tagText } from '../../domain/signIn/nonce.ts';
+import type { SignInFields } from '../../domain/signIn/siwx.ts';
+import { buildSignInMessage, parseSignInMessage, refuseSignIn, STATEMENT, signerOf } from '../../domain/signIn/siwx.ts';
+import { macOf } from '../credentials/mac.ts';
+import type { Pepper } from '../credentials/pepper.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
-import { macOf } from '../mac.ts';
 import { atDatabase } from '../outage.ts';
-import type { Pepper } from '../pepper.ts';
 
 /** How long a challenge may be answered. */
 export const CHALLENGE_LIFE_MS = 300_000;

@@ -7,11 +7,11 @@ import {
   setAlertAddressRow,
 } from '../../db/anomalies/mails.ts';
 import type { Sql } from '../../db/database.ts';
-import { findFirstHost } from '../../db/hosts.ts';
-import { readEmail } from '../../domain/emailAddress.ts';
+import { findFirstHost } from '../../db/hosts/hosts.ts';
+import { readEmail } from '../../domain/access/emailAddress.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { macOf } from '../mac.ts';
-import type { Pepper } from '../pepper.ts';
+import { macOf } from '../credentials/mac.ts';
+import type { Pepper } from '../credentials/pepper.ts';
 import { mailboxHashes } from './mailbox.ts';
 
 /** What addresses for alerts need. */

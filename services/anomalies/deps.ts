@@ -1,5 +1,5 @@
 import type { Mailer } from '../../adapters/mail.ts';
-import type { SecretBox } from '../../adapters/secretBox.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 
 /** What the anomaly services work with. */

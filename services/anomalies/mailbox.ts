@@ -1,5 +1,5 @@
-import type { Pepper } from '../pepper.ts';
-import { hashCredential, hashesOf } from '../pepper.ts';
+import type { Pepper } from '../credentials/pepper.ts';
+import { hashCredential, hashesOf } from '../credentials/pepper.ts';
 
 /**
  * What an e-mail of a site is counted under: HMACs over site and letter box, the present pepper's first. They outlive the erasure of a

@@ -5,7 +5,7 @@ import type { Transactional } from '../../db/database.ts';
 import type { AnomalyRuleSettings } from '../../domain/anomaly/rule.ts';
 import { ANOMALY_METRICS, ARMED, MAX_RULES, phaseOf, RANGES_MS, thresholdProblem } from '../../domain/anomaly/rule.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { normaliseHost } from '../../domain/host.ts';
+import { normaliseHost } from '../../domain/hosts/host.ts';
 
 /** What managing rules works with. */
 export interface RuleDeps {

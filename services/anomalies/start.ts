@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { ensureStanding } from '../standing.ts';
+import { ensureStanding } from '../pacing/standing.ts';
 
 /** Sees to it that the sweep over anomaly rules runs; one that runs already takes the interval over. */
 export async function startAnomalySweep(

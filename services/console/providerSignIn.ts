@@ -1,7 +1,7 @@
 /** Signing in to the console at the identity provider: leaving for it, and coming back. */
-import type { LoginAttempt, OidcLogin } from '../../adapters/oidcLogin.ts';
-import type { SecretBox } from '../../adapters/secretBox.ts';
-import { useNonce } from '../../db/accounts.ts';
+import type { LoginAttempt, OidcLogin } from '../../adapters/tokens/oidcLogin.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
+import { useNonce } from '../../db/credentials/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
 import type { ConsoleSession, SessionDeps } from './sessions.ts';

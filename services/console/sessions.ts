@@ -1,6 +1,6 @@
 /** Sessions of the console: a cookie in place of an owner's credential. What it covers is read in each call. */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { SessionOrigin, SiteLine, StoredSession } from '../../db/consoleSessions.ts';
+import type { SessionOrigin, SiteLine, StoredSession } from '../../db/credentials/consoleSessions.ts';
 import {
   deleteConsoleSession,
   deleteConsoleSessionsLike,
@@ -8,13 +8,13 @@ import {
   insertConsoleSession,
   listSiteLines,
   markConsoleSessionUsed,
-} from '../../db/consoleSessions.ts';
+} from '../../db/credentials/consoleSessions.ts';
 import type { Database } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { hashCredential, hashesOf } from '../credentials/pepper.ts';
 import { atDatabase } from '../outage.ts';
 import type { Owner, OwnerDeps } from '../owners/authenticate.ts';
 import { ownerOfToken, ownerOfUser, proveToken } from '../owners/authenticate.ts';
-import { hashCredential, hashesOf } from '../pepper.ts';
 
 /** What sessions need. */
 export interface SessionDeps extends Omit<OwnerDeps, 'database'> {

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import type { Outbound } from '../../adapters/outbound.ts';
-import type { SecretBox } from '../../adapters/secretBox.ts';
-import type { CreditsKey } from '../../db/creditsCopies.ts';
-import { findCreditsCopy, storeCreditsCopy } from '../../db/creditsCopies.ts';
+import type { Outbound } from '../../adapters/outbound/outbound.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
-import type { PageCredits } from '../../domain/credits.ts';
+import type { CreditsKey } from '../../db/tenants/creditsCopies.ts';
+import { findCreditsCopy, storeCreditsCopy } from '../../db/tenants/creditsCopies.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { PRICING_GRACE_MS } from '../../domain/pricing.ts';
+import type { PageCredits } from '../../domain/money/credits.ts';
+import { PRICING_GRACE_MS } from '../../domain/pricing/pricing.ts';
 import type { Log } from '../settlement/deps.ts';
 import { fetchCredits } from './client.ts';
 import { readCredits } from './contract.ts';

@@ -1,4 +1,4 @@
-import type { Outbound } from '../../adapters/outbound.ts';
+import type { Outbound } from '../../adapters/outbound/outbound.ts';
 
 /** What a credits API said about a page: an entry as sent, or that it names nobody. */
 export type CreditsAnswer = { readonly kind: 'entry'; readonly entry: unknown } | { readonly kind: 'none' };

@@ -1,8 +1,8 @@
 import { checksumAddress } from '../../chain/offer.ts';
-import type { PageCredits } from '../../domain/credits.ts';
-import { flattenCredits } from '../../domain/credits.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Address } from '../../domain/legs.ts';
+import type { PageCredits } from '../../domain/money/credits.ts';
+import { flattenCredits } from '../../domain/money/credits.ts';
+import type { Address } from '../../domain/money/legs.ts';
 
 const MAX_JSON_DEPTH = 16;
 

@@ -1,7 +1,7 @@
-import type { SecretBox } from '../../adapters/secretBox.ts';
-import { deleteCreditsToken, findCreditsToken, writeCreditsToken } from '../../db/creditsTokens.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database, Sql } from '../../db/database.ts';
-import { findPricing } from '../../db/tenants.ts';
+import { deleteCreditsToken, findCreditsToken, writeCreditsToken } from '../../db/tenants/creditsTokens.ts';
+import { findPricing } from '../../db/tenants/tenants.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { SiteCall } from '../site/change.ts';
 import { changeSite } from '../site/change.ts';

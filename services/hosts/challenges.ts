@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { isPublicSuffix } from '../../adapters/publicSuffix.ts';
+import { isPublicSuffix } from '../../adapters/outbound/publicSuffix.ts';
 import type { Database, Transactional } from '../../db/database.ts';
-import { admitCheck, refundCheck, refundHostTotal } from '../../db/hostCaps.ts';
-import { findChallenge, findOwnership, listChallenges, openChallenge } from '../../db/hosts.ts';
+import { admitCheck, refundCheck, refundHostTotal } from '../../db/hosts/caps.ts';
+import { findChallenge, findOwnership, listChallenges, openChallenge } from '../../db/hosts/hosts.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { ChallengeMethod, ChallengeView } from '../../domain/hostChallenge.ts';
-import { isExpired, methodInForce, TOKEN_LIFE_MS, viewOf } from '../../domain/hostChallenge.ts';
-import { nextOpenCheckMs } from '../../domain/hostChallengeSchedule.ts';
-import { parseHostname } from '../../domain/hostname.ts';
+import type { ChallengeMethod, ChallengeView } from '../../domain/hosts/challenge.ts';
+import { isExpired, methodInForce, TOKEN_LIFE_MS, viewOf } from '../../domain/hosts/challenge.ts';
+import { nextOpenCheckMs } from '../../domain/hosts/challengeSchedule.ts';
+import { parseHostname } from '../../domain/hosts/hostname.ts';
 import { atDatabase } from '../outage.ts';
 import type { CheckOutcome, HostDoor, HostKey } from './deps.ts';
 

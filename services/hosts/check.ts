@@ -1,8 +1,6 @@
-import type { AlertKind } from '../../db/alerts.ts';
-import { raiseAlert } from '../../db/alerts.ts';
 import { insertAlertMail } from '../../db/anomalies/mails.ts';
-import { admitLook } from '../../db/hostCaps.ts';
-import type { StampOutcome } from '../../db/hosts.ts';
+import { admitLook } from '../../db/hosts/caps.ts';
+import type { StampOutcome } from '../../db/hosts/hosts.ts';
 import {
   findChallenge,
   lapseOwnership,
@@ -11,11 +9,13 @@ import {
   recordProbe,
   recordRecheck,
   stampOwnership,
-} from '../../db/hosts.ts';
-import type { Challenge, ChallengeMethod, CheckReason } from '../../domain/hostChallenge.ts';
-import { isExpired, methodInForce } from '../../domain/hostChallenge.ts';
-import { detectCapability } from '../../domain/hostChallengePlatform.ts';
-import { delayOf, judgeRecheckFailure, nextOpenCheckMs } from '../../domain/hostChallengeSchedule.ts';
+} from '../../db/hosts/hosts.ts';
+import type { AlertKind } from '../../db/operator/alerts.ts';
+import { raiseAlert } from '../../db/operator/alerts.ts';
+import type { Challenge, ChallengeMethod, CheckReason } from '../../domain/hosts/challenge.ts';
+import { isExpired, methodInForce } from '../../domain/hosts/challenge.ts';
+import { detectCapability } from '../../domain/hosts/challengePlatform.ts';
+import { delayOf, judgeRecheckFailure, nextOpenCheckMs } from '../../domain/hosts/challengeSchedule.ts';
 import { newToken } from './challenges.ts';
 import type { CheckOutcome, HostDeps, HostKey } from './deps.ts';
 

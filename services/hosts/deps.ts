@@ -1,8 +1,8 @@
-import type { HostProbe } from '../../adapters/hostProbe.ts';
+import type { HostProbe } from '../../adapters/outbound/hostProbe.ts';
 import type { Database } from '../../db/database.ts';
-import type { HostCaps } from '../../db/hostCaps.ts';
-import type { CheckReason } from '../../domain/hostChallenge.ts';
-import type { HostTimes } from '../../domain/hostChallengeSchedule.ts';
+import type { HostCaps } from '../../db/hosts/caps.ts';
+import type { CheckReason } from '../../domain/hosts/challenge.ts';
+import type { HostTimes } from '../../domain/hosts/challengeSchedule.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 
 /** A host of a tenant, whose workflow is `host:<tenantId>:<host>`. */

@@ -1,7 +1,7 @@
 import type { Transactional } from '../../db/database.ts';
-import type { MintedKey } from '../keys.ts';
-import { mintKey } from '../keys.ts';
-import type { Pepper } from '../pepper.ts';
+import type { MintedKey } from '../credentials/keys.ts';
+import { mintKey } from '../credentials/keys.ts';
+import type { Pepper } from '../credentials/pepper.ts';
 
 /** Life of a key that may write: 30 days. */
 const CONNECT_LIFE_MS = 30 * 86_400_000;

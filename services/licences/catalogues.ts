@@ -2,18 +2,18 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/database.ts';
 import type { OfferedPage, OfferingRules } from '../../db/licences/sites.ts';
 import { readOfferedPages, readVersionedRules } from '../../db/licences/sites.ts';
-import type { Catalogue, CataloguePage } from '../../domain/catalogue.ts';
-import { pageWeight } from '../../domain/catalogue.ts';
-import type { WeightedAuthor } from '../../domain/credits.ts';
-import { flattenCredits } from '../../domain/credits.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { CompiledPricing } from '../../domain/pricing.ts';
-import { normalisePrefix } from '../../domain/resource.ts';
-import { canonicalPath } from '../../domain/scope.ts';
+import type { WeightedAuthor } from '../../domain/money/credits.ts';
+import { flattenCredits } from '../../domain/money/credits.ts';
+import type { Catalogue, CataloguePage } from '../../domain/pages/catalogue.ts';
+import { pageWeight } from '../../domain/pages/catalogue.ts';
+import { normalisePrefix } from '../../domain/pages/resource.ts';
+import { canonicalPath } from '../../domain/pages/scope.ts';
+import type { CompiledPricing } from '../../domain/pricing/pricing.ts';
 import { atDatabase } from '../outage.ts';
-import { presentPricing } from '../quotes.ts';
-import { inSlices } from '../slices.ts';
-import type { TenantSnapshot } from '../snapshots.ts';
+import { inSlices } from '../pacing/slices.ts';
+import { presentPricing } from '../quotes/issue.ts';
+import type { TenantSnapshot } from '../tenants/snapshots.ts';
 
 /** What a site sells as a scope: its priced pages and its rules, as of one version of the tenant. */
 export interface Offering extends OfferingRules, Catalogue {}
@@ -39,7 +39,7 @@ const READ_AT_ONCE = 1_000;
 /** How often a catalogue is read again that changed while it was read. */
 const READS = 3;
 
-/** Opens the memory of this process; `mostWeight` is in pages (domain/catalogue.ts, pageWeight). */
+/** Opens the memory of this process; `mostWeight` is in pages (domain/pages/catalogue.ts, pageWeight). */
 export function openCatalogues(mostWeight: number): Catalogues {
   const held = new LRUCache<string, Held>({ maxSize: mostWeight, sizeCalculation: ({ weight }) => weight });
   const making = new Map<string, Promise<Held>>();

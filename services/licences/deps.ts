@@ -1,12 +1,12 @@
-import type { Keyring } from '../../adapters/jws.ts';
-import type { Rpc } from '../../chain/rpc.ts';
+import type { Keyring } from '../../adapters/tokens/jws.ts';
+import type { Rpc } from '../../chain/rpc/rpc.ts';
 import type { Database } from '../../db/database.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import type { CodeWallets } from '../accounts/codeWallets.ts';
-import type { Pepper } from '../pepper.ts';
-import type { Rehash } from '../rehash.ts';
-import type { NetworkDeps } from '../siteNetworks.ts';
-import type { Snapshots } from '../snapshots.ts';
+import type { Pepper } from '../credentials/pepper.ts';
+import type { Rehash } from '../credentials/rehash.ts';
+import type { NetworkDeps } from '../tenants/networks.ts';
+import type { Snapshots } from '../tenants/snapshots.ts';
 import type { Scopes } from './scopes.ts';
 
 /** What the buyer's side of the service runs with. */

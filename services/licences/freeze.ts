@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { OfferPage, OpenOffer } from '../../db/licences/offers.ts';
 import { dropOpenOffer, findOffer, freezeOffer } from '../../db/licences/offers.ts';
-import type { CataloguePage } from '../../domain/catalogue.ts';
-import { MAX_PAGES } from '../../domain/catalogue.ts';
-import { coverSteps } from '../../domain/cover.ts';
 import { isServiceError } from '../../domain/errors.ts';
-import type { Refusal } from '../answers/refuse.ts';
+import type { CataloguePage } from '../../domain/pages/catalogue.ts';
+import { MAX_PAGES } from '../../domain/pages/catalogue.ts';
+import { coverSteps } from '../../domain/pages/cover.ts';
 import { atDatabase } from '../outage.ts';
+import type { Refusal } from '../settlement/answer/refuse.ts';
 import type { BuyerDeps } from './deps.ts';
 import type { UnderstoodRequest } from './request.ts';
 

@@ -1,7 +1,7 @@
 import type { LicenceRecord } from '../../db/licences/licences.ts';
 import { listLicences } from '../../db/licences/licences.ts';
-import { microToJson } from '../../domain/money.ts';
-import { exactPattern } from '../../domain/scope.ts';
+import { microToJson } from '../../domain/money/money.ts';
+import { exactPattern } from '../../domain/pages/scope.ts';
 import { atDatabase } from '../outage.ts';
 import type { BuyerDeps } from './deps.ts';
 import { legBody } from './quote.ts';

@@ -1,7 +1,7 @@
-import type { Keyring, PrivateJwk } from '../../adapters/jws.ts';
-import { createKeyring, publicHalf } from '../../adapters/jws.ts';
+import type { Keyring, PrivateJwk } from '../../adapters/tokens/jws.ts';
+import { createKeyring, publicHalf } from '../../adapters/tokens/jws.ts';
+import { listSigningKeys, publishSigningKeys } from '../../db/credentials/signingKeys.ts';
 import type { Database } from '../../db/database.ts';
-import { listSigningKeys, publishSigningKeys } from '../../db/signingKeys.ts';
 
 /** How long a new key is published before it signs: everyone who caches the key set knows it by then. */
 const NEXT_AFTER_MS = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { LicenceSigner } from '../../adapters/jws.ts';
-import type { ReReadFacts } from '../../domain/licence.ts';
-import { reReadClaims } from '../../domain/licence.ts';
+import type { LicenceSigner } from '../../adapters/tokens/jws.ts';
+import type { ReReadFacts } from '../../domain/licence/licence.ts';
+import { reReadClaims } from '../../domain/licence/licence.ts';
 
 export type { LicenceSigner };
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { LicenceSigner } from '../../adapters/jws.ts';
+import type { LicenceSigner } from '../../adapters/tokens/jws.ts';
 import type { Database } from '../../db/database.ts';
 import type { LicenceRecord } from '../../db/licences/licences.ts';
 import { keepAccessScope } from '../../db/licences/licences.ts';
-import { accessClaims } from '../../domain/accessToken.ts';
-import type { Address } from '../../domain/legs.ts';
-import { exactPattern } from '../../domain/scope.ts';
+import { accessClaims } from '../../domain/access/accessToken.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import { exactPattern } from '../../domain/pages/scope.ts';
 
 /** What is fixed for one token; times in seconds. */
 export interface TokenFacts {

@@ -1,8 +1,8 @@
 import { checksumAddress, legsHash } from '../../chain/offer.ts';
 import { findOffer } from '../../db/licences/offers.ts';
-import { payeesOfLegs } from '../../domain/catalogue.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { canonicalPayees, legWord } from '../../domain/legs.ts';
+import { canonicalPayees, legWord } from '../../domain/money/legs.ts';
+import { payeesOfLegs } from '../../domain/pages/catalogue.ts';
 import { atDatabase } from '../outage.ts';
 import type { BuyerDeps } from './deps.ts';
 

@@ -1,13 +1,13 @@
 import type { Networks } from '../../chain/network.ts';
 import type { Transactional } from '../../db/database.ts';
 import { writeImportedPages, writeOffering } from '../../db/licences/sites.ts';
-import { flattenCredits } from '../../domain/credits.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { hasControlCharacter, plainPath } from '../../domain/host.ts';
-import type { PeriodFactor } from '../../domain/licencePeriod.ts';
-import { validatePeriodFactors } from '../../domain/licencePeriod.ts';
-import { MAX_SLUG_CHARS } from '../../domain/resource.ts';
-import { canonicalPath } from '../../domain/scope.ts';
+import { hasControlCharacter, plainPath } from '../../domain/hosts/host.ts';
+import type { PeriodFactor } from '../../domain/licence/period.ts';
+import { validatePeriodFactors } from '../../domain/licence/period.ts';
+import { flattenCredits } from '../../domain/money/credits.ts';
+import { MAX_SLUG_CHARS } from '../../domain/pages/resource.ts';
+import { canonicalPath } from '../../domain/pages/scope.ts';
 import { atDatabase } from '../outage.ts';
 
 /** A page to import; its address may be anywhere on the site. */

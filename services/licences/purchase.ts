@@ -1,8 +1,8 @@
 import type { Database } from '../../db/database.ts';
 import { lockPurchase, recordNotice } from '../../db/licences/notices.ts';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
+import { newsOf } from '../../domain/licence/purchaseNews.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
-import { newsOf } from '../../domain/purchaseNews.ts';
 
 /** How a purchase stands. */
 export interface PurchaseStatus {

@@ -1,14 +1,14 @@
 import { checksumAddress } from '../../chain/offer.ts';
-import { payToOf } from '../../chain/split.ts';
-import type { PricedScope } from '../../domain/catalogue.ts';
-import { payeesOfLegs, priceScopeSteps } from '../../domain/catalogue.ts';
+import { payToOf } from '../../chain/router/split.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Address } from '../../domain/legs.ts';
-import { includesTraining, pagePriceMicro } from '../../domain/licencePeriod.ts';
-import { microToJson } from '../../domain/money.ts';
-import type { Destination } from '../../domain/terms.ts';
-import { presentPricing } from '../quotes.ts';
-import { reachable, siteNetworks } from '../siteNetworks.ts';
+import { includesTraining, pagePriceMicro } from '../../domain/licence/period.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import { microToJson } from '../../domain/money/money.ts';
+import type { PricedScope } from '../../domain/pages/catalogue.ts';
+import { payeesOfLegs, priceScopeSteps } from '../../domain/pages/catalogue.ts';
+import type { Destination } from '../../domain/pricing/terms.ts';
+import { presentPricing } from '../quotes/issue.ts';
+import { reachable, siteNetworks } from '../tenants/networks.ts';
 import type { BuyerDeps } from './deps.ts';
 import type { UnderstoodRequest } from './request.ts';
 

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { findSiteOfHost } from '../../db/licences/sites.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { normaliseHost } from '../../domain/host.ts';
-import type { Address } from '../../domain/legs.ts';
-import type { LicenceTerm, Period } from '../../domain/licencePeriod.ts';
-import { parsePeriod, parseTerms } from '../../domain/licencePeriod.ts';
-import { requireResource } from '../../domain/resource.ts';
-import type { CompiledPattern } from '../../domain/scope.ts';
-import { compilePattern, parseScope } from '../../domain/scope.ts';
-import type { CrossingKind } from '../../domain/terms.ts';
+import { normaliseHost } from '../../domain/hosts/host.ts';
+import type { LicenceTerm, Period } from '../../domain/licence/period.ts';
+import { parsePeriod, parseTerms } from '../../domain/licence/period.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import { requireResource } from '../../domain/pages/resource.ts';
+import type { CompiledPattern } from '../../domain/pages/scope.ts';
+import { compilePattern, parseScope } from '../../domain/pages/scope.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import { atDatabase } from '../outage.ts';
-import type { TenantSnapshot } from '../snapshots.ts';
+import type { TenantSnapshot } from '../tenants/snapshots.ts';
 import type { BuyerDeps } from './deps.ts';
 
 /** A licence asked for, of the right shape. */

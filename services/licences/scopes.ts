@@ -1,12 +1,12 @@
 /**
  * Work on scopes: pricing one and narrowing one takes CPU in proportion to a catalogue, and a quote needs no credential. What bounds it:
- * the work of one answer (domain/cover.ts), slices that let everything else go on, so many answers at once, none of whose places one
+ * the work of one answer (domain/pages/cover.ts), slices that let everything else go on, so many answers at once, none of whose places one
  * caller or one site can hold all, and the catalogues in memory by their weight.
  */
 import { ServiceError } from '../../domain/errors.ts';
-import { inSlices } from '../slices.ts';
-import type { Turns } from '../turns.ts';
-import { openTurns } from '../turns.ts';
+import { inSlices } from '../pacing/slices.ts';
+import type { Turns } from '../pacing/turns.ts';
+import { openTurns } from '../pacing/turns.ts';
 import type { Catalogues } from './catalogues.ts';
 import { openCatalogues } from './catalogues.ts';
 

@@ -1,6 +1,6 @@
 import type { Transactional } from '../../db/database.ts';
-import { resolveAlerts } from '../../db/operations.ts';
-import type { Actor } from '../../domain/auditEntry.ts';
+import { resolveAlerts } from '../../db/operator/operations.ts';
+import type { Actor } from '../../domain/access/auditEntry.ts';
 import { changeAsOperator } from './change.ts';
 
 /** Marks the open alerts of a kind as dealt with; how many there were. */

@@ -1,8 +1,8 @@
-import { insertOperatorEntry } from '../../db/auditLog.ts';
 import type { Transactional } from '../../db/database.ts';
 import { joinTransaction } from '../../db/database.ts';
-import type { Actor } from '../../domain/auditEntry.ts';
-import { differenceOf } from '../../domain/auditEntry.ts';
+import { insertOperatorEntry } from '../../db/operator/auditLog.ts';
+import type { Actor } from '../../domain/access/auditEntry.ts';
+import { differenceOf } from '../../domain/access/auditEntry.ts';
 import { atDatabase } from '../outage.ts';
 import type { SiteChange } from '../site/change.ts';
 import { plainState } from '../site/change.ts';

@@ -1,13 +1,13 @@
-import type { SecretBox } from '../../adapters/secretBox.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
+import { blockTimeSeconds } from '../../chain/evidence/receipts.ts';
 import { verifyNetwork } from '../../chain/network.ts';
-import { blockTimeSeconds } from '../../chain/receipts.ts';
 import { gasBalance, transactionCount } from '../../chain/transaction.ts';
-import { readDatabaseGauges } from '../../db/gauges.ts';
-import { compareMigrations, listAlerts, listRelayers, readDatabaseFacts } from '../../db/operations.ts';
-import { countHashesUnder } from '../../db/pepper.ts';
+import { countHashesUnder } from '../../db/credentials/pepper.ts';
+import { readDatabaseGauges } from '../../db/operator/gauges.ts';
+import { compareMigrations, listAlerts, listRelayers, readDatabaseFacts } from '../../db/operator/operations.ts';
 import { countSecretsNotUnder } from '../../db/webhooks/sealing.ts';
 import type { GaugeName, GaugePoint } from '../../domain/metrics.ts';
-import type { Pepper } from '../pepper.ts';
+import type { Pepper } from '../credentials/pepper.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
 import { reportRouter } from './router.ts';
 

@@ -1,11 +1,11 @@
-import type { OperatorEntry } from '../../db/auditLog.ts';
-import { listOperatorEntries } from '../../db/auditLog.ts';
 import type { Sql } from '../../db/database.ts';
-import type { Page, Place } from '../../db/finds/page.ts';
-import type { BuyerWanted, TenantWanted } from '../../db/finds/parties.ts';
-import { findLicence, findTenantStory, listBuyers, listLicences, listTenants } from '../../db/finds/parties.ts';
-import type { PaymentWanted } from '../../db/finds/payments.ts';
-import { findPayments, findPaymentsOfTransaction } from '../../db/finds/payments.ts';
+import type { OperatorEntry } from '../../db/operator/auditLog.ts';
+import { listOperatorEntries } from '../../db/operator/auditLog.ts';
+import type { Page, Place } from '../../db/operator/finds/page.ts';
+import type { BuyerWanted, TenantWanted } from '../../db/operator/finds/parties.ts';
+import { findLicence, findTenantStory, listBuyers, listLicences, listTenants } from '../../db/operator/finds/parties.ts';
+import type { PaymentWanted } from '../../db/operator/finds/payments.ts';
+import { findPayments, findPaymentsOfTransaction } from '../../db/operator/finds/payments.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
 

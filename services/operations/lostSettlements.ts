@@ -1,17 +1,17 @@
-import { carriedBy } from '../../chain/carried.ts';
-import { evidenceFromLogs } from '../../chain/evidence.ts';
-import { blockNumbers, blockTimeSeconds, receiptOf } from '../../chain/receipts.ts';
-import { chainUnavailable } from '../../chain/rpc.ts';
-import type { SentTransaction } from '../../chain/sentBy.ts';
-import { blockBefore, listSentBy } from '../../chain/sentBy.ts';
-import type { LostSettlement, NonceGap } from '../../db/lostSettlements.ts';
-import { listNonceGaps, recordLost } from '../../db/lostSettlements.ts';
-import { listRelayers } from '../../db/operations.ts';
-import { findCursor, findFirstBlock } from '../../db/reconcile.ts';
-import type { Address } from '../../domain/legs.ts';
-import { agreedCount } from '../relayer/nonce.ts';
+import { carriedBy } from '../../chain/evidence/carried.ts';
+import { evidenceFromLogs } from '../../chain/evidence/evidence.ts';
+import { blockNumbers, blockTimeSeconds, receiptOf } from '../../chain/evidence/receipts.ts';
+import type { SentTransaction } from '../../chain/evidence/sentBy.ts';
+import { blockBefore, listSentBy } from '../../chain/evidence/sentBy.ts';
+import { chainUnavailable } from '../../chain/rpc/rpc.ts';
+import type { LostSettlement, NonceGap } from '../../db/operator/lostSettlements.ts';
+import { listNonceGaps, recordLost } from '../../db/operator/lostSettlements.ts';
+import { listRelayers } from '../../db/operator/operations.ts';
+import { findCursor, findFirstBlock } from '../../db/reconciliation/reconcile.ts';
+import type { Address } from '../../domain/money/legs.ts';
 import type { Chain, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
+import { agreedCount } from '../settlement/relayer/nonce.ts';
 
 /** Nonces of a key that were looked for in vain. */
 export interface UnreadNonces {

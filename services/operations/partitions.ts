@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
-import type { DayPartition } from '../../db/partitions.ts';
-import { dropDayPartition, firstKeptDay, listDayPartitions } from '../../db/partitions.ts';
+import type { DayPartition } from '../../db/operator/partitions.ts';
+import { dropDayPartition, firstKeptDay, listDayPartitions } from '../../db/operator/partitions.ts';
 import { ServiceError } from '../../domain/errors.ts';
 
 /** How often a day that is in use is tried, and how long writers are left alone in between. */

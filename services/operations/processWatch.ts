@@ -1,7 +1,7 @@
 import { isClockWrong } from '../../domain/clock.ts';
 import type { GaugePoint } from '../../domain/metrics.ts';
-import type { ProcessGaugeDeps } from '../gauges.ts';
-import { readProcessGauges } from '../gauges.ts';
+import type { ProcessGaugeDeps } from './gauges.ts';
+import { readProcessGauges } from './gauges.ts';
 
 /** What a process knows of its own surroundings. */
 export interface ProcessWatch {

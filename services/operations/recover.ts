@@ -1,11 +1,11 @@
-import { listLost } from '../../db/lostSettlements.ts';
-import type { UnexplainedTransfer } from '../../db/operations.ts';
-import { listRelayers, listUnexplained } from '../../db/operations.ts';
+import { listLost } from '../../db/operator/lostSettlements.ts';
+import type { UnexplainedTransfer } from '../../db/operator/operations.ts';
+import { listRelayers, listUnexplained } from '../../db/operator/operations.ts';
 import { adoptCount } from '../../db/settlement/relayer.ts';
 import type { ReconcileDeps } from '../reconcile/deps.ts';
 import { readChain } from '../reconcile/readChain.ts';
-import { agreedCount } from '../relayer/nonce.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
+import { agreedCount } from '../settlement/relayer/nonce.ts';
 import type { UnreadNonces } from './lostSettlements.ts';
 import { findLostSettlements } from './lostSettlements.ts';
 

@@ -1,14 +1,14 @@
-import { receiptOf } from '../../chain/receipts.ts';
+import { receiptOf } from '../../chain/evidence/receipts.ts';
 import { transactionCount } from '../../chain/transaction.ts';
-import { listRelayers, pauseRelayer } from '../../db/operations.ts';
+import { listRelayers, pauseRelayer } from '../../db/operator/operations.ts';
 import type { Batch, RelayerRef } from '../../db/settlement/relayer.ts';
 import { listAttempts, listHeldFrom, setNextNonce } from '../../db/settlement/relayer.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { firstFreeNonce } from '../../domain/payment/relayerNonce.ts';
-import { voidStored } from '../relayer/lane.ts';
-import { releaseOvertaken } from '../settlement/batches.ts';
+import { releaseOvertaken } from '../settlement/batch/batches.ts';
 import type { Chain, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
+import { voidStored } from '../settlement/relayer/lane.ts';
 import { noteIntent } from './change.ts';
 import type { RelayerOrder } from './relayers.ts';
 import { keyOf } from './relayers.ts';

@@ -1,14 +1,14 @@
-import { chooseFees } from '../../chain/fees.ts';
+import { chooseFees } from '../../chain/gas/fees.ts';
 import { baseFeeOf, gasBalance, sendRaw, signSelfTransfer, transactionCount } from '../../chain/transaction.ts';
-import type { RelayerFacts } from '../../db/operations.ts';
-import { findBatchAt, findBatchOfPayment, findPausedReason, listRelayers, pauseRelayer } from '../../db/operations.ts';
+import type { RelayerFacts } from '../../db/operator/operations.ts';
+import { findBatchAt, findBatchOfPayment, findPausedReason, listRelayers, pauseRelayer } from '../../db/operator/operations.ts';
 import { findBatch, isRelayed } from '../../db/settlement/relayer.ts';
-import type { Actor } from '../../domain/auditEntry.ts';
+import type { Actor } from '../../domain/access/auditEntry.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { sendBatch, voidHeldBatch } from '../relayer/lane.ts';
-import { startRelayer } from '../relayer/nonce.ts';
 import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
+import { sendBatch, voidHeldBatch } from '../settlement/relayer/lane.ts';
+import { startRelayer } from '../settlement/relayer/nonce.ts';
 import { changeAsOperator, noteIntent } from './change.ts';
 
 /** A relayer key with what the chain says of it. */

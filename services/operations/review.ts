@@ -1,18 +1,18 @@
-import { readSights } from '../../chain/sight.ts';
-import { requestRecheck } from '../../db/admin.ts';
-import { findTenantOfPayment } from '../../db/operations.ts';
+import { readSights } from '../../chain/evidence/sight.ts';
+import { requestRecheck } from '../../db/operator/admin.ts';
+import { findTenantOfPayment } from '../../db/operator/operations.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { findPayment } from '../../db/settlement/payment.ts';
 import { closeReviewRow, findReview } from '../../db/settlement/review.ts';
-import type { Actor } from '../../domain/auditEntry.ts';
+import type { Actor } from '../../domain/access/auditEntry.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { hasControlCharacter } from '../../domain/host.ts';
+import { hasControlCharacter } from '../../domain/hosts/host.ts';
 import { whyReviewStays } from '../../domain/payment/review.ts';
 import type { Sight } from '../../domain/payment/sight.ts';
 import { railWords } from '../rails/rails.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
-import { lookAgain } from '../settlement/watch.ts';
+import { lookAgain } from '../settlement/watch/watch.ts';
 import { changeSite } from '../site/change.ts';
 
 const MOST_REASON_CHARS = 500;

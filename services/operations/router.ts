@@ -1,11 +1,11 @@
-import type { Fees } from '../../chain/fees.ts';
-import { chooseFees, costToday, dataFee, requiredBalance } from '../../chain/fees.ts';
-import { waitForReceipt } from '../../chain/receipts.ts';
-import type { RouterState } from '../../chain/router-code.ts';
-import { codeAt, compareRouter } from '../../chain/router-code.ts';
-import { deployRouterTransaction, deterministicDeployer, routerAddress } from '../../chain/split.ts';
+import { waitForReceipt } from '../../chain/evidence/receipts.ts';
+import type { Fees } from '../../chain/gas/fees.ts';
+import { chooseFees, costToday, dataFee, requiredBalance } from '../../chain/gas/fees.ts';
+import type { RouterState } from '../../chain/router/router-code.ts';
+import { codeAt, compareRouter } from '../../chain/router/router-code.ts';
+import { deployRouterTransaction, deterministicDeployer, routerAddress } from '../../chain/router/split.ts';
 import { baseFeeOf, gasBalance, sendRaw, signTransaction, transactionCount } from '../../chain/transaction.ts';
-import { listRelayers } from '../../db/operations.ts';
+import { listRelayers } from '../../db/operator/operations.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Chain, RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';

@@ -1,6 +1,6 @@
-import type { SecretBox } from '../../adapters/secretBox.ts';
-import { listCreditsTokensNotUnder, resealCreditsToken } from '../../db/creditsTokens.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
+import { listCreditsTokensNotUnder, resealCreditsToken } from '../../db/tenants/creditsTokens.ts';
 import { listSecretsNotUnder, resealRow } from '../../db/webhooks/sealing.ts';
 import { creditsTokenContext } from '../credits/token.ts';
 import { secretContext } from '../webhooks/secret.ts';

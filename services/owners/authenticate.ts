@@ -1,14 +1,14 @@
-import type { OidcVerifier } from '../../adapters/oidc.ts';
+import type { OidcVerifier } from '../../adapters/tokens/oidc.ts';
+import type { OwnerName, OwnerTokenState } from '../../db/credentials/owners.ts';
+import { findOwnerToken, listOwnedSites } from '../../db/credentials/owners.ts';
 import type { Sql } from '../../db/database.ts';
-import type { OwnerName, OwnerTokenState } from '../../db/owners.ts';
-import { findOwnerToken, listOwnedSites } from '../../db/owners.ts';
-import type { Actor } from '../../domain/auditEntry.ts';
+import type { Actor } from '../../domain/access/auditEntry.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { isWellFormedToken } from '../keys.ts';
+import { isWellFormedToken } from '../credentials/keys.ts';
+import type { Pepper } from '../credentials/pepper.ts';
+import { hashCredential, hashesOf } from '../credentials/pepper.ts';
+import type { Rehash } from '../credentials/rehash.ts';
 import { atDatabase } from '../outage.ts';
-import type { Pepper } from '../pepper.ts';
-import { hashCredential, hashesOf } from '../pepper.ts';
-import type { Rehash } from '../rehash.ts';
 import type { SignUp } from './signUp.ts';
 
 /** What letting owners in needs. */

@@ -1,5 +1,5 @@
+import { bindOwners } from '../../db/credentials/owners.ts';
 import type { Sql } from '../../db/database.ts';
-import { bindOwners } from '../../db/owners.ts';
 import type { Log } from '../settlement/deps.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Plan } from '../../domain/access.ts';
+import type { Plan } from '../../domain/access/key.ts';
 
 /** How owners add sites by themselves, where they may. */
 export interface SignUp {

@@ -1,12 +1,12 @@
+import type { ListedOwnerToken } from '../../db/credentials/owners.ts';
+import { findOwner, listOwnerTokenRows, markOwnerTokenRevoked, setOwner } from '../../db/credentials/owners.ts';
 import type { Database } from '../../db/database.ts';
-import type { ListedOwnerToken } from '../../db/owners.ts';
-import { findOwner, listOwnerTokenRows, markOwnerTokenRevoked, setOwner } from '../../db/owners.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { hasControlCharacter } from '../../domain/host.ts';
-import type { Pepper } from '../pepper.ts';
+import { hasControlCharacter } from '../../domain/hosts/host.ts';
+import type { Pepper } from '../credentials/pepper.ts';
 import type { SiteCall } from '../site/change.ts';
 import { changeSite } from '../site/change.ts';
-import { createOwnerToken } from '../tenants.ts';
+import { createOwnerToken } from '../tenants/tenants.ts';
 
 /** What the operator's commands about owners need. */
 interface OwnerAdminDeps {

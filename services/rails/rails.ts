@@ -4,14 +4,14 @@ import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
 import { findBatch } from '../../db/settlement/relayer.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RailWord } from '../../domain/payment/sight.ts';
-import { sweepBatches } from '../settlement/batches.ts';
-import type { Budget } from '../settlement/budget.ts';
-import type { ConfirmResult } from '../settlement/confirm.ts';
-import { confirmBatch } from '../settlement/confirm.ts';
+import { sweepBatches } from '../settlement/batch/batches.ts';
+import type { ConfirmResult } from '../settlement/batch/confirm.ts';
+import { confirmBatch } from '../settlement/batch/confirm.ts';
+import type { SendResult } from '../settlement/batch/send.ts';
+import { claimAndSend } from '../settlement/batch/send.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
-import type { SendResult } from '../settlement/send.ts';
-import { claimAndSend } from '../settlement/send.ts';
 import type { BatchProposal } from '../settlement/starter.ts';
+import type { Budget } from '../settlement/watch/budget.ts';
 import { facilitatorRail } from './facilitator/rail.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { findPagePayment, listNewFlushes, markCorrected, recordActualLegs } from '../../db/corrections.ts';
-import { listSplitTransfers } from '../../db/reconciliation.ts';
-import { payeeOfWord, traceSplit } from '../../domain/reconcile.ts';
+import { findPagePayment, listNewFlushes, markCorrected, recordActualLegs } from '../../db/reconciliation/corrections.ts';
+import { listSplitTransfers } from '../../db/reconciliation/reconciliation.ts';
+import { payeeOfWord, traceSplit } from '../../domain/reports/splitPayouts.ts';
 import type { ReconcileDeps } from './deps.ts';
 
 /**

@@ -1,15 +1,15 @@
-import type { ChainLog } from '../../chain/evidence.ts';
-import { evidenceFromLogs } from '../../chain/evidence.ts';
+import type { ChainLog } from '../../chain/evidence/evidence.ts';
+import { evidenceFromLogs } from '../../chain/evidence/evidence.ts';
+import { blockNumbers, blockTimeSeconds, listTransfers, receiptOf } from '../../chain/evidence/receipts.ts';
 import type { Network } from '../../chain/network.ts';
-import { blockNumbers, blockTimeSeconds, listTransfers, receiptOf } from '../../chain/receipts.ts';
-import type { Rpc } from '../../chain/rpc.ts';
-import type { StoredPlace } from '../../db/reconcile.ts';
-import { findCursor, findFirstBlock, listRecipients, listStored, recordRound } from '../../db/reconcile.ts';
+import type { Rpc } from '../../chain/rpc/rpc.ts';
+import type { StoredPlace } from '../../db/reconciliation/reconcile.ts';
+import { findCursor, findFirstBlock, listRecipients, listStored, recordRound } from '../../db/reconciliation/reconcile.ts';
 import type { ChainTransferRow } from '../../db/settlement/transfers.ts';
-import type { Address } from '../../domain/legs.ts';
-import type { Hex } from '../../domain/payload.ts';
-import { transferRows } from '../settlement/transferRows.ts';
-import { recheckTransactions } from '../settlement/watch.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
+import { transferRows } from '../settlement/batch/transferRows.ts';
+import { recheckTransactions } from '../settlement/watch/watch.ts';
 import type { ReconcileDeps } from './deps.ts';
 import { readSplits } from './splits.ts';
 

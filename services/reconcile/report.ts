@@ -1,9 +1,9 @@
 import { checksumAddress } from '../../chain/offer.ts';
 import type { Sql } from '../../db/database.ts';
-import type { OpenLeg, RecordedShare, ReportWindow } from '../../db/reconciliation.ts';
-import { countRecorded, judgeLegs, listOpenLegs, listSplitTransfers } from '../../db/reconciliation.ts';
-import type { Address } from '../../domain/legs.ts';
-import { payeeOfWord, traceSplit } from '../../domain/reconcile.ts';
+import type { OpenLeg, RecordedShare, ReportWindow } from '../../db/reconciliation/reconciliation.ts';
+import { countRecorded, judgeLegs, listOpenLegs, listSplitTransfers } from '../../db/reconciliation/reconciliation.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import { payeeOfWord, traceSplit } from '../../domain/reports/splitPayouts.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from '../reports/request.ts';
 import { readReport } from '../reports/request.ts';
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts';
-import { listUnreadSplits, recordSplitLegs } from '../../db/reconcile.ts';
-import { payeeOfWord } from '../../domain/reconcile.ts';
+import { listUnreadSplits, recordSplitLegs } from '../../db/reconciliation/reconcile.ts';
+import { payeeOfWord } from '../../domain/reports/splitPayouts.ts';
 
 /** Takes the words of splits apart, so that reports know their weights; called again it does what came since. */
 export async function readSplits(sql: Sql): Promise<void> {

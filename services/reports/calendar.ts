@@ -1,10 +1,10 @@
 import type { CalendarWindow } from '../../adapters/calendar.ts';
 import { bordersWithin, momentOf, windowNamed, zoneNamed } from '../../adapters/calendar.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { NamedWindow, SeriesUnit } from '../../domain/series.ts';
-import { MAX_BUCKETS } from '../../domain/series.ts';
-import type { Span } from '../../domain/window.ts';
-import { isEmpty } from '../../domain/window.ts';
+import type { NamedWindow, SeriesUnit } from '../../domain/reports/series.ts';
+import { MAX_BUCKETS } from '../../domain/reports/series.ts';
+import type { Span } from '../../domain/reports/window.ts';
+import { isEmpty } from '../../domain/reports/window.ts';
 
 /** A series as asked for; `timeZone` is an IANA name. */
 export interface AskedSeries {

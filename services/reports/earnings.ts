@@ -1,13 +1,13 @@
 import type { Sql } from '../../db/database.ts';
-import { countAuthors, listWallets } from '../../db/reports/authors.ts';
-import type { CrossingPurpose, CrossingScope, PayerHistory } from '../../db/reports/crossings.ts';
+import { countAuthors, listWallets } from '../../db/reports/earnings/authors.ts';
+import type { CrossingPurpose, CrossingScope, PayerHistory } from '../../db/reports/earnings/crossings.ts';
 import type {
   CrossingGroup,
   CrossingGrouping,
   CrossingPrices,
   CrossingSum,
   StandingCrossing,
-} from '../../db/reports/earnings.ts';
+} from '../../db/reports/earnings/earnings.ts';
 import {
   listCrossings,
   MAX_READ_GROUPS,
@@ -16,9 +16,9 @@ import {
   readPrices,
   sumCrossings,
   sumEach,
-} from '../../db/reports/earnings.ts';
-import type { Page } from '../../db/reports/pages.ts';
-import type { Span } from '../../domain/window.ts';
+} from '../../db/reports/earnings/earnings.ts';
+import type { Page } from '../../db/reports/earnings/pages.ts';
+import type { Span } from '../../domain/reports/window.ts';
 import type { AskedSeries } from './calendar.ts';
 import { bucketsOf } from './calendar.ts';
 import type { ReportDeps, ReportFrame, ReportQuery, ReportSite, Totals } from './request.ts';

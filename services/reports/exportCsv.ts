@@ -1,9 +1,9 @@
 import { isStatementTimeout } from '../../db/database.ts';
-import { countLegs, streamLegs } from '../../db/reports/exportLegs.ts';
+import { countLegs, streamLegs } from '../../db/reports/earnings/exportLegs.ts';
 import type { ReadSnapshot } from '../../db/reports/snapshot.ts';
 import { openReadSnapshot } from '../../db/reports/snapshot.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Span } from '../../domain/window.ts';
+import type { Span } from '../../domain/reports/window.ts';
 import { atDatabase } from '../outage.ts';
 import { csvHeader, exportRows } from './exportRows.ts';
 import type { ExportSlots } from './exportSlots.ts';

@@ -1,8 +1,8 @@
 import { csvRows } from '../../adapters/csv.ts';
 import { cellsOfRow } from '../../db/copyText.ts';
-import type { ExportedLeg } from '../../db/reports/exportLegs.ts';
-import { EXPORT_COLUMNS } from '../../db/reports/exportLegs.ts';
-import { formatUsdc } from '../../domain/money.ts';
+import type { ExportedLeg } from '../../db/reports/earnings/exportLegs.ts';
+import { EXPORT_COLUMNS } from '../../db/reports/earnings/exportLegs.ts';
+import { formatUsdc } from '../../domain/money/money.ts';
 import { settlementRefKind } from '../../domain/webhook/event.ts';
 import { shownWallet } from './wallet.ts';
 

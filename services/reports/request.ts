@@ -1,8 +1,8 @@
 import type { Database, Sql } from '../../db/database.ts';
-import type { Plan } from '../../domain/access.ts';
-import type { CrossingKind } from '../../domain/terms.ts';
-import type { ReadableWindow, Span } from '../../domain/window.ts';
-import { previousWindow, readableWindow } from '../../domain/window.ts';
+import type { Plan } from '../../domain/access/key.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import type { ReadableWindow, Span } from '../../domain/reports/window.ts';
+import { previousWindow, readableWindow } from '../../domain/reports/window.ts';
 import { atDatabase } from '../outage.ts';
 
 /** What reports run with. */
@@ -30,7 +30,7 @@ export interface AskedWindow {
 /** What every report with a list takes. */
 export interface ReportQuery extends AskedWindow {
   readonly compare: boolean;
-  /** The list holds what is older than this; null: the newest. In an audit a fraction counts rows of that millisecond (db/reports/pages.ts). */
+  /** The list holds what is older than this; null: the newest. In an audit a fraction counts rows of that millisecond (db/reports/earnings/pages.ts). */
   readonly cursorMs: number | null;
   readonly limit: number;
   readonly host: string | null;

@@ -1,9 +1,9 @@
-import { raiseAlert } from '../../db/alerts.ts';
-import { ensureObservationPartitions } from '../../db/observations.ts';
+import { ensureObservationPartitions } from '../../db/gate/observations.ts';
+import { raiseAlert } from '../../db/operator/alerts.ts';
 import type { RollupMismatch } from '../../db/reports/rollupCheck.ts';
 import { findMismatches, gatherLanes, listTenantIds, rebuildRollups } from '../../db/reports/rollupCheck.ts';
-import type { Span } from '../../domain/window.ts';
-import { wholeDays } from '../../domain/window.ts';
+import type { Span } from '../../domain/reports/window.ts';
+import { wholeDays } from '../../domain/reports/window.ts';
 import type { ReportDeps } from './request.ts';
 
 /** A site whose rollups did not add up, with some of the places. */

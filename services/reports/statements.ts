@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/database.ts';
-import { listAuthorIds } from '../../db/reports/authors.ts';
-import { sumCrossings } from '../../db/reports/earnings.ts';
-import type { StatementLine } from '../../db/reports/statements.ts';
-import { listStatementLines } from '../../db/reports/statements.ts';
-import type { Span } from '../../domain/window.ts';
+import { listAuthorIds } from '../../db/reports/earnings/authors.ts';
+import { sumCrossings } from '../../db/reports/earnings/earnings.ts';
+import type { StatementLine } from '../../db/reports/earnings/statements.ts';
+import { listStatementLines } from '../../db/reports/earnings/statements.ts';
+import type { Span } from '../../domain/reports/window.ts';
 import { add, largestFirst } from './earnings.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite, Totals } from './request.ts';
 import { readReport } from './request.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
-import type { Turns } from '../turns.ts';
-import { openTurns } from '../turns.ts';
+import type { Turns } from '../pacing/turns.ts';
+import { openTurns } from '../pacing/turns.ts';
 
 /** Reports of one site that may wait; the next is 429. */
 const WAITING_OF_ONE = 20;

@@ -1,5 +1,5 @@
 import { checksumAddress } from '../../chain/offer.ts';
-import type { Address } from '../../domain/legs.ts';
+import type { Address } from '../../domain/money/legs.ts';
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 

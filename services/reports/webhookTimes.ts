@@ -1,4 +1,4 @@
-import { countFailing } from '../../db/graph/webhooks.ts';
+import { countFailing } from '../../db/lists/webhooks.ts';
 import type { WebhookTimes as Times } from '../../db/reports/webhookTimes.ts';
 import { readWebhookTimes as readTimes } from '../../db/reports/webhookTimes.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';

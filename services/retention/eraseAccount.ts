@@ -1,7 +1,7 @@
-import { insertAuditEntry, insertOperatorEntry } from '../../db/auditLog.ts';
 import type { Database } from '../../db/database.ts';
-import { eraseAccountRow, findAccountId } from '../../db/erasure.ts';
-import type { Actor } from '../../domain/auditEntry.ts';
+import { insertAuditEntry, insertOperatorEntry } from '../../db/operator/auditLog.ts';
+import { eraseAccountRow, findAccountId } from '../../db/operator/erasure.ts';
+import type { Actor } from '../../domain/access/auditEntry.ts';
 import { atDatabase } from '../outage.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
 import { dropOffers } from '../../db/licences/offers.ts';
-import { listTenantIds } from '../../db/reports/rollupCheck.ts';
-import type { Ending, PlaceInTime } from '../../db/retention.ts';
+import type { Ending, PlaceInTime } from '../../db/operator/retention.ts';
 import {
   COUNTED_MAILS,
   CREDENTIALS,
@@ -16,7 +15,8 @@ import {
   STRIKES,
   startOf,
   TOKENS,
-} from '../../db/retention.ts';
+} from '../../db/operator/retention.ts';
+import { listTenantIds } from '../../db/reports/rollupCheck.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 
 /** For how long what is no money is kept, in days. */

@@ -1,7 +1,7 @@
 import type { Facilitator } from '../../chain/facilitator.ts';
 import type { Network, Networks } from '../../chain/network.ts';
-import type { Rpc } from '../../chain/rpc.ts';
-import type { Signer } from '../../chain/signer.ts';
+import type { Rpc } from '../../chain/rpc/rpc.ts';
+import type { Signer } from '../../chain/signature/signer.ts';
 import type { Database } from '../../db/database.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 

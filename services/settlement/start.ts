@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { isChainUnavailable } from '../../chain/rpc.ts';
-import { startRelayer } from '../relayer/nonce.ts';
-import { ensureStanding } from '../standing.ts';
+import { isChainUnavailable } from '../../chain/rpc/rpc.ts';
+import { ensureStanding } from '../pacing/standing.ts';
 import type { SettlementDeps } from './deps.ts';
+import { startRelayer } from './relayer/nonce.ts';
 import type { BatchProposal, StartBatch } from './starter.ts';
 import { workflowIdOf } from './starter.ts';
 

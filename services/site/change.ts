@@ -1,10 +1,10 @@
-import { insertAuditEntry } from '../../db/auditLog.ts';
+import { lockSite } from '../../db/credentials/owners.ts';
 import type { Sql, Transactional } from '../../db/database.ts';
 import { joinTransaction } from '../../db/database.ts';
-import { lockSite } from '../../db/owners.ts';
-import type { TenantStatus } from '../../domain/access.ts';
-import type { Actor } from '../../domain/auditEntry.ts';
-import { differenceOf } from '../../domain/auditEntry.ts';
+import { insertAuditEntry } from '../../db/operator/auditLog.ts';
+import type { Actor } from '../../domain/access/auditEntry.ts';
+import { differenceOf } from '../../domain/access/auditEntry.ts';
+import type { TenantStatus } from '../../domain/access/key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
 

@@ -1,8 +1,8 @@
 import type { Database } from '../../db/database.ts';
-import { findEnforcement } from '../../db/enforcement.ts';
-import type { EnforcementSettings } from '../../domain/enforcement.ts';
-import { DEFAULT_ENFORCEMENT } from '../../domain/enforcement.ts';
-import { setEnforcement } from '../enforcement.ts';
+import { findEnforcement } from '../../db/gate/enforcement.ts';
+import type { EnforcementSettings } from '../../domain/gate/enforcement.ts';
+import { DEFAULT_ENFORCEMENT } from '../../domain/gate/enforcement.ts';
+import { setEnforcement } from '../gate/enforcement.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 

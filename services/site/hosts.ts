@@ -1,7 +1,7 @@
-import { findHostState, removeHostRows } from '../../db/hostRemoval.ts';
+import { findHostState, removeHostRows } from '../../db/hosts/removal.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { normaliseHost } from '../../domain/host.ts';
-import type { ChallengeMethod } from '../../domain/hostChallenge.ts';
+import type { ChallengeMethod } from '../../domain/hosts/challenge.ts';
+import { normaliseHost } from '../../domain/hosts/host.ts';
 import type { ChallengeDeps, OpenOutcome } from '../hosts/challenges.ts';
 import { checkHostNow, openHost } from '../hosts/challenges.ts';
 import type { CheckOutcome } from '../hosts/deps.ts';

@@ -1,12 +1,12 @@
-import type { SecretBox } from '../../adapters/secretBox.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import { countMails, insertSealedMail } from '../../db/anomalies/mails.ts';
 import type { Sql } from '../../db/database.ts';
-import { findFirstHost } from '../../db/hosts.ts';
-import { readEmail } from '../../domain/emailAddress.ts';
+import { findFirstHost } from '../../db/hosts/hosts.ts';
+import { readEmail } from '../../domain/access/emailAddress.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mailboxHashes } from '../anomalies/mailbox.ts';
 import { sealedMailContext } from '../anomalies/mails.ts';
-import type { Pepper } from '../pepper.ts';
+import type { Pepper } from '../credentials/pepper.ts';
 
 /** What writing an invitation takes. */
 export interface InvitationMailDeps {

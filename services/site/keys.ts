@@ -1,11 +1,11 @@
-import { listKeys } from '../../db/admin.ts';
 import type { Database, Sql } from '../../db/database.ts';
-import type { MintableScope } from '../../domain/access.ts';
+import { listKeys } from '../../db/operator/admin.ts';
+import type { MintableScope } from '../../domain/access/key.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import type { MintedKey } from '../credentials/keys.ts';
+import { mintKey, revokeKey } from '../credentials/keys.ts';
+import type { Pepper } from '../credentials/pepper.ts';
 import { mintConnectKey } from '../hosts/preset.ts';
-import type { MintedKey } from '../keys.ts';
-import { mintKey, revokeKey } from '../keys.ts';
-import type { Pepper } from '../pepper.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 

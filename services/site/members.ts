@@ -1,9 +1,9 @@
 import type { Database } from '../../db/database.ts';
-import { eraseMemberRows } from '../../db/erasure.ts';
-import { findMember, removeMemberRow, revokeInvitationRow } from '../../db/members.ts';
+import { eraseMemberRows } from '../../db/operator/erasure.ts';
+import { findMember, removeMemberRow, revokeInvitationRow } from '../../db/tenants/members.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { inviteMember } from '../members.ts';
-import type { Pepper } from '../pepper.ts';
+import type { Pepper } from '../credentials/pepper.ts';
+import { inviteMember } from '../tenants/members.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 import type { InvitationMailDeps } from './invitationMail.ts';

@@ -1,6 +1,6 @@
 import type { Networks } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
-import { findChosenNetworks, writeChosenNetworks } from '../../db/tenants.ts';
+import { findChosenNetworks, writeChosenNetworks } from '../../db/tenants/tenants.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';

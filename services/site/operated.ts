@@ -1,15 +1,15 @@
-import { addVerifiedHost } from '../../db/admin.ts';
-import { insertAuditEntry } from '../../db/auditLog.ts';
 import type { Transactional } from '../../db/database.ts';
 import { joinTransaction } from '../../db/database.ts';
-import { findHostState } from '../../db/hostRemoval.ts';
-import { findStanding } from '../../db/tenants.ts';
-import type { Plan, TenantStatus } from '../../domain/access.ts';
-import type { Actor } from '../../domain/auditEntry.ts';
+import { findHostState } from '../../db/hosts/removal.ts';
+import { addVerifiedHost } from '../../db/operator/admin.ts';
+import { insertAuditEntry } from '../../db/operator/auditLog.ts';
+import { findStanding } from '../../db/tenants/tenants.ts';
+import type { Actor } from '../../domain/access/auditEntry.ts';
+import type { Plan, TenantStatus } from '../../domain/access/key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
-import type { TenantDeps, TenantInput } from '../tenants.ts';
-import { createTenant, requireHost, setTenantPlan, setTenantStatus } from '../tenants.ts';
+import type { TenantDeps, TenantInput } from '../tenants/tenants.ts';
+import { createTenant, requireHost, setTenantPlan, setTenantStatus } from '../tenants/tenants.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite, plainState } from './change.ts';
 

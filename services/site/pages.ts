@@ -2,7 +2,7 @@ import type { Networks } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
 import { findImportedPages, readOfferingRules, removeImportedPages } from '../../db/licences/sites.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { PeriodFactor } from '../../domain/licencePeriod.ts';
+import type { PeriodFactor } from '../../domain/licence/period.ts';
 import type { ImportLimits, PageInput } from '../licences/offering.ts';
 import { importPages, MAX_IMPORT, setLicenceOffering } from '../licences/offering.ts';
 import type { SiteCall } from './change.ts';

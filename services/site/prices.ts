@@ -1,9 +1,9 @@
 import type { Database } from '../../db/database.ts';
-import { findPricing } from '../../db/tenants.ts';
+import { findPricing } from '../../db/tenants/tenants.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Pricing } from '../../domain/pricing.ts';
-import type { PricingLimits } from '../tenants.ts';
-import { setPricing } from '../tenants.ts';
+import type { Pricing } from '../../domain/pricing/pricing.ts';
+import type { PricingLimits } from '../tenants/tenants.ts';
+import { setPricing } from '../tenants/tenants.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 

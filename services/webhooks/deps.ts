@@ -1,5 +1,5 @@
-import type { Outbound } from '../../adapters/outbound.ts';
-import type { SecretBox } from '../../adapters/secretBox.ts';
+import type { Outbound } from '../../adapters/outbound/outbound.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import type { EndpointRef } from '../../db/webhooks/cooling.ts';
 import type { Metrics } from '../../domain/metrics.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Outbound } from '../../adapters/outbound.ts';
-import type { SecretBox } from '../../adapters/secretBox.ts';
+import type { Outbound } from '../../adapters/outbound/outbound.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Sql, Transactional } from '../../db/database.ts';
 import type { EndpointChanges, EndpointRow } from '../../db/webhooks/endpoints.ts';
 import {
@@ -12,7 +12,7 @@ import {
   updateEndpointRow,
 } from '../../db/webhooks/endpoints.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { normaliseHost } from '../../domain/host.ts';
+import { normaliseHost } from '../../domain/hosts/host.ts';
 import { isChannelUrl } from '../../domain/webhook/channel.ts';
 import type { EndpointSettings } from '../../domain/webhook/endpoint.ts';
 import { MAX_ENDPOINTS } from '../../domain/webhook/endpoint.ts';

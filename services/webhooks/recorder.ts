@@ -6,7 +6,7 @@ import type { EndpointRef } from '../../db/webhooks/cooling.ts';
 import { disableEndpointRow, disableFailingRows, raiseDisabledAlert } from '../../db/webhooks/endpoints.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import { DISABLE_AFTER } from '../../domain/webhook/health.ts';
-import { gathered } from '../gather.ts';
+import { gathered } from '../pacing/gather.ts';
 
 /** Writes ends of attempts, many at once. */
 export interface Recorder {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { SecretBox } from '../../adapters/secretBox.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { LeasedDelivery } from '../../db/webhooks/leases.ts';
 import { secretContext } from './secret.ts';
 import type { SigningKey } from './sign.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BatchItem } from '../../chain/calldata.ts';
-import { planBatch } from '../../chain/calldata.ts';
-import type { GroupSize } from '../../chain/gas.ts';
+import type { BatchItem } from '../../chain/calls/calldata.ts';
+import { planBatch } from '../../chain/calls/calldata.ts';
+import type { GroupSize } from '../../chain/gas/gas.ts';
 import {
   batchGas,
   CONTRACT_AUTH_GAS,
@@ -16,9 +16,9 @@ import {
   MAX_BATCH_ITEMS,
   PLAIN_AUTH_GAS,
   transferGas,
-} from '../../chain/gas.ts';
-import { payToOf, routerAddress } from '../../chain/split.ts';
-import type { Address } from '../../domain/legs.ts';
+} from '../../chain/gas/gas.ts';
+import { payToOf, routerAddress } from '../../chain/router/split.ts';
+import type { Address } from '../../domain/money/legs.ts';
 import type { Group, Hex, World } from './world.ts';
 import { addressOf, batchCall, directCall, newAccount, newWallet, routerEvents, signAuth, startWorld, USDC } from './world.ts';
 

@@ -14,7 +14,6 @@ import {
   validate,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { EXAMPLES } from '../../graphql/examples.ts';
 import {
   ALIAS_LIMIT,
   ANSWER_LIMIT_BYTES,
@@ -33,7 +32,8 @@ import {
 } from '../../graphql/limits/limits.ts';
 import type { BoundedList } from '../../graphql/limits/lists.ts';
 import { MOST_OF } from '../../graphql/limits/lists.ts';
-import { describeSchema, schema } from '../../graphql/schema.ts';
+import { EXAMPLES } from '../../graphql/schema/examples.ts';
+import { describeSchema, schema } from '../../graphql/schema/schema.ts';
 
 const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
 

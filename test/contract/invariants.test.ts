@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import type { TransactionReceipt } from 'viem';
 import { concat, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { batchGas, groupGas, PLAIN_AUTH_GAS } from '../../chain/gas.ts';
-import { implementationOf, payToOf, routerAddress, splitAddress } from '../../chain/split.ts';
-import type { Address, WeightedPayee } from '../../domain/legs.ts';
-import { canonicalPayees, splitAmounts } from '../../domain/legs.ts';
+import { batchGas, groupGas, PLAIN_AUTH_GAS } from '../../chain/gas/gas.ts';
+import { implementationOf, payToOf, routerAddress, splitAddress } from '../../chain/router/split.ts';
+import type { Address, WeightedPayee } from '../../domain/money/legs.ts';
+import { canonicalPayees, splitAmounts } from '../../domain/money/legs.ts';
 import { splitAbi } from '../support/abi.ts';
 import type { Auth, Group, Hex, World } from './world.ts';
 import {

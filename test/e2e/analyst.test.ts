@@ -1,8 +1,8 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound.ts';
-import { createSecretBox } from '../../adapters/secretBox.ts';
-import { EXAMPLES } from '../../graphql/examples.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
+import { EXAMPLES } from '../../graphql/schema/examples.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { WALLETS } from '../support/api.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';

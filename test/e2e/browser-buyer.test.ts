@@ -2,9 +2,9 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
-import { newPrivateKey } from '../../bin/serviceSecrets.ts';
-import type { Address } from '../../domain/legs.ts';
+import type { Address } from '../../domain/money/legs.ts';
 import { buyPage } from '../../examples/buyer/buyer.ts';
+import { newPrivateKey } from '../../process/serviceSecrets.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { checkService } from '../support/invariants.ts';
 import type { TestService, TestSite } from '../support/service.ts';

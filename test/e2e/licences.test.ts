@@ -5,7 +5,7 @@ import { ExactEvmScheme } from '@x402/evm';
 import { decodePaymentResponseHeader } from '@x402/fetch';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
-import { payToOf } from '../../chain/split.ts';
+import { payToOf } from '../../chain/router/split.ts';
 import { revokeLicence } from '../../services/licences/revoke.ts';
 import { WALLETS } from '../support/api.ts';
 import { saveHistory } from '../support/histories.ts';

@@ -1,10 +1,10 @@
 /** The rows of the gate's table, played at a site of the real service: what the table says is what happens, and what the service says of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCOPES } from '../../domain/access.ts';
+import { SCOPES } from '../../domain/access/key.ts';
 import { createClient } from '../../packages/publisher/src/client.ts';
-import { setEnforcement } from '../../services/enforcement.ts';
-import { mintKey } from '../../services/keys.ts';
-import { pepperOf } from '../../services/pepper.ts';
+import { mintKey } from '../../services/credentials/keys.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
+import { setEnforcement } from '../../services/gate/enforcement.ts';
 import { ALPHA_PRICING } from '../support/api.ts';
 import { newAccount } from '../support/payments.ts';
 import type { Play } from '../support/publisher-rows.ts';

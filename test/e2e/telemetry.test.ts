@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound.ts';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { METRICS } from '../../domain/metrics.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';

@@ -1,8 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound.ts';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { SettlementDelivery } from '../../api/schemas/webhooks.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { redeliver } from '../../services/webhooks/redeliver.ts';

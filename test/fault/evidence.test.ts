@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { blockNumbers } from '../../chain/receipts.ts';
-import { readSights } from '../../chain/sight.ts';
-import { listBalances } from '../../chain/states.ts';
-import { transferCall } from '../../chain/tokenCalls.ts';
+import { transferCall } from '../../chain/calls/tokenCalls.ts';
+import { blockNumbers } from '../../chain/evidence/receipts.ts';
+import { readSights } from '../../chain/evidence/sight.ts';
+import { listBalances } from '../../chain/evidence/states.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import { listPayments } from '../../db/settlement/payment.ts';
-import { flushSplits } from '../../services/relayer/flush.ts';
+import { flushSplits } from '../../services/settlement/relayer/flush.ts';
 import {
   age,
   attempt,

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createRpc } from '../../chain/rpc.ts';
-import { listBalances } from '../../chain/states.ts';
-import { transferCall } from '../../chain/tokenCalls.ts';
-import type { Hex } from '../../domain/payload.ts';
+import { transferCall } from '../../chain/calls/tokenCalls.ts';
+import { listBalances } from '../../chain/evidence/states.ts';
+import { createRpc } from '../../chain/rpc/rpc.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import type { SettleBody, TestFacilitator } from '../support/facilitator.ts';
 import { startFacilitator } from '../support/facilitator.ts';

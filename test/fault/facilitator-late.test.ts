@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listOpenFacilitatorBatches } from '../../db/settlement/facilitator.ts';
-import type { ParsedPayment } from '../../domain/payload.ts';
-import { sweepNetwork } from '../../services/settlement/sweep.ts';
+import type { ParsedPayment } from '../../domain/x402/payload.ts';
+import { sweepNetwork } from '../../services/settlement/watch/sweep.ts';
 import type { Answer, TestFacilitator } from '../support/facilitator.ts';
 import { clientOf, startFacilitator } from '../support/facilitator.ts';
 import { attempt, attemptUntilDecided, mine } from '../support/faults.ts';

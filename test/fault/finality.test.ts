@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
 import { finaliseBatches, listSettledIn, listUnfinalAlone, listUnfinalBatches, provenOf } from '../../db/settlement/sweep.ts';
-import { watchSettled } from '../../services/settlement/watch.ts';
+import { watchSettled } from '../../services/settlement/watch/watch.ts';
 import { attempt, look, mine, sendAll, stateOf } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';

@@ -1,12 +1,12 @@
 /** What the relayer pays for besides sales, and whom it is charged to. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { receiptOf } from '../../chain/receipts.ts';
-import { RpcError } from '../../chain/rpc.ts';
-import { listBalances } from '../../chain/states.ts';
-import type { Hex } from '../../domain/payload.ts';
-import type { Terms } from '../../domain/terms.ts';
-import { flushSplits } from '../../services/relayer/flush.ts';
-import { costOf } from '../../services/relayer/gasUsage.ts';
+import { receiptOf } from '../../chain/evidence/receipts.ts';
+import { listBalances } from '../../chain/evidence/states.ts';
+import { RpcError } from '../../chain/rpc/rpc.ts';
+import type { Terms } from '../../domain/pricing/terms.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
+import { flushSplits } from '../../services/settlement/relayer/flush.ts';
+import { costOf } from '../../services/settlement/relayer/gasUsage.ts';
 import { attempt, chainCall, cuttable, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import type { Known } from '../support/invariants.ts';
 import { checkInvariants } from '../support/invariants.ts';

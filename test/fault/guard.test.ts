@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listBalances } from '../../chain/states.ts';
+import { listBalances } from '../../chain/evidence/states.ts';
 import { sweepHeld } from '../../db/settlement/held.ts';
-import type { ParsedPayment } from '../../domain/payload.ts';
 import { CITATION_GUARD_MS } from '../../domain/payment/guard.ts';
-import type { Terms } from '../../domain/terms.ts';
-import { claimAndSend } from '../../services/settlement/send.ts';
+import type { Terms } from '../../domain/pricing/terms.ts';
+import type { ParsedPayment } from '../../domain/x402/payload.ts';
+import { claimAndSend } from '../../services/settlement/batch/send.ts';
 import { attempt, chainCall, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf } from '../support/payments.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { RpcError } from '../../chain/rpc.ts';
+import { RpcError } from '../../chain/rpc/rpc.ts';
 import { baseFeeOf, transactionCount } from '../../chain/transaction.ts';
-import { flushSplits } from '../../services/relayer/flush.ts';
-import { claimAndSend } from '../../services/settlement/send.ts';
-import { watchAuthorizations } from '../../services/settlement/watch.ts';
+import { claimAndSend } from '../../services/settlement/batch/send.ts';
+import { flushSplits } from '../../services/settlement/relayer/flush.ts';
+import { watchAuthorizations } from '../../services/settlement/watch/watch.ts';
 import {
   age,
   attempt,

@@ -1,10 +1,10 @@
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { routerAbi } from '../../chain/abi.ts';
-import { listBalances } from '../../chain/states.ts';
-import { transferCall } from '../../chain/tokenCalls.ts';
-import type { ParsedPayment } from '../../domain/payload.ts';
-import type { Terms } from '../../domain/terms.ts';
+import { routerAbi } from '../../chain/calls/abi.ts';
+import { transferCall } from '../../chain/calls/tokenCalls.ts';
+import { listBalances } from '../../chain/evidence/states.ts';
+import type { Terms } from '../../domain/pricing/terms.ts';
+import type { ParsedPayment } from '../../domain/x402/payload.ts';
 import { correctFlushed } from '../../services/reconcile/corrections.ts';
 import { readChain } from '../../services/reconcile/readChain.ts';
 import { reconcileLegs } from '../../services/reconcile/report.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { listBalances } from '../../chain/states.ts';
+import { listBalances } from '../../chain/evidence/states.ts';
 import type { Database } from '../../db/database.ts';
 import { blockPayee } from '../../db/settlement/admission.ts';
-import { flushSplits } from '../../services/relayer/flush.ts';
-import { recheckPayees } from '../../services/settlement/payees.ts';
-import { settle } from '../../services/settlement/settle.ts';
+import { recheckPayees } from '../../services/settlement/accept/payees.ts';
+import { settle } from '../../services/settlement/accept/settle.ts';
+import { flushSplits } from '../../services/settlement/relayer/flush.ts';
 import {
   age,
   attempt,

@@ -1,6 +1,6 @@
 /** A node that counts wrongly cannot move a relayer's nonce, and a person can put it right. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Rpc } from '../../chain/rpc.ts';
+import type { Rpc } from '../../chain/rpc/rpc.ts';
 import { reportNonce, setNonce } from '../../services/operations/relayerNonce.ts';
 import { addRelayer } from '../../services/operations/relayers.ts';
 import { prepareRelayers } from '../../services/settlement/start.ts';

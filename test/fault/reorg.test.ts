@@ -1,6 +1,6 @@
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { blockNumbers } from '../../chain/receipts.ts';
+import { blockNumbers } from '../../chain/evidence/receipts.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import { readChain } from '../../services/reconcile/readChain.ts';
 import { age, attempt, cancel, chainCall, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';

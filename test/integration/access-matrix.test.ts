@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, describeService } from '../../api/app.ts';
-import type { Scope } from '../../domain/access.ts';
-import { SCOPES } from '../../domain/access.ts';
-import { generateToken, mintKey, revokeKey } from '../../services/keys.ts';
-import { inviteMember } from '../../services/members.ts';
-import { openSnapshots } from '../../services/snapshots.ts';
-import { createBuyerAccount, setTenantStatus } from '../../services/tenants.ts';
+import type { Scope } from '../../domain/access/key.ts';
+import { SCOPES } from '../../domain/access/key.ts';
+import { generateToken, mintKey, revokeKey } from '../../services/credentials/keys.ts';
+import { inviteMember } from '../../services/tenants/members.ts';
+import { openSnapshots } from '../../services/tenants/snapshots.ts';
+import { createBuyerAccount, setTenantStatus } from '../../services/tenants/tenants.ts';
 import type { TestAnswer } from '../support/api.ts';
 import { startTestApi } from '../support/api.ts';
 

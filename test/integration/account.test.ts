@@ -6,8 +6,8 @@ import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { createAccountClient, mintBuyerKey, revokeAccountClient, revokeBuyerKey } from '../../services/accounts/clients.ts';
 import { openChallenge, signIn as signInTo } from '../../services/accounts/signIn.ts';
-import { pepperOf } from '../../services/pepper.ts';
-import { createBuyerAccount } from '../../services/tenants.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
+import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import type { TestChain } from '../support/parts.ts';

@@ -1,10 +1,10 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listKeys } from '../../db/admin.ts';
-import { mintKey, revokeKey } from '../../services/keys.ts';
-import { openKeyUse } from '../../services/keyUse.ts';
+import { listKeys } from '../../db/operator/admin.ts';
+import { mintKey, revokeKey } from '../../services/credentials/keys.ts';
+import { openKeyUse } from '../../services/credentials/keyUse.ts';
 import { authenticate } from '../../services/publisher.ts';
-import { setTenantPlan, setTenantStatus } from '../../services/tenants.ts';
+import { setTenantPlan, setTenantStatus } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;

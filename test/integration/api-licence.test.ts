@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ReReadFacts } from '../../domain/licence.ts';
+import type { ReReadFacts } from '../../domain/licence/licence.ts';
 import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
 import { mintReReadLicence } from '../../services/licences/mint.ts';
 import { newSigningKey, startTestApi, WALLETS } from '../support/api.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Network } from '../../chain/network.ts';
 import { presetNetwork } from '../../chain/presets.ts';
-import type { Address } from '../../domain/legs.ts';
-import { PaymentError } from '../../services/answers/receipt.ts';
-import type { SettleRequest } from '../../services/settlement/settle.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
+import { PaymentError } from '../../services/settlement/answer/receipt.ts';
 import { operatorNamed } from '../../services/site/change.ts';
 import { setSiteNetworks } from '../../services/site/networks.ts';
 import { startTestApi } from '../support/api.ts';

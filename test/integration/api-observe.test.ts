@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
-import { MAX_PRICE_MICRO } from '../../domain/money.ts';
-import { openObserver } from '../../services/observe.ts';
+import { MAX_PRICE_MICRO } from '../../domain/money/money.ts';
+import { openObserver } from '../../services/gate/observe.ts';
 import { readAudit } from '../../services/reports/audit.ts';
 import { startTestApi } from '../support/api.ts';
 

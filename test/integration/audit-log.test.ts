@@ -1,13 +1,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { insertAuditEntry } from '../../db/auditLog.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { insertAuditEntry } from '../../db/operator/auditLog.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { changeAsOperator } from '../../services/operations/change.ts';
 import type { SiteCall } from '../../services/site/change.ts';
 import { changeSite, operatorNamed } from '../../services/site/change.ts';
-import { createTenant } from '../../services/tenants.ts';
+import { createTenant } from '../../services/tenants/tenants.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';

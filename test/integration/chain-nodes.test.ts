@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { compareNetworks } from '../../bin/networks.ts';
+import { listBalances } from '../../chain/evidence/states.ts';
 import type { Network } from '../../chain/network.ts';
 import { Networks, verifyNetwork } from '../../chain/network.ts';
-import type { Rpc } from '../../chain/rpc.ts';
-import { createRpc, HEDGE_MS } from '../../chain/rpc.ts';
-import { listBalances } from '../../chain/states.ts';
+import type { Rpc } from '../../chain/rpc/rpc.ts';
+import { createRpc, HEDGE_MS } from '../../chain/rpc/rpc.ts';
+import { compareNetworks } from '../../process/networks.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import type { TestChain } from '../support/parts.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setOwner } from '../../db/owners.ts';
+import { setOwner } from '../../db/credentials/owners.ts';
 import { AWAY_MS, screenOf } from '../../services/console/providerSignIn.ts';
 import type { Browser } from '../support/console.ts';
 import { startTestConsole } from '../support/console.ts';

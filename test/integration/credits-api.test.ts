@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { checksumAddress } from '../../chain/offer.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';

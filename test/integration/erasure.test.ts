@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAdminProgram } from '../../bin/admin/program.ts';
-import { readAdminConfig } from '../../bin/config.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { findMismatches } from '../../db/reports/rollupCheck.ts';
-import { pepperOf } from '../../services/pepper.ts';
+import { readAdminConfig } from '../../process/config.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
 import { rebuildAll } from '../../services/reports/rollups.ts';
 import { operatorNamed } from '../../services/site/change.ts';
 import { setSiteAlertAddress } from '../../services/site/rules.ts';

@@ -1,10 +1,10 @@
 /** A price changes between offer and payment: what is taken, for what, and what a refusal offers instead. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ServiceError } from '../../domain/errors.ts';
-import type { SettleReceipt } from '../../services/answers/receipt.ts';
-import { PaymentError } from '../../services/answers/receipt.ts';
-import type { SettleRequest } from '../../services/settlement/settle.ts';
-import { setPricing } from '../../services/tenants.ts';
+import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
+import type { SettleReceipt } from '../../services/settlement/answer/receipt.ts';
+import { PaymentError } from '../../services/settlement/answer/receipt.ts';
+import { setPricing } from '../../services/tenants/tenants.ts';
 import type { ALPHA_PRICING } from '../support/api.ts';
 import { startTestApi } from '../support/api.ts';
 import { newAccount } from '../support/payments.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordLiveness } from '../../db/enforcement.ts';
+import { recordLiveness } from '../../db/gate/enforcement.ts';
 import { createRule } from '../../services/anomalies/rules.ts';
-import { mintKey } from '../../services/keys.ts';
+import { mintKey } from '../../services/credentials/keys.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import { DAY, startBusySite } from '../support/busy-site.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Scope } from '../../domain/access.ts';
-import { SCOPES } from '../../domain/access.ts';
-import { mintKey, revokeKey } from '../../services/keys.ts';
-import { setTenantPlan, setTenantStatus } from '../../services/tenants.ts';
+import type { Scope } from '../../domain/access/key.ts';
+import { SCOPES } from '../../domain/access/key.ts';
+import { mintKey, revokeKey } from '../../services/credentials/keys.ts';
+import { setTenantPlan, setTenantStatus } from '../../services/tenants/tenants.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import { expectClean, startTestGraphql } from '../support/graphql.ts';

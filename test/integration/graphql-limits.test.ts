@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeSchema } from '../../graphql/schema.ts';
+import { describeSchema } from '../../graphql/schema/schema.ts';
 import { expectClean, sendGraph, startTestGraphql } from '../support/graphql.ts';
 
 /** One query for each limit of the GraphQL door, and bad input of every other kind. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setTenantStatus } from '../../services/tenants.ts';
+import { setTenantStatus } from '../../services/tenants/tenants.ts';
 import { WALLETS } from '../support/api.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';
 import type { OwnedWorld } from '../support/owner-world.ts';
@@ -470,7 +470,7 @@ test.each(CASES.map((one) => [one.name, one] as const))('%s is refused to keys a
 });
 
 test('every mutation of the schema stands among these cases', async () => {
-  const { schema } = await import('../../graphql/schema.ts');
+  const { schema } = await import('../../graphql/schema/schema.ts');
   const beside = ['createSite']; // of no site that is there yet: own-sites.test.ts
   expect(Object.keys(schema.getMutationType()?.getFields() ?? {}).toSorted()).toEqual(
     [...CASES.map(({ name }) => name), ...beside].toSorted(),

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { GraphQLInterfaceType } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { schema } from '../../graphql/schema.ts';
+import { schema } from '../../graphql/schema/schema.ts';
 import { createRule } from '../../services/anomalies/rules.ts';
-import { mintKey } from '../../services/keys.ts';
+import { mintKey } from '../../services/credentials/keys.ts';
 import { importPages } from '../../services/licences/offering.ts';
-import { inviteMember } from '../../services/members.ts';
 import { changePricing } from '../../services/site/prices.ts';
+import { inviteMember } from '../../services/tenants/members.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import { WALLETS } from '../support/api.ts';

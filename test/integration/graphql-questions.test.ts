@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MAX_BUCKETS } from '../../domain/series.ts';
-import { EXAMPLES } from '../../graphql/examples.ts';
+import { MAX_BUCKETS } from '../../domain/reports/series.ts';
+import { EXAMPLES } from '../../graphql/schema/examples.ts';
 import { DAY, startBusySite, WALLETS } from '../support/busy-site.ts';
 import { sellLicence } from '../support/owner-world.ts';
 import { insertPurchases } from '../support/reports.ts';

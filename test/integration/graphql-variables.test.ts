@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { COSTS } from '../../domain/rate.ts';
+import { COSTS } from '../../domain/access/rate.ts';
 import { BODY_LIMIT_BYTES } from '../../graphql/limits/limits.ts';
 import { askGraph, expectClean, startTestGraphql } from '../support/graphql.ts';
 

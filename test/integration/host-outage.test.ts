@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServiceError } from '../../domain/errors.ts';
-import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
+import { HOST_TIMES } from '../../domain/hosts/challengeSchedule.ts';
 import type { CheckOutcome, HostDoor } from '../../services/hosts/deps.ts';
 import { startTestApi } from '../support/api.ts';
 

@@ -1,8 +1,8 @@
 /** How a payment comes to its row: what is read before it, and the database transaction that writes it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Rpc } from '../../chain/rpc.ts';
+import type { Rpc } from '../../chain/rpc/rpc.ts';
 import type { Database, Sql } from '../../db/database.ts';
-import { settle } from '../../services/settlement/settle.ts';
+import { settle } from '../../services/settlement/accept/settle.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import { importPages } from '../../services/licences/offering.ts';
 import { revokeLicence, revokeToken } from '../../services/licences/revoke.ts';
-import { createBuyerAccount } from '../../services/tenants.ts';
+import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { acceptPurchase, sellLicence, settlePurchase } from '../support/buyers.ts';

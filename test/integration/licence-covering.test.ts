@@ -3,7 +3,7 @@ import { findCoveringPurchase } from '../../db/licences/licences.ts';
 import { findFittingOffer, keepOffer } from '../../db/licences/offers.ts';
 import type { LicenceRequest } from '../../services/licences/request.ts';
 import { revokeLicence } from '../../services/licences/revoke.ts';
-import { createBuyerAccount } from '../../services/tenants.ts';
+import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { openFrozenOffer, sellLicence } from '../support/buyers.ts';

@@ -6,7 +6,7 @@ import { openOffer } from '../../services/licences/offer.ts';
 import { importPages } from '../../services/licences/offering.ts';
 import type { LicenceRequest } from '../../services/licences/request.ts';
 import { understandRequest } from '../../services/licences/request.ts';
-import { createBuyerAccount, setPricing } from '../../services/tenants.ts';
+import { createBuyerAccount, setPricing } from '../../services/tenants/tenants.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { sellLicence } from '../support/buyers.ts';

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMailer } from '../../adapters/mail.ts';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { MembersRoster } from '../../api/schemas/members.ts';
 import { takeDueMails } from '../../db/anomalies/mails.ts';
 import { sendAlertMails } from '../../services/anomalies/mails.ts';
-import { acceptInvitation, inviteMember } from '../../services/members.ts';
 import { operatorNamed } from '../../services/site/change.ts';
 import { eraseSiteMember, inviteSiteMember } from '../../services/site/members.ts';
+import { acceptInvitation, inviteMember } from '../../services/tenants/members.ts';
 import { startTestApi } from '../support/api.ts';
 import { startMailSink } from '../support/mail-sink.ts';
 

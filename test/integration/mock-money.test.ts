@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SCOPES } from '../../domain/access.ts';
-import { mintKey } from '../../services/keys.ts';
-import { pepperOf } from '../../services/pepper.ts';
+import { SCOPES } from '../../domain/access/key.ts';
+import { mintKey } from '../../services/credentials/keys.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { payloadFor, quoteOf, verify } from '../support/verify.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { raiseAlert } from '../../db/alerts.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { readDatabaseGauges } from '../../db/gauges.ts';
-import { resolveAlerts } from '../../db/operations.ts';
+import { raiseAlert } from '../../db/operator/alerts.ts';
+import { readDatabaseGauges } from '../../db/operator/gauges.ts';
+import { resolveAlerts } from '../../db/operator/operations.ts';
 import { adoptCount, ensureRelayer } from '../../db/settlement/relayer.ts';
 import { raiseDisabledAlert } from '../../db/webhooks/endpoints.ts';
 import type { TestDatabase } from '../support/parts.ts';

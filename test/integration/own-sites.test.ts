@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOidcVerifier } from '../../adapters/oidc.ts';
-import { createOutbound } from '../../adapters/outbound.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createOidcVerifier } from '../../adapters/tokens/oidc.ts';
 import { authenticateOwner } from '../../services/owners/authenticate.ts';
 import type { SignUp } from '../../services/owners/signUp.ts';
 import { revokeOwnerToken } from '../../services/owners/tokens.ts';
 import { operatorNamed } from '../../services/site/change.ts';
 import { createOwnSite } from '../../services/site/create.ts';
-import { createOwnerToken, createTenant, setTenantStatus } from '../../services/tenants.ts';
+import { createOwnerToken, createTenant, setTenantStatus } from '../../services/tenants/tenants.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';
 import type { TestIssuer } from '../support/issuer.ts';
 import { startIssuer } from '../support/issuer.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAdminProgram } from '../../bin/admin/program.ts';
-import { readAdminConfig } from '../../bin/config.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { dropDayPartition, listDayPartitions } from '../../db/partitions.ts';
+import { dropDayPartition, listDayPartitions } from '../../db/operator/partitions.ts';
 import { findMismatches } from '../../db/reports/rollupCheck.ts';
-import { KEPT_DAYS } from '../../domain/window.ts';
+import { KEPT_DAYS } from '../../domain/reports/window.ts';
+import { readAdminConfig } from '../../process/config.ts';
 import { dropPartitions } from '../../services/operations/partitions.ts';
 import { checkRollups, rebuildAll } from '../../services/reports/rollups.ts';
 import { insertTenant } from '../support/ledger.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { createServiceSecrets } from '../../bin/serviceSecrets.ts';
+import { createServiceSecrets } from '../../process/serviceSecrets.ts';
 import { choosePort, listenOnFreePort } from '../../sandbox/parts/ports.ts';
 import { startPostgres } from '../../sandbox/parts/postgres.ts';
 import { startTemporal } from '../../sandbox/parts/temporal.ts';

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApi } from '../../api/app.ts';
-import { generateToken, mintKey } from '../../services/keys.ts';
+import { generateToken, mintKey } from '../../services/credentials/keys.ts';
 import { revokeToken } from '../../services/licences/revoke.ts';
-import type { RateLimits } from '../../services/rates.ts';
+import type { RateLimits } from '../../services/pacing/rates.ts';
 import { startTestApi } from '../support/api.ts';
 
 const LIMITS: RateLimits = {

@@ -1,9 +1,9 @@
 /** What a refused payment is answered, counted and written as: the same at both doors that take payments. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { SCOPES } from '../../domain/access.ts';
-import type { Address } from '../../domain/legs.ts';
-import { mintKey } from '../../services/keys.ts';
-import { createBuyerAccount } from '../../services/tenants.ts';
+import { SCOPES } from '../../domain/access/key.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import { mintKey } from '../../services/credentials/keys.ts';
+import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { newAccount, newWallet, signPayment } from '../support/payments.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAdminProgram } from '../../bin/admin/program.ts';
-import { readAdminConfig } from '../../bin/config.ts';
-import { localSigner } from '../../chain/signer.ts';
-import { routerAddress } from '../../chain/split.ts';
+import { routerAddress } from '../../chain/router/split.ts';
+import { localSigner } from '../../chain/signature/signer.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { readAdminConfig } from '../../process/config.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { fundGas } from '../../sandbox/parts/chain-setup.ts';
 import type { Anvil } from '../support/anvil.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
-import { pepperOf } from '../../services/pepper.ts';
-import { createOwnerToken, setPricing, setTenantPlan, setTenantStatus } from '../../services/tenants.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
+import { createOwnerToken, setPricing, setTenantPlan, setTenantStatus } from '../../services/tenants/tenants.ts';
 import { askGraph } from '../support/graphql.ts';
 import type { TestService } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';

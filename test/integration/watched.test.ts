@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { readDatabaseGauges } from '../../db/gauges.ts';
+import { readDatabaseGauges } from '../../db/operator/gauges.ts';
 import { sqlStages } from '../../db/settlement/states.ts';
 import { hasWork, listWatched } from '../../db/settlement/sweep.ts';
 import { LOOSE_STATES, PAYMENT_STATES } from '../../domain/payment/state.ts';

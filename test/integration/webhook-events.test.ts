@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound.ts';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { closeDueWindows } from '../../services/webhooks/closeWindows.ts';

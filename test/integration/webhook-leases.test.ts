@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import type { AttemptRecord } from '../../db/webhooks/attempts.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Outbound, OutboundRequest } from '../../adapters/outbound.ts';
-import { createOutbound } from '../../adapters/outbound.ts';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import type { Outbound, OutboundRequest } from '../../adapters/outbound/outbound.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import type { RetryStart } from '../../domain/webhook/retry.ts';

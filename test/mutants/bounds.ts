@@ -14,14 +14,14 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     id: 'scope-in-one-piece',
     rule: 10,
     bug: 'a scope is priced in one piece, so that nothing else is answered meanwhile',
-    edits: [{ file: 'services/slices.ts', search: 'while (performance.now() < until);', replace: 'while (until > 0);' }],
+    edits: [{ file: 'services/pacing/slices.ts', search: 'while (performance.now() < until);', replace: 'while (until > 0);' }],
     test: { file: 'test/unit/slices.test.ts', name: 'between slices of a few milliseconds everything else goes on' },
   },
   {
     id: 'scope-without-budget',
     rule: 10,
     bug: 'one answer may compare as many patterns with as many pages as are asked',
-    edits: [{ file: 'domain/cover.ts', search: 'if (this.#spent > MAX_WORK) {', replace: 'if (this.#spent < 0) {' }],
+    edits: [{ file: 'domain/pages/cover.ts', search: 'if (this.#spent > MAX_WORK) {', replace: 'if (this.#spent < 0) {' }],
     test: { file: 'test/property/licence.test.ts', name: 'no piece of the work looks at more than' },
   },
   {
@@ -63,7 +63,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'a nonce is good for another address than it was given to',
     edits: [
       {
-        file: 'domain/signInNonce.ts',
+        file: 'domain/signIn/nonce.ts',
         search: 'address.toLowerCase()',
         replace: 'address.length',
       },
@@ -100,14 +100,20 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     id: 'audit-page-with-ties',
     rule: 10,
     bug: 'a page of the audit holds every report of its last millisecond',
-    edits: [{ file: 'db/reports/pages.ts', search: '.slice(again, again + limit)', replace: '.slice(again)' }],
+    edits: [{ file: 'db/reports/earnings/pages.ts', search: '.slice(again, again + limit)', replace: '.slice(again)' }],
     test: { file: reports, name: 'of 15,000 reports of one millisecond a page of 1 has 1' },
   },
   {
     id: 'audit-ties-lost',
     rule: 23,
     bug: 'the next page of the audit begins below the millisecond that the one before was cut in',
-    edits: [{ file: 'db/reports/pages.ts', search: 'cursor.shown > 0 ? cursor.atMs + 1 : cursor.atMs', replace: 'cursor.atMs' }],
+    edits: [
+      {
+        file: 'db/reports/earnings/pages.ts',
+        search: 'cursor.shown > 0 ? cursor.atMs + 1 : cursor.atMs',
+        replace: 'cursor.atMs',
+      },
+    ],
     test: { file: reports, name: 'reports of one millisecond go on from page to page' },
   },
   {
@@ -218,7 +224,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     id: 'variables-of-any-size',
     rule: 10,
     bug: 'variables are looked at by the library before they are bounded',
-    edits: [{ file: 'graphql/body.ts', search: '  requireBounded(variables);', replace: '  requireBounded(null);' }],
+    edits: [{ file: 'graphql/request/body.ts', search: '  requireBounded(variables);', replace: '  requireBounded(null);' }],
     test: { file: variables, name: 'variables of 100 kB of members that no input has' },
   },
   {

@@ -84,7 +84,7 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     id: 'sessions-without-number',
     rule: 24,
     bug: 'who signs in again and again fills the table',
-    edits: [{ file: 'db/consoleSessions.ts', search: '[...person, most - 1]', replace: '[...person, 1_000_000]' }],
+    edits: [{ file: 'db/credentials/consoleSessions.ts', search: '[...person, most - 1]', replace: '[...person, 1_000_000]' }],
     test: { file: sessions, name: 'of one person so many sessions live' },
   },
   {
@@ -94,12 +94,12 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     edits: [
       { file: 'services/console/providerSignIn.ts', search: " || answered.get('state') !== away.state", replace: '' },
       {
-        file: 'adapters/oidcLogin.ts',
+        file: 'adapters/tokens/oidcLogin.ts',
         search: "if (answered.getAll('state').join() !== attempt.state) return null;",
         replace: '',
       },
       {
-        file: 'adapters/oidcLogin.ts',
+        file: 'adapters/tokens/oidcLogin.ts',
         search: 'validateAuthResponse(server, client, answered, attempt.state)',
         replace: "validateAuthResponse(server, client, answered, answered.get('state') ?? '')",
       },
@@ -117,7 +117,7 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     id: 'nodes-of-any-scope',
     rule: 24,
     bug: 'a key finds by id what its scopes do not let it see',
-    edits: [{ file: 'graphql/node.ts', search: 'else if (reads !== null) requireReader(context, reads);', replace: '' }],
+    edits: [{ file: 'graphql/schema/node.ts', search: 'else if (reads !== null) requireReader(context, reads);', replace: '' }],
     test: {
       file: 'test/integration/graphql-nodes.test.ts',
       name: 'a key finds by id what its scopes let it see, and nothing more',

@@ -79,7 +79,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'what a payer was let in with before its strikes is sent after them',
     edits: [
       {
-        file: 'services/settlement/choose.ts',
+        file: 'services/settlement/batch/choose.ts',
         search: 'waiting.filter((payment) => isStruck(recordOf(payment)))',
         replace: 'waiting.filter((payment) => isStruck(recordOf(payment)) && payment.legs < 0)',
       },
@@ -116,7 +116,11 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     rule: 19,
     bug: 'a wallet of code may have any number of payments taken in',
     edits: [
-      { file: 'services/settlement/admission.ts', search: 'facts.undecided >= UNDECIDED_LIMIT', replace: 'facts.undecided < 0' },
+      {
+        file: 'services/settlement/accept/admission.ts',
+        search: 'facts.undecided >= UNDECIDED_LIMIT',
+        replace: 'facts.undecided < 0',
+      },
     ],
     test: { file: fair, name: 'a strike is written with the decision it belongs to' },
   },
@@ -152,7 +156,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'a payment of fifty authors counts as little as one of a single author',
     edits: [
       {
-        file: 'services/settlement/settle.ts',
+        file: 'services/settlement/accept/settle.ts',
         search: 'plannedGas: gasAlone(signature.lane, partOf(request))',
         replace: 'plannedGas: gasAlone(signature.lane, { ...partOf(request), legs: 1 })',
       },
@@ -222,7 +226,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     id: 'first-count-releases-batches',
     rule: 8,
     bug: 'a count of the chain that one round saw releases batches that are still unmined',
-    edits: [{ file: 'services/relayer/nonce.ts', search: "  if (verdict.kind === 'seen') return 0n;\n", replace: '' }],
+    edits: [{ file: 'services/settlement/relayer/nonce.ts', search: "  if (verdict.kind === 'seen') return 0n;\n", replace: '' }],
     test: { file: 'test/fault/burn.test.ts', name: 'one round in which a node counts too much releases no batch' },
   },
 ];

@@ -32,7 +32,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
         replace: '',
       },
       {
-        file: 'services/relayer/flush.ts',
+        file: 'services/settlement/relayer/flush.ts',
         search: 'if (payers.length === 0 || !(await',
         replace: 'if (!(await',
       },
@@ -78,7 +78,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a flush is signed without the sites that bear it',
     edits: [
       {
-        file: 'services/relayer/flush.ts',
+        file: 'services/settlement/relayer/flush.ts',
         search: 'gasShares: new Map(payers.map((tenantId) => [tenantId, 1n])),',
         replace: 'gasShares: new Map(payers.slice(payers.length).map((tenantId) => [tenantId, 1n])),',
       },
@@ -91,7 +91,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'every payment of a batch bears the same gas, whatever it costs',
     edits: [
       {
-        file: 'chain/gasShare.ts',
+        file: 'chain/gas/gasShare.ts',
         search: 'together / count + BYTE_GAS * bytesOf(item)',
         replace: '(together > 0n && count > 0n && bytesOf(item) > 0n ? 1n : 0n)',
       },
@@ -124,7 +124,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'what the bytes cost on the chain below is charged to nobody',
     edits: [
       {
-        file: 'services/relayer/gasUsage.ts',
+        file: 'services/settlement/relayer/gasUsage.ts',
         search: 'receipt.effectiveGasPriceWei + receipt.l1FeeWei',
         replace: 'receipt.effectiveGasPriceWei + 0n * receipt.l1FeeWei',
       },
@@ -137,7 +137,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a transfer of nothing that voids a batch is charged to its sites, and the sale once more',
     edits: [
       {
-        file: 'services/relayer/gasUsage.ts',
+        file: 'services/settlement/relayer/gasUsage.ts',
         search: "kind === 'void' ? new Map() : shareGas(charged, weights)",
         replace: 'shareGas(charged, weights)',
       },
@@ -193,7 +193,9 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     id: 'new-key-believes-one-count',
     rule: 8,
     bug: 'a new key starts at the first count that a node gives',
-    edits: [{ file: 'services/relayer/nonce.ts', search: 'Math.min(await ask(), await ask())', replace: 'await ask()' }],
+    edits: [
+      { file: 'services/settlement/relayer/nonce.ts', search: 'Math.min(await ask(), await ask())', replace: 'await ask()' },
+    ],
     test: { file: nonce, name: 'a new key starts at the lower of two counts' },
   },
   {
@@ -240,7 +242,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'bytes of ours that are mined behind a nonce that was set back are taken for a use elsewhere',
     edits: [
       {
-        file: 'services/relayer/nonce.ts',
+        file: 'services/settlement/relayer/nonce.ts',
         search: 'safeCount > known.nextNonce ? await passHeldNonces(deps.database, ref) : known.nextNonce',
         replace: 'safeCount < 0n ? await passHeldNonces(deps.database, ref) : known.nextNonce',
       },

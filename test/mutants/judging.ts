@@ -45,7 +45,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a log is evidence together with a receipt of another block',
     edits: [
       {
-        file: 'chain/sight.ts',
+        file: 'chain/evidence/sight.ts',
         search: 'if (!log || reader.receipts.get(log.transactionHash)?.receipt.blockHash !== log.blockHash) return [ask, null];',
         replace: 'if (!log) return [ask, null];',
       },
@@ -58,7 +58,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'every look at a failed item strikes its payer, whether it decided anything or not',
     edits: [
       {
-        file: 'services/settlement/round.ts',
+        file: 'services/settlement/batch/round.ts',
         search: 'const decided = judged.filter(({ lookup }) => changed.has(lookup.payment.paymentId));',
         replace: 'const decided = judged.filter(() => changed.size >= 0);',
       },
@@ -120,7 +120,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'one authorization that the node gives no logs for keeps the others of its round from being seen',
     edits: [
       {
-        file: 'chain/sight.ts',
+        file: 'chain/evidence/sight.ts',
         search: 'if (some.length > 1) queue.push(some.slice(0, middle), some.slice(middle));',
         replace: 'if (middle < 0) queue.push(some);',
       },
@@ -196,7 +196,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'no payment of a batch becomes final before all of it does',
     edits: [
       {
-        file: 'services/settlement/watch.ts',
+        file: 'services/settlement/watch/watch.ts',
         search: '!final.has(lookup.payment.facts.batchId ?? ',
         replace: 'false && !final.has(lookup.payment.facts.batchId ?? ',
       },
@@ -209,7 +209,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a step of the sweeper goes through all it finds, however long that takes',
     edits: [
       {
-        file: 'services/settlement/watch.ts',
+        file: 'services/settlement/watch/watch.ts',
         search: 'if (budget.isSpent() || failures >= MOST_FAILURES) break;',
         replace: 'if (failures >= MOST_FAILURES) break;',
       },

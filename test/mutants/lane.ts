@@ -31,7 +31,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     id: 'gas-without-groups',
     rule: 9,
     bug: 'the gas limit counts authorizations and forgets what paying the authors of each group costs',
-    edits: [{ file: 'chain/gas.ts', search: 'sum += gas;\n', replace: 'sum += group.authGas;\n' }],
+    edits: [{ file: 'chain/gas/gas.ts', search: 'sum += gas;\n', replace: 'sum += group.authGas;\n' }],
     test: {
       file: 'test/contract/gas-budget.test.ts',
       name: 'a hundred payments for one article of fifty new authors run within',
@@ -41,7 +41,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     id: 'gas-without-bytes',
     rule: 9,
     bug: 'the gas limit forgets that the router copies the call data of a group, so that long signatures revert the batch',
-    edits: [{ file: 'chain/gas.ts', search: '    sum += copyGas(group.bytes);\n', replace: '' }],
+    edits: [{ file: 'chain/gas/gas.ts', search: '    sum += copyGas(group.bytes);\n', replace: '' }],
     test: { file: 'test/contract/gas-budget.test.ts', name: 'a batch as it is planned is mined and moves every good payment' },
   },
   {
@@ -64,12 +64,12 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'each payment that wakes a worker has a flight of its own, however many are under way',
     edits: [
       {
-        file: 'services/settlement/flights.ts',
+        file: 'services/settlement/batch/flights.ts',
         search: 'if (!runway.inUse && !closed) track',
         replace: 'if (!closed) track',
       },
       {
-        file: 'services/settlement/flights.ts',
+        file: 'services/settlement/batch/flights.ts',
         search: 'await Promise.race([landing.catch(() => undefined), sleep(GATHER_MS)]);',
         replace: 'await sleep(0);',
       },
@@ -80,7 +80,9 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     id: 'signed-again-on-retry',
     rule: 7,
     bug: 'a first activity that runs again does not look for the bytes it stored',
-    edits: [{ file: 'services/settlement/send.ts', search: '  if (earlier) {', replace: "  if (earlier?.batchId === '') {" }],
+    edits: [
+      { file: 'services/settlement/batch/send.ts', search: '  if (earlier) {', replace: "  if (earlier?.batchId === '') {" },
+    ],
     test: { file: lane, name: 'a sign activity that is run again, and again at the same time' },
   },
   {
@@ -88,7 +90,11 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     rule: 8,
     bug: 'a replacement takes the next nonce instead of the one it replaces',
     edits: [
-      { file: 'chain/replacement.ts', search: 'nonce: transaction.nonce ?? 0,', replace: 'nonce: (transaction.nonce ?? 0) + 1,' },
+      {
+        file: 'chain/gas/replacement.ts',
+        search: 'nonce: transaction.nonce ?? 0,',
+        replace: 'nonce: (transaction.nonce ?? 0) + 1,',
+      },
     ],
     test: { file: lane, name: 'stuck fees are raised to what the block asks in one step' },
   },
@@ -98,7 +104,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'bytes that every node refuses stay at their nonce, and the lane waits for them',
     edits: [
       {
-        file: 'services/relayer/lane.ts',
+        file: 'services/settlement/relayer/lane.ts',
         search: "  if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch(deps, network, rpc, batch, last);\n",
         replace: '',
       },
@@ -124,7 +130,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'a nonce is taken and bytes are signed without a look at what the relayer has to pay gas with',
     edits: [
       {
-        file: 'services/settlement/send.ts',
+        file: 'services/settlement/batch/send.ts',
         search: 'if (balanceWei < needed) {',
         replace: 'if (balanceWei < 0n * needed) {',
       },
@@ -150,7 +156,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'a wallet of code is asked with all the gas there is, and found dear only once it is sent',
     edits: [
       {
-        file: 'chain/contract-wallet.ts',
+        file: 'chain/signature/contract-wallet.ts',
         search: ', gas: quantity(transferGas(CONTRACT_AUTH_GAS, data)) });',
         replace: ' });',
       },
@@ -163,7 +169,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'a wrapped signature (ERC-6492) is taken for what it wraps',
     edits: [
       {
-        file: 'chain/contract-wallet.ts',
+        file: 'chain/signature/contract-wallet.ts',
         search: 'if (payment.erc6492) return',
         replace: "if (payment.signature === '0x') return",
       },
@@ -189,7 +195,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'a site may use as much gas as it likes',
     edits: [
       {
-        file: 'services/settlement/admission.ts',
+        file: 'services/settlement/accept/admission.ts',
         search: 'if (budget !== null && facts.gasWeiToday >= budget) {',
         replace: 'if (budget !== null && facts.gasWeiToday < 0n) {',
       },
@@ -202,7 +208,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     bug: 'a remote signature is used for whatever the transaction wants by then, another nonce included',
     edits: [
       {
-        file: 'chain/signer.ts',
+        file: 'chain/signature/signer.ts',
         search: 'const signature = made.get(digest);',
         replace: 'const signature = made.get(digest) ?? [...made.values()].at(-1);',
       },
@@ -213,14 +219,20 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     id: 'signed-inside-the-transaction',
     rule: 7,
     bug: 'a key service is asked while the lane is locked',
-    edits: [{ file: 'chain/signer.ts', search: 'if (!signer.isRemote) return work(signer);', replace: 'return work(signer);' }],
+    edits: [
+      {
+        file: 'chain/signature/signer.ts',
+        search: 'if (!signer.isRemote) return work(signer);',
+        replace: 'return work(signer);',
+      },
+    ],
     test: { file: 'test/fault/kms.test.ts', name: 'a payment settles with bytes that a local key would have signed' },
   },
   {
     id: 'remote-key-not-checked',
     rule: 7,
     bug: 'a signature by another key is taken for one of this key',
-    edits: [{ file: 'chain/signer.ts', search: ' !== address) continue;', replace: ' === null) continue;' }],
+    edits: [{ file: 'chain/signature/signer.ts', search: ' !== address) continue;', replace: ' === null) continue;' }],
     test: { file: 'test/fault/kms.test.ts', name: 'no process starts with a key of AWS KMS that cannot sign' },
   },
 ];

@@ -152,14 +152,20 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'two-payouts-are-one',
     rule: 4,
     bug: 'a flush right behind a group of the same transaction is taken for a part of it',
-    edits: [{ file: 'domain/reconcile.ts', search: 'last.txHash === txHash && place !== 0', replace: 'last.txHash === txHash' }],
+    edits: [
+      {
+        file: 'domain/reports/splitPayouts.ts',
+        search: 'last.txHash === txHash && place !== 0',
+        replace: 'last.txHash === txHash',
+      },
+    ],
     test: traced,
   },
   {
     id: 'a-flush-loses-micros',
     rule: 4,
     bug: 'what rounding leaves of a flush is nobody’s',
-    edits: [{ file: 'domain/reconcile.ts', search: 'return floor + 1n;', replace: 'return floor;' }],
+    edits: [{ file: 'domain/reports/splitPayouts.ts', search: 'return floor + 1n;', replace: 'return floor;' }],
     test: traced,
   },
   {
@@ -168,7 +174,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a flush that also pays what lay at the split before we knew it is no flush',
     edits: [
       {
-        file: 'domain/reconcile.ts',
+        file: 'domain/reports/splitPayouts.ts',
         search: 'unseen < 0n || (unseen > 0n && !isFirst)',
         replace: 'unseen !== 0n || !isFirst',
       },
@@ -179,7 +185,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'judged-by-the-sums-of-a-transaction',
     rule: 4,
     bug: 'a payment counts as paid out when its transaction paid as much before it came in',
-    edits: [{ file: 'db/reconciliation.ts', search: 'when is_plain and paid_micro', replace: 'when paid_micro' }],
+    edits: [{ file: 'db/reconciliation/reconciliation.ts', search: 'when is_plain and paid_micro', replace: 'when paid_micro' }],
     test: { file: payouts, name: 'a payment that came in behind a flush of the same amount' },
   },
   {
@@ -201,7 +207,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'while the reconciler is behind, flushes in blocks it has not read count as taken over',
     edits: [
       {
-        file: 'db/corrections.ts',
+        file: 'db/reconciliation/corrections.ts',
         search: 'least(safe_block, next_block - 1) as up_to',
         replace: 'safe_block as up_to',
       },
@@ -214,7 +220,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that another site took in is judged by that site’s prices of that time',
     edits: [
       {
-        file: 'services/verify.ts',
+        file: 'services/settlement/accept/verify.ts',
         search: 'known?.tenantId === tenant.tenantId ? known : null',
         replace: 'known',
       },
@@ -243,7 +249,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'the audit log goes on to name an erased author',
     edits: [
       {
-        file: 'db/erasure.ts',
+        file: 'db/operator/erasure.ts',
         search: 'select erase_member_from_audit_log($1, $2) as emails',
         replace: 'select array[]::text[] as emails where $1::uuid is not null and $2::text is not null',
       },

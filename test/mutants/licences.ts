@@ -19,7 +19,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a licence that another site sold for this host is taken for one of ours',
     edits: [
       {
-        file: 'domain/licence.ts',
+        file: 'domain/licence/licence.ts',
         search: 'if (site !== undefined && site !== question.tenantId) return null;',
         replace: 'void site;',
       },
@@ -32,7 +32,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a token made before tokens named their site is believed without a look at who sold it',
     edits: [
       {
-        file: 'services/licenceCheck.ts',
+        file: 'services/licences/check.ts',
         search: '!granted.namesSite && !(await',
         replace: '!granted.namesSite && tenantId === host && !(await',
       },
@@ -65,7 +65,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a host that is removed from a site stays in its list',
     edits: [
       {
-        file: 'db/hostRemoval.ts',
+        file: 'db/hosts/removal.ts',
         search: "'delete from tenant_host where tenant_id = $1 and host = $2'",
         replace: "'select 1 from tenant_host where tenant_id = $1 and host = $2'",
       },
@@ -76,14 +76,14 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'slashes-as-sent',
     rule: 17,
     bug: 'a path with two slashes is another page, which costs nothing',
-    edits: [{ file: 'domain/host.ts', search: "return text.replace(/\\/{2,}/g, '/');", replace: 'return text;' }],
+    edits: [{ file: 'domain/hosts/host.ts', search: "return text.replace(/\\/{2,}/g, '/');", replace: 'return text;' }],
     test: { file: 'test/unit/resource.test.ts', name: 'slugs, prefixes and patterns merge their slashes by the same rule' },
   },
   {
     id: 'dots-behind-encoded-slashes',
     rule: 17,
     bug: 'dots that an encoded slash hid from the URL are not resolved: another page, which costs nothing',
-    edits: [{ file: 'domain/host.ts', search: "merged.includes('/.') ? resolveDots(merged) : merged", replace: 'merged' }],
+    edits: [{ file: 'domain/hosts/host.ts', search: "merged.includes('/.') ? resolveDots(merged) : merged", replace: 'merged' }],
     test: { file: 'test/integration/page-spellings.test.ts', name: 'a gate on a server that takes repeated slashes for one' },
   },
   {
@@ -170,7 +170,11 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     rule: 3,
     bug: 'an account is told that a purchase failed while late evidence can still make a licence of it',
     edits: [
-      { file: 'domain/purchaseNews.ts', search: 'if (watched) return', replace: "if (watched && state !== 'failed') return" },
+      {
+        file: 'domain/licence/purchaseNews.ts',
+        search: 'if (watched) return',
+        replace: "if (watched && state !== 'failed') return",
+      },
     ],
     test: {
       file: 'test/integration/purchase-news.test.ts',
@@ -219,7 +223,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a licence in memory entitles whatever was denied since',
     edits: [
       {
-        file: 'services/licenceCheck.ts',
+        file: 'services/licences/check.ts',
         search: 'if (known && known.epoch === (await epochOf(database, question.tenantId, epoch))) return true;',
         replace: 'if (known) return true;',
       },
@@ -243,7 +247,9 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'late-body-by-an-old-proof',
     rule: 24,
     bug: 'a caller that sends its body slowly is judged as of when it was let in',
-    edits: [{ file: 'services/accessEpoch.ts', search: 'performance.now() - read.atMs <= READ_LIFE_MS', replace: 'true' }],
+    edits: [
+      { file: 'services/credentials/accessEpoch.ts', search: 'performance.now() - read.atMs <= READ_LIFE_MS', replace: 'true' },
+    ],
     test: { file: 'test/integration/access-epoch.test.ts', name: 'a caller who sends its body late' },
   },
 ];

@@ -39,12 +39,12 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'a payment is proven by any transfer of its payer in the transaction, and a transfer may be claimed twice',
     edits: [
       {
-        file: 'chain/evidence.ts',
+        file: 'chain/evidence/evidence.ts',
         search: 'const next = token[at + 1];',
         replace: 'const next = token.find((one) => readTransfer(one, place)?.to === REAL) ?? token[at + 1];',
       },
       {
-        file: 'chain/evidence.ts',
+        file: 'chain/evidence/evidence.ts',
         search: '  const authorizations: AuthorizationEvidence[] = [];\n  const unpaired: NonceEvidence[] = [];\n',
         replace:
           '  const authorizations: AuthorizationEvidence[] = [];\n  const unpaired: NonceEvidence[] = [];\n' +
@@ -90,12 +90,12 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'no receipt in time fails the batch',
     edits: [
       {
-        file: 'services/settlement/confirm.ts',
+        file: 'services/settlement/batch/confirm.ts',
         search: '  await raiseFees(deps, call.network, call.rpc, batch);',
         replace: '',
       },
       {
-        file: 'services/settlement/confirm.ts',
+        file: 'services/settlement/batch/confirm.ts',
         search: '  return { undecided: open.length, rest: [] };',
         replace:
           "  const late = { fate: 'reverted', size: 1, batchId } as const;\n" +
@@ -111,7 +111,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'what an agent says of itself is stored as it came',
     edits: [
       {
-        file: 'domain/agent.ts',
+        file: 'domain/gate/agent.ts',
         search: "return text?.toWellFormed().replaceAll('\\u0000', '\\ufffd');",
         replace: 'return text;',
       },
@@ -231,7 +231,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'whoever names a settled nonce gets its licence, whatever he signed',
     edits: [
       {
-        file: 'services/settlement/settle.ts',
+        file: 'services/settlement/accept/settle.ts',
         search: '  const signature = await checkSignature(rpc, network, payment);\n',
         replace:
           '  const early = await find();\n' +
@@ -247,12 +247,12 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'a stored success is repeated for ever',
     edits: [
       {
-        file: 'services/settlement/settle.ts',
+        file: 'services/settlement/accept/settle.ts',
         search: 'if (isSettled(known.facts.state) && licence && deps.now() >= licence.expiresAtSeconds * 1000) {',
         replace: 'if (licence && deps.now() < 0) {',
       },
       {
-        file: 'services/answers/answer.ts',
+        file: 'services/settlement/answer/answer.ts',
         search: 'if (deps.now() >= licence.expiresAtSeconds * 1000) {',
         replace: 'if (deps.now() < 0) {',
       },
@@ -265,7 +265,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that is taken in is answered with its licence',
     edits: [
       {
-        file: 'services/answers/answer.ts',
+        file: 'services/settlement/answer/answer.ts',
         search: 'if (isSettled(payment.facts.state)) return receiptOf(',
         replace: "if (isSettled(payment.facts.state) || payment.facts.state === 'accepted') return receiptOf(",
       },
@@ -278,7 +278,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'the legs that a site says it sold with are not compared with the quote',
     edits: [
       {
-        file: 'services/verify.ts',
+        file: 'services/settlement/accept/verify.ts',
         search: 'if (!sameLegs(request.legs, quoted.legs)) {',
         replace: 'if (!sameLegs) {',
       },
@@ -291,7 +291,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'an author whom the token refuses is found out on chain, at our cost',
     edits: [
       {
-        file: 'services/settlement/simulate.ts',
+        file: 'services/settlement/batch/simulate.ts',
         search: "if (!isOther && blocked.has(payment.payTo)) return { kind: 'payee_blocked' };",
         replace: '',
       },
@@ -304,7 +304,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'payments to splits of an older router go through the new one, which knows nothing of them',
     edits: [
       {
-        file: 'services/settlement/send.ts',
+        file: 'services/settlement/batch/send.ts',
         search: 'const routed = { ...network, router: chosen[0]?.router ?? network.router };',
         replace: 'const routed = network;',
       },
@@ -330,7 +330,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'payments are taken in however many wait',
     edits: [
       {
-        file: 'services/settlement/admission.ts',
+        file: 'services/settlement/accept/admission.ts',
         search: 'if (waitMs > LONGEST_EXPECTED_WAIT_MS) {',
         replace: 'if (waitMs < 0) {',
       },

@@ -12,7 +12,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     id: 'gas-of-every-coin-alike',
     rule: 19,
     bug: 'gas of a network whose coin is worth little counts as if it were ether',
-    edits: [{ file: 'chain/fees.ts', search: '(costWei * price + unit - 1n) / unit', replace: 'costWei' }],
+    edits: [{ file: 'chain/gas/fees.ts', search: '(costWei * price + unit - 1n) / unit', replace: 'costWei' }],
     test: {
       file: 'test/unit/fees.test.ts',
       name: 'gas of every network counts in the coin of the first, by what a coin of each is worth, and never as nothing',
@@ -24,7 +24,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     bug: 'a payment on a network that its quote did not offer is taken',
     edits: [
       {
-        file: 'services/resolveTerms.ts',
+        file: 'services/quotes/resolveTerms.ts',
         search: 'offered.find(({ network }) => network === named.id)',
         replace:
           '(offered.find(({ network }) => network === named.id) ?? { ...named, network: named.id, payTo: payment.authorization.to })',
@@ -38,7 +38,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     bug: 'a payment must go to the recipient on the first network, whichever it names',
     edits: [
       {
-        file: 'services/resolveTerms.ts',
+        file: 'services/quotes/resolveTerms.ts',
         search: 'const found = named === null ? offered[0] : offered.find(({ network }) => network === named.id);',
         replace: 'const found = offered[0];',
       },
@@ -51,7 +51,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     bug: 'a quote made before is good for a network that its site left',
     edits: [
       {
-        file: 'services/resolveTerms.ts',
+        file: 'services/quotes/resolveTerms.ts',
         search: '(named !== null && !takesNetwork({ networks }, tenant, named.id))',
         replace: 'takesNetwork === undefined',
       },
@@ -75,7 +75,13 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     id: 'left-network-forgets-its-payments',
     rule: 12,
     bug: 'a payment that was settled is refused when it is shown again, since its site left the network',
-    edits: [{ file: 'services/verify.ts', search: 'tenant, taken }', replace: 'tenant, ...(taken === null && { taken }) }' }],
+    edits: [
+      {
+        file: 'services/settlement/accept/verify.ts',
+        search: 'tenant, taken }',
+        replace: 'tenant, ...(taken === null && { taken }) }',
+      },
+    ],
     test: { file: several, name: left },
   },
   {
@@ -106,7 +112,9 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     id: 'receipt-names-another-network',
     rule: 14,
     bug: 'a receipt names the network that was paid for nothing beside a transaction of another',
-    edits: [{ file: 'services/answers/answer.ts', search: 'presentedBy(deps, paid)', replace: 'presentedBy(deps, holder)' }],
+    edits: [
+      { file: 'services/settlement/answer/answer.ts', search: 'presentedBy(deps, paid)', replace: 'presentedBy(deps, holder)' },
+    ],
     test: { file: several, name: guarded },
   },
 ];

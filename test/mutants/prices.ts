@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const rule = 'domain/formerPrice.ts';
+const rule = 'domain/pricing/formerPrice.ts';
 const rules = 'test/unit/former-price.test.ts';
 const prices = 'test/integration/former-prices.test.ts';
 const shown = 'a payment that was taken for a former price keeps its answer when it is shown again with a later quote';
@@ -54,7 +54,7 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     bug: 'legs are compared with those of the price that was found, not with those of the quote that was sent',
     edits: [
       {
-        file: 'services/verify.ts',
+        file: 'services/settlement/accept/verify.ts',
         search: 'sameLegs(request.legs, quoted.legs)',
         replace: 'sameLegs(request.legs, met.terms.legs)',
       },
@@ -70,7 +70,7 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that was taken for a former price is refused when it is shown again after its ten minutes',
     edits: [
       {
-        file: 'services/verify.ts',
+        file: 'services/settlement/accept/verify.ts',
         search: '(own && termsTaken(own, quoted)) ?? quoted',
         replace: 'own === undefined ? own : quoted',
       },
@@ -81,21 +81,21 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     id: 'repeat-for-the-other-kind',
     rule: 12,
     bug: 'a payment that bought a read is shown for a citation, and answered',
-    edits: [{ file: 'services/verify.ts', search: ' || known.kind !== quoted.kind', replace: '' }],
+    edits: [{ file: 'services/settlement/accept/verify.ts', search: ' || known.kind !== quoted.kind', replace: '' }],
     test: { file: prices, name: shown },
   },
   {
     id: 'price-below-the-floor-is-set',
     rule: 19,
     bug: 'a price below the lowest is taken, and charged higher than it is shown',
-    edits: [{ file: 'services/tenants.ts', search: 'if (setsPrice && limits', replace: 'if (!setsPrice && limits' }],
+    edits: [{ file: 'services/tenants/tenants.ts', search: 'if (setsPrice && limits', replace: 'if (!setsPrice && limits' }],
     test: { file: 'test/integration/api-quote.test.ts', name: 'a price above 0 and below the floor is refused by name' },
   },
   {
     id: 'default-payee-for-good',
     rule: 17,
     bug: 'a page that was sold for the default payee goes on paying him after its credits API named its authors',
-    edits: [{ file: 'services/quotes.ts', search: '`otherwise $' + '{name}`', replace: 'name' }],
+    edits: [{ file: 'services/quotes/issue.ts', search: '`otherwise $' + '{name}`', replace: 'name' }],
     test: {
       file: 'test/unit/default-payee.test.ts',
       name: 'a page is sold for the default payee while its credits API names nobody',
@@ -107,7 +107,7 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     bug: 'the wallet of a default payee is taken with a wrong checksum',
     edits: [
       {
-        file: 'services/tenants.ts',
+        file: 'services/tenants/tenants.ts',
         search: "if (defaultPayee) requireChecksum(defaultPayee.wallet, 'default_payee');",
         replace: 'requireChecksum;',
       },
@@ -128,7 +128,7 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     id: 'offer-while-undecided',
     rule: 15,
     bug: 'a payment that is undecided is answered with an offer, and its buyer signs another',
-    edits: [{ file: 'services/verify.ts', search: " || error.code === 'settlement_pending'", replace: '' }],
+    edits: [{ file: 'services/settlement/accept/verify.ts', search: " || error.code === 'settlement_pending'", replace: '' }],
     test: {
       file: prices,
       name: 'a refusal carries no offer where none may be paid: undecided, an outage, or a page without a price',
@@ -138,7 +138,7 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     id: 'slow-credits-look-like-an-outage',
     rule: 15,
     bug: 'a gate takes a slow credits API for a service that is away, and gives pages free',
-    edits: [{ file: 'api/routes/quote.ts', search: '...asked }), CREDITS_PATIENCE_MS)', replace: '...asked }))' }],
+    edits: [{ file: 'api/routes/gate/quote.ts', search: '...asked }), CREDITS_PATIENCE_MS)', replace: '...asked }))' }],
     test: {
       file: 'test/integration/credits-api.test.ts',
       name: 'a quote does not wait for a slow credits API longer than gates wait for a quote, and has its answer the next time',

@@ -32,7 +32,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'what a key was refused is taken from what its site may do, so that one key locks out all of a site',
     edits: [
       {
-        file: 'services/rates.ts',
+        file: 'services/pacing/rates.ts',
         search: 'if (refused.waitMs > 0) {',
         replace: 'for (const { bucket, fullAtMs } of spent) bucket.fullAtMs = fullAtMs;\n    if (refused.waitMs > 0) {',
       },
@@ -45,7 +45,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'a key that was let in before pays for what its address gets wrong',
     edits: [
       {
-        file: 'services/rates.ts',
+        file: 'services/pacing/rates.ts',
         search: 'const known = this.#holders.get(name);',
         replace: 'const known = null as Holder | null;',
       },
@@ -56,7 +56,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'wrong-credentials-are-free',
     rule: 10,
     bug: 'an address may show any number of wrong credentials, each a question to the database',
-    edits: [{ file: 'services/rates.ts', search: 'isRight = !isRefusal(error);', replace: '' }],
+    edits: [{ file: 'services/pacing/rates.ts', search: 'isRight = !isRefusal(error);', replace: '' }],
     test: { file: rates, name: 'wrong credentials count for the address that shows them' },
   },
   {
@@ -65,7 +65,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'a key that asked first for what it may not counts for itself ever after, and never for its site',
     edits: [
       {
-        file: 'services/rates.ts',
+        file: 'services/pacing/rates.ts',
         search: 'this.#holders.set(name, await holderOf(null, name));',
         replace: "this.#holders.set(name, [['key', name]]);",
       },
@@ -76,7 +76,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'accounts-leave-their-address',
     rule: 10,
     bug: 'what accounts do together at one address has no limit',
-    edits: [{ file: 'services/rates.ts', search: "[...holder, ['account_address', address]]", replace: 'holder' }],
+    edits: [{ file: 'services/pacing/rates.ts', search: "[...holder, ['account_address', address]]", replace: 'holder' }],
     test: { file: rates, name: 'an account counts for the address of each call' },
   },
   {
@@ -85,7 +85,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'who shows one wrong credential many times at once pays for the first',
     edits: [
       {
-        file: 'services/rates.ts',
+        file: 'services/pacing/rates.ts',
         search: 'const outage = await asking;\n      if (outage) throw outage.error;',
         replace: 'return await letIn();',
       },
@@ -98,7 +98,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that was taken in is refused for the rate of its key: nobody learns what became of it',
     edits: [
       {
-        file: 'api/routes/verify.ts',
+        file: 'api/routes/gate/verify.ts',
         search: 'letRepeatIn(deps, caller, ',
         replace: 'letRepeatIn(deps, { ...caller, tenant: { ...caller.tenant, tenantId: "" } }, ',
       },
@@ -109,7 +109,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'forged-payments-are-let-in',
     rule: 12,
     bug: 'whoever names a payment that was taken in is let in above the rate, whatever he signed',
-    edits: [{ file: 'services/repeats.ts', search: ' && known.signature === signature', replace: '' }],
+    edits: [{ file: 'services/settlement/accept/repeats.ts', search: ' && known.signature === signature', replace: '' }],
     test: { file: repeats, name: 'a payment that was taken in is answered above the rate of its key' },
   },
   {
@@ -118,7 +118,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that another site took in is let in above the rate of a key',
     edits: [
       {
-        file: 'services/repeats.ts',
+        file: 'services/settlement/accept/repeats.ts',
         search: 'known?.tenantId === tenant.tenantId && known.signature',
         replace: 'known?.signature',
       },
@@ -131,7 +131,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'what a new payment needs is read beside the check of its signature, so that invented ones cost database and node',
     edits: [
       {
-        file: 'services/settlement/settle.ts',
+        file: 'services/settlement/accept/settle.ts',
         search: '  const signature = await checkSignature(rpc, network, payment);\n',
         replace:
           '  lookAhead(deps, request, network, { ...key, plannedGas: 1n });\n' +
@@ -145,7 +145,11 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     rule: 10,
     bug: 'calls that wait for their turn wait for none',
     edits: [
-      { file: 'services/rates.ts', search: '    bucket.fullAtMs = fullAtMs;\n    return waitMs;', replace: '    return waitMs;' },
+      {
+        file: 'services/pacing/rates.ts',
+        search: '    bucket.fullAtMs = fullAtMs;\n    return waitMs;',
+        replace: '    return waitMs;',
+      },
     ],
     test: { file: rates, name: 'a call that is not refused for its rate waits for its turn' },
   },
@@ -175,7 +179,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'each call of /readyz asks database, Temporal and chain',
     edits: [
       {
-        file: 'services/remembered.ts',
+        file: 'services/pacing/remembered.ts',
         search: 'if (last && clock() - last.endedAtMs < lifeMs) return last.answer;',
         replace: '',
       },

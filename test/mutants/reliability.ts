@@ -74,7 +74,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'test-keys-are-counted',
     rule: 15,
     bug: 'what a test key fails to buy is an observation like any other',
-    edits: [{ file: 'services/answers/refuse.ts', search: "if (mode === 'live') await", replace: 'if (mode) await' }],
+    edits: [{ file: 'services/settlement/answer/refuse.ts', search: "if (mode === 'live') await", replace: 'if (mode) await' }],
     test: { file: refusals, name: 'a page whose legs are not the quote’s is refused to a live key with an observation' },
   },
   {
@@ -83,7 +83,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a refused buyer of version 1 is told the network by its version 2 name',
     edits: [
       {
-        file: 'services/answers/refuse.ts',
+        file: 'services/settlement/answer/refuse.ts',
         search: 'return (x402Version === 1 ? network.v1Name : null) ?? network.id;',
         replace: 'return x402Version ? network.id : network.id;',
       },
@@ -169,7 +169,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'an operator may void a nonce again and again, each time with a new transaction',
     edits: [
       {
-        file: 'services/relayer/lane.ts',
+        file: 'services/settlement/relayer/lane.ts',
         search: "if (batch?.state !== 'open' || !last || last.kind === 'void') return false;",
         replace: "if (batch?.state !== 'open' || !last) return false;",
       },
@@ -193,7 +193,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'unreadable-row-stops-the-lane',
     rule: 11,
     bug: 'a row that nobody can read is sent like any other, and its batch fails each time',
-    edits: [{ file: 'services/settlement/examine.ts', search: 'payments.filter(isReadable);', replace: 'payments;' }],
+    edits: [{ file: 'services/settlement/batch/examine.ts', search: 'payments.filter(isReadable);', replace: 'payments;' }],
     test: { file: 'test/fault/poison.test.ts', name: 'a payment whose signature nobody can read fails alone, unsent' },
   },
   {
@@ -285,7 +285,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'drain-cuts-sales',
     rule: 20,
     bug: 'an API that is told to end cuts the payments on their way',
-    edits: [{ file: 'bin/api/start.ts', search: 'const DRAIN_MS = 25_000;', replace: 'const DRAIN_MS = 0;' }],
+    edits: [{ file: 'process/api/start.ts', search: 'const DRAIN_MS = 25_000;', replace: 'const DRAIN_MS = 0;' }],
     test: { file: processes, name: 'an API told to end while it sells' },
   },
   {
@@ -294,7 +294,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'GraphQL reads through the connections that payments need',
     edits: [
       {
-        file: 'bin/api/graphql.ts',
+        file: 'process/api/graphql.ts',
         search: '{ ask: thread.ask, change,',
         replace: '{ ask: openEngine({ ...door, reading: deps.database, temporalUi }, null), change,',
       },
@@ -307,7 +307,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'reports are read through the connections that payments need',
     edits: [
       {
-        file: 'bin/api/start.ts',
+        file: 'process/api/start.ts',
         search: 'const reports = { database: reading, clock };',
         replace: 'const reports = { database, clock };',
       },
@@ -320,7 +320,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a month is added up without what was taken back',
     edits: [
       {
-        file: 'db/rollups.ts',
+        file: 'db/reports/rollups.ts',
         search: "addCrossings('month')",
         replace: "addCrossings('month', 'events > 0')",
       },
@@ -333,7 +333,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'what is left of a day or month after a window counts into it a second time, where it should be taken off',
     edits: [
       {
-        file: 'domain/window.ts',
+        file: 'domain/reports/window.ts',
         search: 'return { fromMs: toMs, toMs: fromMs, sign: sign === 1 ? -1 : 1 };',
         replace: 'return { fromMs: toMs, toMs: fromMs, sign };',
       },

@@ -66,7 +66,7 @@ export const SERIES_MUTANTS: readonly Mutant[] = [
     bug: 'a payer whose purchase was taken back counts as one who came back',
     edits: [
       {
-        file: 'db/reports/crossings.ts',
+        file: 'db/reports/earnings/crossings.ts',
         search: 'standing(tenant)} offset 0)`;',
         replace: "'true'} offset 0)`;",
       },

@@ -18,7 +18,7 @@ export const SITE_MUTANTS: readonly Mutant[] = [
     bug: 'what is added with a token belongs to whoever has this name at any site',
     edits: [
       {
-        file: 'db/owners.ts',
+        file: 'db/credentials/owners.ts',
         search: "added.owner_issuer = 'site:' || token.tenant_id",
         replace: 'added.owner_issuer is not null',
       },
@@ -31,7 +31,7 @@ export const SITE_MUTANTS: readonly Mutant[] = [
     bug: 'calls at one time count the same sites, and each adds one',
     edits: [
       {
-        file: 'db/owners.ts',
+        file: 'db/credentials/owners.ts',
         search: "await sql.query(`select pg_advisory_xact_lock(hashtextextended('site.create', 0))`);",
         replace: '',
       },

@@ -12,7 +12,7 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     bug: 'an author is handed what sales paid everybody',
     edits: [
       {
-        file: 'db/reports/references.ts',
+        file: 'db/reports/earnings/references.ts',
         search: 'and l.author_id = $',
         replace: "and '' <> $",
       },

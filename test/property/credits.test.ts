@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { flattenCredits, MAX_CREDITS_DEPTH } from '../../domain/credits.ts';
-import { legsOf } from '../../domain/quote.ts';
+import { flattenCredits, MAX_CREDITS_DEPTH } from '../../domain/money/credits.ts';
+import { legsOf } from '../../domain/pricing/quote.ts';
 
 interface Node {
   readonly authorId: string;

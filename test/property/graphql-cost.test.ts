@@ -21,7 +21,7 @@ import { DEAREST } from '../../bench/dearestQueries.ts';
 import { COST_LIMIT, DEFAULT_PAGE, VALUE_LIMIT } from '../../graphql/limits/limits.ts';
 import { mostOf } from '../../graphql/limits/lists.ts';
 import { judge } from '../../graphql/limits/plugins.ts';
-import { describeSchema, schema } from '../../graphql/schema.ts';
+import { describeSchema, schema } from '../../graphql/schema/schema.ts';
 
 /**
  * Random legal queries over the schema that is served, executed on the largest site that there can be: every list is as long as it may

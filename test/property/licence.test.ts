@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { payToOf } from '../../chain/split.ts';
-import type { CataloguePage } from '../../domain/catalogue.ts';
-import { MAX_PAGES, payeesOfLegs, priceScopeSteps } from '../../domain/catalogue.ts';
-import { coverSteps, MAX_WORK } from '../../domain/cover.ts';
-import type { WeightedAuthor } from '../../domain/credits.ts';
-import { canonicalPayees, splitAmounts } from '../../domain/legs.ts';
-import { legsOf } from '../../domain/quote.ts';
-import type { CompiledPattern } from '../../domain/scope.ts';
+import { payToOf } from '../../chain/router/split.ts';
+import type { WeightedAuthor } from '../../domain/money/credits.ts';
+import { canonicalPayees, splitAmounts } from '../../domain/money/legs.ts';
+import type { CataloguePage } from '../../domain/pages/catalogue.ts';
+import { MAX_PAGES, payeesOfLegs, priceScopeSteps } from '../../domain/pages/catalogue.ts';
+import { coverSteps, MAX_WORK } from '../../domain/pages/cover.ts';
+import type { CompiledPattern } from '../../domain/pages/scope.ts';
 import {
   canonicalPath,
   compilePattern,
@@ -16,7 +15,8 @@ import {
   MAX_PATTERN_CHARS,
   MAX_PATTERNS,
   matches,
-} from '../../domain/scope.ts';
+} from '../../domain/pages/scope.ts';
+import { legsOf } from '../../domain/pricing/quote.ts';
 
 const sumLegs = (legs: readonly { readonly amountMicro: bigint }[]): bigint =>
   legs.reduce((sum, leg) => sum + leg.amountMicro, 0n);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { matchesPattern } from '../../domain/pattern.ts';
-import type { Pricing } from '../../domain/pricing.ts';
-import { compilePricing } from '../../domain/pricing.ts';
-import { parseTokenText, tokenBase, tokenText } from '../../domain/quote.ts';
-import { readQuoteToken, signQuoteToken } from '../../services/quoteToken.ts';
+import { matchesPattern } from '../../domain/pages/pattern.ts';
+import type { Pricing } from '../../domain/pricing/pricing.ts';
+import { compilePricing } from '../../domain/pricing/pricing.ts';
+import { parseTokenText, tokenBase, tokenText } from '../../domain/pricing/quote.ts';
+import { readQuoteToken, signQuoteToken } from '../../services/quotes/token.ts';
 
 const hex40 = fc.bigInt({ min: 1n, max: (1n << 160n) - 1n }).map((n) => `0x${n.toString(16).padStart(40, '0')}` as const);
 const author = fc.record({

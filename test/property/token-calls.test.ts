@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { encodeFunctionData, encodeFunctionResult, keccak256 as general } from 'viem';
 import { expect, test } from 'vitest';
-import { multicall3Abi, routerAbi, tokenAbi } from '../../chain/abi.ts';
-import { keccak256 } from '../../chain/keccak.ts';
-import { aggregateCall, resultsOf } from '../../chain/multicall.ts';
-import type { RouterGroup } from '../../chain/routerCalls.ts';
-import { settleBatchCall, settleGroupCall } from '../../chain/routerCalls.ts';
-import { authorizationStateCall, balanceOfCall, transferCall } from '../../chain/tokenCalls.ts';
-import { numberWord } from '../../chain/words.ts';
-import type { Hex } from '../../domain/payload.ts';
+import { multicall3Abi, routerAbi, tokenAbi } from '../../chain/calls/abi.ts';
+import { keccak256 } from '../../chain/calls/keccak.ts';
+import { aggregateCall, resultsOf } from '../../chain/calls/multicall.ts';
+import { authorizationStateCall, balanceOfCall, transferCall } from '../../chain/calls/tokenCalls.ts';
+import { numberWord } from '../../chain/calls/words.ts';
+import type { RouterGroup } from '../../chain/router/routerCalls.ts';
+import { settleBatchCall, settleGroupCall } from '../../chain/router/routerCalls.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
 
 const hex = (minBytes: number, maxBytes = minBytes) =>
   fc.uint8Array({ minLength: minBytes, maxLength: maxBytes }).map((bytes): Hex => `0x${Buffer.from(bytes).toString('hex')}`);

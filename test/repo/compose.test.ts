@@ -6,12 +6,18 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { RETENTION_DAYS } from '../../adapters/temporalNamespace.ts';
-import { listKnownNames } from '../../bin/check/env-names.ts';
-import { listPaths } from '../../bin/check/sources.ts';
-import { readAdminConfig, readApiConfig, readMigrateConfig, readNamespaceConfig, readWorkerConfig } from '../../bin/config.ts';
+import {
+  readAdminConfig,
+  readApiConfig,
+  readMigrateConfig,
+  readNamespaceConfig,
+  readWorkerConfig,
+} from '../../process/config.ts';
 import { REPLICAS } from '../../sandbox/cluster/replicas.ts';
 import { archiveSettings } from '../../sandbox/parts/postgres-archive.ts';
 import { TEMPORAL_SERVER_VERSION } from '../../sandbox/parts/temporal-binary.mjs';
+import { listKnownNames } from '../../tools/check/env-names.ts';
+import { listPaths } from '../../tools/check/sources.ts';
 
 interface ServiceEntry {
   readonly image: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { checkEnvironmentNames, findStrayReaders, listKnownNames, listNamesIn } from '../../bin/check/env-names.ts';
-import { renderEnvExample } from '../../bin/config/env-example.ts';
+import { renderEnvExample } from '../../process/config/env-example.ts';
+import { checkEnvironmentNames, findStrayReaders, listKnownNames, listNamesIn } from '../../tools/check/env-names.ts';
 
 const committed = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
 
@@ -23,6 +23,6 @@ test.each([
   'const { env } = process;',
   "import { env } from 'node:process';",
 ])('a file outside bin/ that says `%s` is found', (text) => {
-  expect(findStrayReaders([{ path: 'services/quotes.ts', text }])).toHaveLength(1);
+  expect(findStrayReaders([{ path: 'services/quotes/issue.ts', text }])).toHaveLength(1);
   expect(findStrayReaders([{ path: 'bin/api.ts', text }])).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSources } from '../../bin/check/sources.ts';
+import { readSources } from '../../tools/check/sources.ts';
 import { linesOf } from '../starters/apps.ts';
 
 const [guide] = readSources(/^docs\/integrating-publisher\.md$/);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listPaths, readSources } from '../../bin/check/sources.ts';
+import { listPaths, readSources } from '../../tools/check/sources.ts';
 
 const MAX_LINES = 400;
 const CODE = /\.(ts|mjs|js|sol|sql)$/;

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import type { ICruiseOptions, ICruiseResult } from 'dependency-cruiser';
 import { cruise } from 'dependency-cruiser';
 import { afterAll, expect, test } from 'vitest';
-import { findForbiddenModules } from '../../bin/check/bundle.ts';
-import { findBridgeProblems } from '../../bin/check/layers.ts';
+import { findForbiddenModules } from '../../tools/check/bundle.ts';
+import { findBridgeProblems } from '../../tools/check/layers.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const { default: rules } = (await import(new URL('../../.dependency-cruiser.mjs', import.meta.url).href)) as {
@@ -85,7 +85,7 @@ test('the imports the layers are made for break no rule', async () => {
   const broken = await brokenRules({
     'domain/leaf.ts': LEAF,
     'db/rows.ts': "import { leaf } from '../domain/leaf.ts';\nimport pg from 'pg';\nexport const rows = [leaf, pg];",
-    'services/quotes.ts': "import { rows } from '../db/rows.ts';\nexport const quotes = rows;",
+    'services/quotes/issue.ts': "import { rows } from '../db/rows.ts';\nexport const quotes = rows;",
     'api/app.ts':
       "import express from 'express';\nimport { quotes } from '../services/quotes.ts';\nexport const app = [express, quotes];",
     'activities/act.ts': "import { quotes } from '../services/quotes.ts';\nexport const act = () => quotes;",

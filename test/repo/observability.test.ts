@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ALERT_KINDS } from '../../db/alerts.ts';
+import { ALERT_KINDS } from '../../db/operator/alerts.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { METRICS } from '../../domain/metrics.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSources } from '../../bin/check/sources.ts';
+import { readSources } from '../../tools/check/sources.ts';
 
 /**
  * Where requests leave us: `adapters/outbound` (with its connector and its handler) for every address that comes from users, `chain/rpc` and

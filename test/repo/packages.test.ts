@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readSources } from '../../bin/check/sources.ts';
+import { readSources } from '../../tools/check/sources.ts';
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -79,7 +79,7 @@ test('the lock file holds no registry’s address, and no setting names one', ()
 
 /**
  * Names whose hash the registry that the lock file was made with does not carry; npm installs them unchecked. All are of development,
- * or of a Mac. `node bin/integrity.ts` fills in what a registry tells; then a name leaves this list, and none may come.
+ * or of a Mac. `node tools/integrity.ts` fills in what a registry tells; then a name leaves this list, and none may come.
  */
 const WITHOUT_INTEGRITY = [
   '@biomejs/cli-darwin-arm64',

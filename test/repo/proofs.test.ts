@@ -43,6 +43,6 @@ test('every named bug can still be put in, and names a test that exists', () => 
 test('the bugs in pure rules are caught by their tests', async () => {
   const ids = MUTANTS.filter(isCheap).map((mutant) => mutant.id);
   expect(ids.length).toBeGreaterThanOrEqual(4);
-  const { stdout } = await promisify(execFile)(process.execPath, ['bin/mutants.ts', '--no-baseline', ...ids], { cwd: ROOT });
+  const { stdout } = await promisify(execFile)(process.execPath, ['tools/mutants.ts', '--no-baseline', ...ids], { cwd: ROOT });
   expect(stdout).toContain(`${ids.length} of ${ids.length} bugs caught`);
 }, 600_000);

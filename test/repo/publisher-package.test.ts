@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readSources } from '../../bin/check/sources.ts';
+import { readSources } from '../../tools/check/sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const ENTRIES = ['', '/express', '/fetch', '/next'];

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
-import { listPaths, readSources } from '../../bin/check/sources.ts';
+import { listPaths, readSources } from '../../tools/check/sources.ts';
 import { FAULTS } from '../fault/list.ts';
 
 const CODE = readSources(/\.(ts|mjs|js|sql|sol|php|ya?ml|cfg)$/).filter(({ path }) => path !== 'test/repo/references.test.ts');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readSources } from '../../bin/check/sources.ts';
 import { PAYMENT_STATES } from '../../domain/payment/state.ts';
+import { readSources } from '../../tools/check/sources.ts';
 
 /** Lists of texts in brackets, in code and in SQL: `['settled', 'final']`, `in ('accepted', 'broadcast')`. */
 const LISTS = /[([]\s*('[a-z_]+'(?:\s*,\s*'[a-z_]+')+)\s*,?\s*[)\]]/g;

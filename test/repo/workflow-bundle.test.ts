@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFile
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openWorkflowBundle } from '../../bin/workflowBundle.ts';
+import { openWorkflowBundle } from '../../process/workflowBundle.ts';
 
 /** Inside the checkout, so that its packages are found from there. */
 const TEST_FOLDER = fileURLToPath(new URL('../../.test/', import.meta.url));

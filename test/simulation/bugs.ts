@@ -33,7 +33,7 @@ export const BUGS: readonly Bug[] = [
       : null,`,
   ]),
   bug('evidenceWithoutLogIndex', 'any transfer of the payer in the transaction proves his nonce', [
-    'chain/evidence.ts',
+    'chain/evidence/evidence.ts',
     'const next = token[at + 1];',
     'const next = token.find((one) => readTransfer(one, place)?.from === used.payer);',
   ]),

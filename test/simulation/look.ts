@@ -1,4 +1,4 @@
-import { spendingIn } from '../../chain/spending.ts';
+import { spendingIn } from '../../chain/evidence/spending.ts';
 import type { JudgedPayment, Moment } from '../../domain/payment/judge.ts';
 import type { Sight, Simulation } from '../../domain/payment/sight.ts';
 import type { View } from './chain.ts';
@@ -34,7 +34,7 @@ export const UNSEEN: Sight = {
   rail: null,
 };
 
-/** Reads what one node shows of a payment's authorization, as `chain/sight.ts` does: where its log is missing, only that it is used. */
+/** Reads what one node shows of a payment's authorization, as `chain/evidence/sight.ts` does: where its log is missing, only that it is used. */
 export function look(world: World, view: View, row: PaymentRow, atSafe: boolean): Sight {
   const receipt = view.spentIn(authorizationKey(row.auth.payer, row.auth.nonce));
   const isShown = receipt !== null && !world.isMissing();

@@ -49,7 +49,7 @@ export function propose(world: World, proposed: readonly string[]): void {
   world.spawn(() => settleBatch(world, batchId, [...new Set(proposed)]), true);
 }
 
-/** Looks at an accepted payment before its first byte is sent, as `services/settlement/examine.ts` does; true when it may be sent. */
+/** Looks at an accepted payment before its first byte is sent, as `services/settlement/batch/examine.ts` does; true when it may be sent. */
 function* examine(world: World, row: PaymentRow): Generator<Call, boolean, unknown> {
   const payment = judgedOf(row);
   const clocks = judge(payment, null, momentOf(world));

@@ -25,7 +25,7 @@ export interface Safe {
 }
 
 /**
- * One payment judged as `services/settlement/round.ts` does: what the chain shows, what that means, written; what ran and moved nothing
+ * One payment judged as `services/settlement/batch/round.ts` does: what the chain shows, what that means, written; what ran and moved nothing
  * is simulated and judged once more. `carrierIn` says what became of its bytes, of the same node. Throws RpcDown.
  */
 export function* runRound(

@@ -1,6 +1,6 @@
 import type { NewPayment as NewRow } from '../../db/settlement/intake.ts';
-import { storedAgent } from '../../domain/agent.ts';
-import type { Address } from '../../domain/legs.ts';
+import { storedAgent } from '../../domain/gate/agent.ts';
+import type { Address } from '../../domain/money/legs.ts';
 import type { Place } from './sqlStore.ts';
 import type { NewPayment } from './store.ts';
 

@@ -61,7 +61,7 @@ async function testStarters(): Promise<number> {
   say('testing');
   const options = ['--config', join(HERE, 'vitest.config.ts'), ...process.argv.slice(2)];
   const env = { ...process.env, STARTERS_FOLDER: folder };
-  const child = spawn(process.execPath, ['bin/test.ts', ...options], { cwd: ROOT, env, stdio: 'inherit' });
+  const child = spawn(process.execPath, ['tools/test.ts', ...options], { cwd: ROOT, env, stdio: 'inherit' });
   const [status] = await once(child, 'exit');
   return status ?? 1;
 }

@@ -1,8 +1,8 @@
 /** The operator's command line in this process, over the database of a test API. */
 import { expect } from 'vitest';
 import { createAdminProgram } from '../../bin/admin/program.ts';
-import { readAdminConfig } from '../../bin/config.ts';
 import { openDatabase } from '../../db/database.ts';
+import { readAdminConfig } from '../../process/config.ts';
 import { serviceEnvironment } from '../../sandbox/processes-of-service.ts';
 import type { startTestApi } from './api.ts';
 import type { TestService } from './service.ts';

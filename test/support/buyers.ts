@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
 import type { NewPayment } from '../../db/settlement/intake.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
-import type { Hex } from '../../domain/payload.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
 import { freezePages } from '../../services/licences/freeze.ts';
 import { openOffer, termsOfOffer } from '../../services/licences/offer.ts';
 import type { LicenceRequest } from '../../services/licences/request.ts';

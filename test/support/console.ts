@@ -1,20 +1,20 @@
 /** The console beside GraphQL and REST in one server, on a real Postgres, and a browser's habits without a browser. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createOidcVerifier } from '../../adapters/oidc.ts';
-import { createOidcLogin } from '../../adapters/oidcLogin.ts';
-import { createOutbound } from '../../adapters/outbound.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createOidcVerifier } from '../../adapters/tokens/oidc.ts';
+import { createOidcLogin } from '../../adapters/tokens/oidcLogin.ts';
 import { createApi } from '../../api/app.ts';
 import type { ConsoleDoorDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
 import { pathOf } from '../../api/door.ts';
-import { readConsole } from '../../bin/api/console.ts';
-import { createGraphqlDoor } from '../../graphql/door.ts';
-import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
-import type { RateLimits } from '../../services/rates.ts';
-import { openRates } from '../../services/rates.ts';
+import { GRAPHQL_PATH, openEngine } from '../../graphql/request/engine.ts';
+import { createGraphqlDoor } from '../../graphql/request/handler.ts';
+import { readConsole } from '../../process/api/console.ts';
+import type { RateLimits } from '../../services/pacing/rates.ts';
+import { openRates } from '../../services/pacing/rates.ts';
 import { createExportSlots } from '../../services/reports/exportSlots.ts';
-import { createOwnerToken } from '../../services/tenants.ts';
+import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { startTestApi } from './api.ts';
 
 const UNBOUND = 1_000_000;

@@ -3,16 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
-import { createOutbound } from '../../adapters/outbound.ts';
-import { createSecretBox } from '../../adapters/secretBox.ts';
-import { startThread } from '../../bin/api/graphql.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database, Sql } from '../../db/database.ts';
-import { openReadingDatabase } from '../../db/graph/reading.ts';
-import { createGraphqlDoor } from '../../graphql/door.ts';
-import { GRAPHQL_PATH, openEngine } from '../../graphql/engine.ts';
+import { openReadingDatabase } from '../../db/lists/reading.ts';
+import { GRAPHQL_PATH, openEngine } from '../../graphql/request/engine.ts';
+import { createGraphqlDoor } from '../../graphql/request/handler.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
-import type { RateLimits } from '../../services/rates.ts';
-import { createOwnerToken } from '../../services/tenants.ts';
+import { startThread } from '../../process/api/graphql.ts';
+import type { RateLimits } from '../../services/pacing/rates.ts';
+import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { startTestApi } from './api.ts';
 
 /** An answer of the door. */

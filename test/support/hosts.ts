@@ -2,11 +2,11 @@
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createHostActivities } from '../../activities/hosts.ts';
-import { createHostDns } from '../../adapters/hostDns.ts';
-import { createHostProbe } from '../../adapters/hostProbe.ts';
-import { createOutbound } from '../../adapters/outbound.ts';
-import { openWorkflowBundle } from '../../bin/workflowBundle.ts';
-import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
+import { createHostDns } from '../../adapters/outbound/hostDns.ts';
+import { createHostProbe } from '../../adapters/outbound/hostProbe.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { HOST_TIMES } from '../../domain/hosts/challengeSchedule.ts';
+import { openWorkflowBundle } from '../../process/workflowBundle.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import { createHostWorkflows } from '../../services/hosts/workflows.ts';
 import { startTestApi } from './api.ts';

@@ -1,18 +1,18 @@
 /** What must hold after every fault, compared with what the chain shows and not with our own flags (safety, invariants). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { evidenceFromLogs } from '../../chain/evidence.ts';
-import { blockNumbers, receiptOf } from '../../chain/receipts.ts';
-import { createRpc } from '../../chain/rpc.ts';
-import { readSights } from '../../chain/sight.ts';
-import { listBalances } from '../../chain/states.ts';
+import { evidenceFromLogs } from '../../chain/evidence/evidence.ts';
+import { blockNumbers, receiptOf } from '../../chain/evidence/receipts.ts';
+import { readSights } from '../../chain/evidence/sight.ts';
+import { listBalances } from '../../chain/evidence/states.ts';
+import { createRpc } from '../../chain/rpc/rpc.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import type { Payment, PaymentRow } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
 import { finalWithBatch } from '../../db/settlement/states.ts';
-import type { Address } from '../../domain/legs.ts';
-import type { Hex } from '../../domain/payload.ts';
+import type { Address } from '../../domain/money/legs.ts';
 import { isSettled } from '../../domain/payment/state.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
 import { testNetwork } from './payments.ts';
 import type { TestService } from './service.ts';
 import type { SettlementWorld } from './settlement.ts';

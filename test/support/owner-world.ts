@@ -1,18 +1,18 @@
 /** Two sites of two owners with one of everything an owner can change, and the GraphQL document's mutations to change it with. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { graphql } from 'graphql';
-import { createOutbound } from '../../adapters/outbound.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import type { Database } from '../../db/database.ts';
-import { HOST_TIMES } from '../../domain/hostChallengeSchedule.ts';
-import type { GraphqlContext, GraphqlDeps } from '../../graphql/context.ts';
+import { HOST_TIMES } from '../../domain/hosts/challengeSchedule.ts';
 import { Budget } from '../../graphql/limits/budget.ts';
-import { schema } from '../../graphql/schema.ts';
+import type { GraphqlContext, GraphqlDeps } from '../../graphql/request/context.ts';
+import { schema } from '../../graphql/schema/schema.ts';
 import { createRule } from '../../services/anomalies/rules.ts';
-import { findKey, mintKey } from '../../services/keys.ts';
+import { findKey, mintKey } from '../../services/credentials/keys.ts';
 import { importPages } from '../../services/licences/offering.ts';
-import { inviteMember } from '../../services/members.ts';
 import { authenticateOwner } from '../../services/owners/authenticate.ts';
-import { createOwnerToken } from '../../services/tenants.ts';
+import { inviteMember } from '../../services/tenants/members.ts';
+import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import { startTestApi, WALLETS } from './api.ts';

@@ -4,9 +4,9 @@ import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { contentSettlement as forExpress } from '../../packages/publisher/src/express.ts';
-import type { PublisherFailure } from '../../packages/publisher/src/failures.ts';
 import { contentSettlement as forFetch } from '../../packages/publisher/src/fetch.ts';
 import type { PublisherDecision, PublisherOptions } from '../../packages/publisher/src/options.ts';
+import type { PublisherFailure } from '../../packages/publisher/src/telling/failures.ts';
 
 /** User-Agents as they come. */
 export const UA = {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { EXAMPLES } from '../../graphql/examples.ts';
+import { EXAMPLES } from '../../graphql/schema/examples.ts';
 import { askGraph } from './graphql.ts';
 
 /** What of the sandbox's contract the questions need. */

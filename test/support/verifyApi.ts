@@ -1,9 +1,9 @@
 /** Payments for the REST door of `startTestApi`, whose settlement service is a test's own. */
 import { randomUUID } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import type { Address } from '../../domain/legs.ts';
-import type { SettleReceipt } from '../../services/answers/receipt.ts';
-import type { SettleRequest } from '../../services/settlement/settle.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
+import type { SettleReceipt } from '../../services/settlement/answer/receipt.ts';
 import type { startTestApi } from './api.ts';
 import { signPayment } from './payments.ts';
 

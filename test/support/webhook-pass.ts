@@ -1,7 +1,7 @@
 /** First attempts without a workflow: one pass of the dispatching activity's service, for tests of what it sends and records. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outbound } from '../../adapters/outbound.ts';
-import type { SecretBox } from '../../adapters/secretBox.ts';
+import type { Outbound } from '../../adapters/outbound/outbound.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import type { RetryStart } from '../../domain/webhook/retry.ts';
 import type { WebhookLimits } from '../../services/webhooks/deps.ts';

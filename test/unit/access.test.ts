@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { KeyState } from '../../domain/access.ts';
-import { hasApiAccess, PLANS, requireAccess } from '../../domain/access.ts';
-import { generateToken, isWellFormedToken, publisherPrefix } from '../../services/keys.ts';
+import type { KeyState } from '../../domain/access/key.ts';
+import { hasApiAccess, PLANS, requireAccess } from '../../domain/access/key.ts';
+import { generateToken, isWellFormedToken, publisherPrefix } from '../../services/credentials/keys.ts';
 
 const KEY: KeyState = {
   tenantId: 't',

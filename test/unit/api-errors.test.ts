@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { errorAnswer } from '../../api/errors.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { PaymentError } from '../../services/answers/receipt.ts';
+import { PaymentError } from '../../services/settlement/answer/receipt.ts';
 
 test.each<[ErrorCode, number]>([
   ['malformed_body', 400],

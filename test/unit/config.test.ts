@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Environment } from '../../bin/config/read.ts';
-import { readConfig } from '../../bin/config/read.ts';
-import { ConfigError } from '../../bin/config/variable.ts';
-import { readApiConfig, readWorkerConfig } from '../../bin/config.ts';
+import type { Environment } from '../../process/config/read.ts';
+import { readConfig } from '../../process/config/read.ts';
+import { ConfigError } from '../../process/config/variable.ts';
+import { readApiConfig, readWorkerConfig } from '../../process/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,7 +8,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openConsoleFiles } from '../../api/console/assets.ts';
 import { packModules } from '../../api/console/pack.ts';
-import { readConsole } from '../../bin/api/console.ts';
+import { readConsole } from '../../process/api/console.ts';
 
 /** All that a browser ever loads of the console, as it goes over the wire. */
 const MOST_BYTES = 100 * 1_024;

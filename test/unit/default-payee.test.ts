@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { baseSepoliaNetwork } from '../../chain/presets.ts';
-import { routerAddress } from '../../chain/split.ts';
-import { buildResource } from '../../domain/host.ts';
-import { compilePricing } from '../../domain/pricing.ts';
+import { routerAddress } from '../../chain/router/split.ts';
+import { buildResource } from '../../domain/hosts/host.ts';
+import { compilePricing } from '../../domain/pricing/pricing.ts';
 import type { KnownCredits } from '../../services/credits/book.ts';
-import { prepareQuote } from '../../services/quotes.ts';
+import { prepareQuote } from '../../services/quotes/issue.ts';
 
 const HOUSE = `0x${'1'.repeat(40)}` as const;
 const ANN = `0x${'2'.repeat(40)}` as const;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { csvRows } from '../../adapters/csv.ts';
-import { formatUsdc } from '../../domain/money.ts';
+import { formatUsdc } from '../../domain/money/money.ts';
 import { settlementRefKind } from '../../domain/webhook/event.ts';
 import { exportRows } from '../../services/reports/exportRows.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { costToday, dataFee, requiredBalance } from '../../chain/fees.ts';
+import { costToday, dataFee, requiredBalance } from '../../chain/gas/fees.ts';
 import { flushPayers, isFlushWorth } from '../../domain/payment/flush.ts';
 import { shareGas } from '../../domain/payment/gasShare.ts';
 import { firstFreeNonce, judgeNonce } from '../../domain/payment/relayerNonce.ts';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isPublicSuffix } from '../../adapters/publicSuffix.ts';
-import type { Challenge } from '../../domain/hostChallenge.ts';
-import { DNS_ONLY_MS, isExpired, methodInForce, TOKEN_LIFE_MS } from '../../domain/hostChallenge.ts';
-import { findMetaTags } from '../../domain/hostChallengeMeta.ts';
-import { detectCapability } from '../../domain/hostChallengePlatform.ts';
-import { delayOf, HOST_TIMES, judgeRecheckFailure, nextOpenCheckMs } from '../../domain/hostChallengeSchedule.ts';
-import { parseHostname } from '../../domain/hostname.ts';
+import { isPublicSuffix } from '../../adapters/outbound/publicSuffix.ts';
+import type { Challenge } from '../../domain/hosts/challenge.ts';
+import { DNS_ONLY_MS, isExpired, methodInForce, TOKEN_LIFE_MS } from '../../domain/hosts/challenge.ts';
+import { findMetaTags } from '../../domain/hosts/challengeMeta.ts';
+import { detectCapability } from '../../domain/hosts/challengePlatform.ts';
+import { delayOf, HOST_TIMES, judgeRecheckFailure, nextOpenCheckMs } from '../../domain/hosts/challengeSchedule.ts';
+import { parseHostname } from '../../domain/hosts/hostname.ts';
 
 const NAME = 'svc-site-verification';
 const tag = (content: string): string => `<meta name="${NAME}" content="${content}">`;

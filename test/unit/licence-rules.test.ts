@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { accessClaims, accessEndSeconds } from '../../domain/accessToken.ts';
-import { pagePriceMicro, parsePeriod, parseTerms, validatePeriodFactors } from '../../domain/licencePeriod.ts';
-import { parseProof, proofMessage } from '../../domain/licenceProof.ts';
+import { accessClaims, accessEndSeconds } from '../../domain/access/accessToken.ts';
+import { pagePriceMicro, parsePeriod, parseTerms, validatePeriodFactors } from '../../domain/licence/period.ts';
+import { parseProof, proofMessage } from '../../domain/licence/proof.ts';
+import { newsOf } from '../../domain/licence/purchaseNews.ts';
+import { canonicalPath, compilePattern, matches, parseScope } from '../../domain/pages/scope.ts';
 import { guardLicence } from '../../domain/payment/guard.ts';
 import { PAYMENT_STATES } from '../../domain/payment/state.ts';
-import { newsOf } from '../../domain/purchaseNews.ts';
-import { canonicalPath, compilePattern, matches, parseScope } from '../../domain/scope.ts';
-import { buildSignInMessage, parseSignInMessage, refuseSignIn } from '../../domain/siwx.ts';
+import { buildSignInMessage, parseSignInMessage, refuseSignIn } from '../../domain/signIn/siwx.ts';
 
 const match = (pattern: string, path: string): boolean => matches(compilePattern(pattern), canonicalPath(path));
 

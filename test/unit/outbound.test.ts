@@ -6,12 +6,12 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createSocketServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { createHostDns } from '../../adapters/hostDns.ts';
-import { createHostProbe } from '../../adapters/hostProbe.ts';
-import type { Outbound, OutboundOptions } from '../../adapters/outbound.ts';
-import { createOutbound } from '../../adapters/outbound.ts';
-import { isSandboxName } from '../../adapters/sandboxWeb.ts';
-import { createTargetSlots } from '../../adapters/targetSlots.ts';
+import { createHostDns } from '../../adapters/outbound/hostDns.ts';
+import { createHostProbe } from '../../adapters/outbound/hostProbe.ts';
+import type { Outbound, OutboundOptions } from '../../adapters/outbound/outbound.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { isSandboxName } from '../../adapters/outbound/sandboxWeb.ts';
+import { createTargetSlots } from '../../adapters/outbound/targetSlots.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../support/certificate.ts';
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { siteOf } from '../../graphql/context.ts';
+import { siteOf } from '../../graphql/request/context.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
 import { ownerKey } from '../../services/owners/authenticate.ts';
 

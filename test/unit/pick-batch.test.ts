@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openRoom } from '../../chain/calldata.ts';
-import { MAX_BATCH_GAS } from '../../chain/gas.ts';
+import { openRoom } from '../../chain/calls/calldata.ts';
+import { MAX_BATCH_GAS } from '../../chain/gas/gas.ts';
 import { expectedWaitMs } from '../../domain/payment/expectedWait.ts';
 import { NEW_PAYER, PLAIN_SENT_LIMIT, payerRoom, STRIKE_LIMIT, UNDECIDED_LIMIT } from '../../domain/payment/payerLimits.ts';
 import type { PickRules, WaitingPayment } from '../../domain/payment/pickBatch.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { listPage, namedPages, priceSteps } from '../../domain/priceList.ts';
-import { compilePricing } from '../../domain/pricing.ts';
-import { normalisePrefix } from '../../domain/resource.ts';
+import { normalisePrefix } from '../../domain/pages/resource.ts';
+import { listPage, namedPages, priceSteps } from '../../domain/pricing/priceList.ts';
+import { compilePricing } from '../../domain/pricing/pricing.ts';
 
 const WALLET = `0x${'1'.repeat(40)}`;
 

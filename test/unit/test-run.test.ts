@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { chooseTests } from '../../bin/test/choice.ts';
-import { failedLines } from '../../bin/test/failed.ts';
-import { slowestLines } from '../../bin/test/slowest.ts';
+import { chooseTests } from '../../tools/test/choice.ts';
+import { failedLines } from '../../tools/test/failed.ts';
+import { slowestLines } from '../../tools/test/slowest.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../domain/errors.ts';
-import { openTurns } from '../../services/turns.ts';
+import { openTurns } from '../../services/pacing/turns.ts';
 
 const LIMITS = { atOnce: 2, mostWaiting: 3, waitMs: 60_000 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { judgeAddress } from '../../adapters/address.ts';
-import { checkOutboundUrl } from '../../adapters/outboundUrl.ts';
+import { judgeAddress } from '../../adapters/outbound/address.ts';
+import { checkOutboundUrl } from '../../adapters/outbound/url.ts';
 
 const PUBLIC = [
   '1.1.1.1',

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createSecretBox } from '../../adapters/secretBox.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { buildDeliveryId } from '../../domain/webhook/deliveryId.ts';
 import { wantsEvent } from '../../domain/webhook/endpoint.ts';
 import type { UnannouncedCrossing } from '../../domain/webhook/event.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { keccak256 } from 'viem';
 import { expect, test } from 'vitest';
 import { checksumAddress } from '../../chain/offer.ts';
-import type { Address } from '../../domain/legs.ts';
+import type { Address } from '../../domain/money/legs.ts';
 import type { Facts } from '../../packages/publisher/src/core/decide.ts';
 import { decide } from '../../packages/publisher/src/core/decide.ts';
 import { slugOf } from '../../packages/publisher/src/core/page.ts';

@@ -13,4 +13,4 @@ if (missing.length > 0) {
   process.exit(0);
 }
 process.argv.push('--config', fileURLToPath(new URL('vitest.config.ts', import.meta.url)));
-await import('../../bin/test.ts');
+await import('../../tools/test.ts');

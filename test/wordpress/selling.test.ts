@@ -2,14 +2,14 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
-import { createSecretBox } from '../../adapters/secretBox.ts';
-import { newPrivateKey } from '../../bin/serviceSecrets.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { checksumAddress } from '../../chain/offer.ts';
-import type { Address } from '../../domain/legs.ts';
+import type { Address } from '../../domain/money/legs.ts';
 import { buyPage } from '../../examples/buyer/buyer.ts';
+import { newPrivateKey } from '../../process/serviceSecrets.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { setCreditsToken } from '../../services/credits/token.ts';
-import { setEnforcement } from '../../services/enforcement.ts';
+import { setEnforcement } from '../../services/gate/enforcement.ts';
 import { operatorNamed } from '../../services/site/change.ts';
 import { WALLETS } from '../support/api.ts';
 import { payFor } from '../support/buying.ts';

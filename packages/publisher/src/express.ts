@@ -3,10 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { waitAnswer } from './answers.ts';
 import type { Gate, Ruling } from './gate.ts';
 import { createGate } from './gate.ts';
-import { forceHeaders, holdPage, sendAnswer } from './heldPage.ts';
 import type { PublisherOptions } from './options.ts';
 import type { SiteRequest } from './request.ts';
 import { PARTIAL } from './request.ts';
+import { forceHeaders, holdPage, sendAnswer } from './selling/heldPage.ts';
 
 /** A middleware, and what a server may ask of it. `flush` sends the reports that wait: for servers that shut down in order. */
 export type Middleware = ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void) &

@@ -1,7 +1,7 @@
 /** For servers of web-standard requests and answers (Hono, Workers, Deno, Bun): `fetch: contentSettlement()(app.fetch)`. */
 import { createGate } from './gate.ts';
 import type { PublisherOptions } from './options.ts';
-import { follow, seenOf } from './soldResponse.ts';
+import { follow, seenOf } from './selling/soldResponse.ts';
 
 /** A handler of requests; what follows the request is the platform's (`env`, `ctx`), and is handed on. */
 export type Handler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>;

@@ -3,9 +3,9 @@
 export type { Answer } from './answers.ts';
 export type { Client, ClientOptions, Quote, Report, Result } from './client.ts';
 export { createClient } from './client.ts';
-export type { PublisherFailure } from './failures.ts';
 export type { Gate, Ruling } from './gate.ts';
 export { createGate } from './gate.ts';
 export type { PublisherDecision, PublisherOptions } from './options.ts';
 export type { SiteRequest } from './request.ts';
-export type { Sale, SaleResult } from './sale.ts';
+export type { Sale, SaleResult } from './selling/sale.ts';
+export type { PublisherFailure } from './telling/failures.ts';

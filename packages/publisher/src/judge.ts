@@ -2,15 +2,15 @@
 import type { Decision, Facts } from './core/decide.ts';
 import { decide } from './core/decide.ts';
 import type { Caller } from './core/who.ts';
-import type { Failures } from './failures.ts';
+import type { Page, Pages } from './knowing/pages.ts';
+import type { Price } from './knowing/quotes.ts';
+import type { Readers } from './knowing/readers.ts';
+import type { ConfigStore, SiteConfig } from './knowing/siteConfig.ts';
 import type { PublisherOptions } from './options.ts';
-import type { Page, Pages } from './pages.ts';
 import type { Places } from './places.ts';
-import type { Price } from './quotes.ts';
-import type { Readers } from './readers.ts';
 import type { SiteRequest } from './request.ts';
 import { licenceOf, paymentOf } from './request.ts';
-import type { ConfigStore, SiteConfig } from './siteConfig.ts';
+import type { Failures } from './telling/failures.ts';
 
 /** A decision with what it was made of. */
 export interface Judgement {

@@ -7,9 +7,9 @@ import { waitAnswer } from './answers.ts';
 import type { FetchOptions } from './fetch.ts';
 import { contentSettlement as forFetch } from './fetch.ts';
 import { createGate } from './gate.ts';
+import { openPasses } from './knowing/passes.ts';
 import type { PublisherOptions } from './options.ts';
-import { openPasses } from './passes.ts';
-import { follow, responseOf, seenOf } from './soldResponse.ts';
+import { follow, responseOf, seenOf } from './selling/soldResponse.ts';
 
 /** What Next hands over beside a request. */
 interface Event {

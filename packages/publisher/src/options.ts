@@ -1,5 +1,5 @@
 /** What a site says to the gate, and what holds where it says nothing. */
-import type { PublisherFailure } from './failures.ts';
+import type { PublisherFailure } from './telling/failures.ts';
 import type { WellKnownRow } from './wellKnown.ts';
 
 /** What became of a request, for the site's own records. */

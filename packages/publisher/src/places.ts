@@ -1,8 +1,8 @@
 /** Where requests lead: the address of a page as the service knows it, and whether the service has to be asked about it. */
 import { Lru } from './core/lru.ts';
 import { isInScope, pathnameOf, plainPath, resourceOf, spellingsOf } from './core/page.ts';
+import type { SiteConfig } from './knowing/siteConfig.ts';
 import type { SiteRequest } from './request.ts';
-import type { SiteConfig } from './siteConfig.ts';
 
 const MAX_RESOURCE_CHARS = 2_048;
 /** What is longer is read anew each time: so much that strangers name is kept at most. */

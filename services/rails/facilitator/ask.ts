@@ -1,13 +1,13 @@
+import { receiptOf } from '../../../chain/evidence/receipts.ts';
 import type { Facilitator, FacilitatorAnswer } from '../../../chain/facilitator.ts';
 import { isTxHash } from '../../../chain/facilitator.ts';
 import type { Network } from '../../../chain/network.ts';
-import { receiptOf } from '../../../chain/receipts.ts';
-import type { Rpc } from '../../../chain/rpc.ts';
-import { raiseAlert } from '../../../db/alerts.ts';
+import type { Rpc } from '../../../chain/rpc/rpc.ts';
+import { raiseAlert } from '../../../db/operator/alerts.ts';
 import type { Submission } from '../../../db/settlement/facilitator.ts';
 import { recordAnswer, takeDueSubmissions } from '../../../db/settlement/facilitator.ts';
+import { batchItem } from '../../settlement/batch/items.ts';
 import type { SettlementDeps } from '../../settlement/deps.ts';
-import { batchItem } from '../../settlement/items.ts';
 
 /** Requests to the facilitator of one look at a batch. */
 const AT_ONCE = 32;

@@ -5,12 +5,12 @@ import { listOpenFacilitatorBatches, listOpenSubmissions } from '../../../db/set
 import type { PaymentRef } from '../../../db/settlement/payment.ts';
 import { refOf } from '../../../db/settlement/payment.ts';
 import { findBatch, setBatchState } from '../../../db/settlement/relayer.ts';
-import type { Hex } from '../../../domain/payload.ts';
-import type { Budget } from '../../settlement/budget.ts';
-import type { ConfirmResult } from '../../settlement/confirm.ts';
+import type { Hex } from '../../../domain/x402/payload.ts';
+import type { ConfirmResult } from '../../settlement/batch/confirm.ts';
+import { ROUND_LIMIT, runRound } from '../../settlement/batch/round.ts';
 import type { Chain, SettlementDeps } from '../../settlement/deps.ts';
 import { chainOf } from '../../settlement/deps.ts';
-import { ROUND_LIMIT, runRound } from '../../settlement/round.ts';
+import type { Budget } from '../../settlement/watch/budget.ts';
 import { askDue } from './ask.ts';
 import { wordOfSubmission } from './words.ts';
 

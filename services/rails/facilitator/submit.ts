@@ -4,10 +4,10 @@ import { applyEvents } from '../../../db/settlement/outcome.ts';
 import { listPayments, refOf } from '../../../db/settlement/payment.ts';
 import { findBatch } from '../../../db/settlement/relayer.ts';
 import { isClaimable } from '../../../domain/payment/state.ts';
+import { examine } from '../../settlement/batch/examine.ts';
+import type { SendResult } from '../../settlement/batch/send.ts';
 import type { SettlementDeps } from '../../settlement/deps.ts';
 import { chainOf } from '../../settlement/deps.ts';
-import { examine } from '../../settlement/examine.ts';
-import type { SendResult } from '../../settlement/send.ts';
 import type { BatchProposal } from '../../settlement/starter.ts';
 
 /**

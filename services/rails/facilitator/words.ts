@@ -2,10 +2,10 @@ import { isTxHash } from '../../../chain/facilitator.ts';
 import type { Submission } from '../../../db/settlement/facilitator.ts';
 import { listByOwnId, reopenSubmission } from '../../../db/settlement/facilitator.ts';
 import type { Payment } from '../../../db/settlement/payment.ts';
-import { reasonOf } from '../../../domain/failure.ts';
 import type { RailWord } from '../../../domain/payment/sight.ts';
+import { reasonOf } from '../../../domain/x402/failure.ts';
+import { batchItem } from '../../settlement/batch/items.ts';
 import type { SettlementDeps } from '../../settlement/deps.ts';
-import { batchItem } from '../../settlement/items.ts';
 import { REFUSAL_LIMIT } from './ask.ts';
 
 /** Asked again this long after it was settled: a facilitator that takes a transfer back does so at once. */

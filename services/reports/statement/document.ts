@@ -1,5 +1,5 @@
 import type { DocumentColumn, DocumentTable, Fact, StatementDocument } from '../../../adapters/pdf/document.ts';
-import { formatUsdc } from '../../../domain/money.ts';
+import { formatUsdc } from '../../../domain/money/money.ts';
 import { shownWallet } from '../wallet.ts';
 import type { CutList, PageLine, StatementReport } from './report.ts';
 

@@ -1,6 +1,5 @@
 /** Texts that the commands read and print: options, robots.txt, sitemaps, offers, spellings, rows for people. */
 import { expect, test } from 'vitest';
-import { readSources } from '../../../bin/check/sources.ts';
 import { openBudget } from '../../../packages/publisher/src/cli/budget.ts';
 import { spellingsOf } from '../../../packages/publisher/src/cli/checks/spellings.ts';
 import { microOfUsd, readOffer } from '../../../packages/publisher/src/cli/offer.ts';
@@ -11,6 +10,7 @@ import { writeRow } from '../../../packages/publisher/src/cli/screen.ts';
 import { readConfig } from '../../../packages/publisher/src/cli/site.ts';
 import { pathOn, readSitemap, spread } from '../../../packages/publisher/src/cli/sitemap.ts';
 import { chooseAgent } from '../../../packages/publisher/src/cli/world.ts';
+import { readSources } from '../../../tools/check/sources.ts';
 
 test.each([
   ['no command', [], 'help'],

@@ -5,10 +5,10 @@ import { createClient } from '../../../packages/publisher/src/client.ts';
 import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';
 import { Lru } from '../../../packages/publisher/src/core/lru.ts';
 import { dollars } from '../../../packages/publisher/src/core/usdc.ts';
-import type { FailureNote } from '../../../packages/publisher/src/failures.ts';
-import { openFailures } from '../../../packages/publisher/src/failures.ts';
-import { openQuotes } from '../../../packages/publisher/src/quotes.ts';
-import { openReports } from '../../../packages/publisher/src/reports.ts';
+import { openQuotes } from '../../../packages/publisher/src/knowing/quotes.ts';
+import type { FailureNote } from '../../../packages/publisher/src/telling/failures.ts';
+import { openFailures } from '../../../packages/publisher/src/telling/failures.ts';
+import { openReports } from '../../../packages/publisher/src/telling/reports.ts';
 
 const QUOTE = { price: 1_000, slug: 'x', legs: [], quoteToken: 't', x402: { header: btoa('{}'), body: {} }, payees: [] };
 const json = (body: unknown, status = 200, headers = {}) =>

@@ -13,9 +13,9 @@ import express from 'express';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { paidHeaders } from '../../../packages/publisher/src/answers.ts';
 import { isServable } from '../../../packages/publisher/src/core/decide.ts';
-import { forceHeaders, holdPage } from '../../../packages/publisher/src/heldPage.ts';
 import { PARTIAL } from '../../../packages/publisher/src/request.ts';
-import type { Sale, SaleResult } from '../../../packages/publisher/src/sale.ts';
+import { forceHeaders, holdPage } from '../../../packages/publisher/src/selling/heldPage.ts';
+import type { Sale, SaleResult } from '../../../packages/publisher/src/selling/sale.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'held-'));
 const LONG = 'x'.repeat(200_000);

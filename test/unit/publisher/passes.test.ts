@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { openPasses } from '../../../packages/publisher/src/knowing/passes.ts';
 import { contentSettlement } from '../../../packages/publisher/src/next.ts';
-import { openPasses } from '../../../packages/publisher/src/passes.ts';
 import { serviceThat } from '../../support/lying-service.ts';
 import { UA } from '../../support/publisher-site.ts';
 

@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pathnameOf, plainPath, slugOf } from '../../../packages/publisher/src/core/page.ts';
+import type { SiteConfig } from '../../../packages/publisher/src/knowing/siteConfig.ts';
 import { openPlaces } from '../../../packages/publisher/src/places.ts';
-import type { SiteConfig } from '../../../packages/publisher/src/siteConfig.ts';
 
 let server: Server;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import express from 'express';
 import { afterEach, expect, test, vi } from 'vitest';
 import { contentSettlement } from '../../../packages/publisher/src/fetch.ts';
-import { MAKING_MS, openSales } from '../../../packages/publisher/src/sale.ts';
+import { MAKING_MS, openSales } from '../../../packages/publisher/src/selling/sale.ts';
 import { buy, serviceThat } from '../../support/lying-service.ts';
 import { openExpressSite, UA } from '../../support/publisher-site.ts';
 

@@ -1,0 +1,29 @@
+import { listAccountNotices } from '../../../services/accounts/notices.ts';
+import type { AccountRoute } from '../../route.ts';
+import { AccountNotices } from '../../schemas/accounts.ts';
+import { ErrorBody } from '../../schemas/shared.ts';
+import { jsonResponse } from '../responses.ts';
+
+/** GET /_svc/accounts/notices: what came of the caller's purchases, for those that were decided after their request was over. */
+export const accountNoticesRoute: AccountRoute = {
+  method: 'get',
+  path: '/_svc/accounts/notices',
+  access: 'account',
+  isForPages: true,
+  operation: {
+    operationId: 'listAccountNotices',
+    tags: ['Accounts'],
+    summary: 'What came of purchases',
+    security: [{ buyerAccount: [] }, { signInWithX: [] }],
+    responses: {
+      '200': jsonResponse('The newest hundred, newest first', AccountNotices),
+      '401': jsonResponse('Authenticate first', ErrorBody),
+      '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
+    },
+  },
+  handle: async ({ deps, account }) => ({
+    status: 200,
+    headers: { 'cache-control': 'private, no-store' },
+    body: { notices: await listAccountNotices(deps, account.accountId) },
+  }),
+};

@@ -1,0 +1,30 @@
+import { enforcementConfig } from '../../../services/gate/enforcement.ts';
+import { answerTagged } from '../../etag.ts';
+import type { KeyRoute } from '../../route.ts';
+import { EnforceConfigQuery, EnforcementConfig } from '../../schemas/enforcement.ts';
+import { parseWith } from '../../schemas/parse.ts';
+import { jsonResponse, keyErrors } from '../responses.ts';
+
+/** GET /_svc/enforce-config: what the gate decides by; the same bytes and ETag until somebody edits the tenant. */
+export const enforceConfigRoute: KeyRoute = {
+  method: 'get',
+  path: '/_svc/enforce-config',
+  access: { scope: 'tenant.read', freshness: 'now' },
+  operation: {
+    operationId: 'getEnforceConfig',
+    tags: ['Enforce'],
+    summary: 'What the in-app enforcer decides by',
+    security: [{ publisherKey: [] }],
+    requestParams: { query: EnforceConfigQuery },
+    responses: {
+      '200': jsonResponse('The decision inputs and the manifest; cacheable by its ETag', EnforcementConfig),
+      '304': { description: 'Not edited since the given ETag' },
+      ...keyErrors(),
+    },
+  },
+  handle: async ({ deps, caller, query, header }) => {
+    const { resource } = parseWith(EnforceConfigQuery, Object.fromEntries(query), 'invalid_parameter');
+    const config = await enforcementConfig(deps, caller, resource);
+    return answerTagged(header, JSON.stringify(config), 'private, max-age=300');
+  },
+};

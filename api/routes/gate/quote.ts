@@ -1,0 +1,67 @@
+import type { FreeBecause } from '../../../domain/pricing/pricing.ts';
+import { withCredits } from '../../../services/credits/book.ts';
+import { noteCall } from '../../../services/gate/liveness.ts';
+import { buildOffer } from '../../../services/offers/build.ts';
+import { findPage, issueQuote, issueQuoteText } from '../../../services/quotes/issue.ts';
+import { recallPage, rememberPage } from '../../../services/quotes/memory.ts';
+import type { Answer, KeyRoute } from '../../route.ts';
+import { parseWith } from '../../schemas/parse.ts';
+import { FreeHeaders, QuoteBody, QuoteQuery } from '../../schemas/quote.ts';
+import { jsonResponse, keyErrors } from '../responses.ts';
+
+const HEADERS = { 'cache-control': 'private, no-store' };
+/** Made once a reason: every answer about a free page is one of these. */
+const FREE: Readonly<Record<FreeBecause, Answer>> = {
+  no_credits: free('no_credits'),
+  free_slug: free('free_slug'),
+  out_of_scope: free('out_of_scope'),
+  no_price: free('no_price'),
+};
+
+function free(because: FreeBecause): Answer {
+  return { status: 204, headers: { ...HEADERS, 'x-svc-free-because': because } };
+}
+
+/**
+ * How long a quote waits for the site's credits API. Gates wait 2 s for a quote, and take a service that is silent for longer as away, for which
+ * they give pages free: whoever makes that API slow must not get any.
+ */
+const CREDITS_PATIENCE_MS = 1_200;
+
+/** GET /_svc/quote: what a page costs now; 204, and why, when it is free. Reads no database, unless authors stand behind a credits API. */
+export const quoteRoute: KeyRoute = {
+  method: 'get',
+  path: '/_svc/quote',
+  access: { scope: 'tenant.read', freshness: 'snapshot' },
+  operation: {
+    operationId: 'getQuote',
+    tags: ['Enforce'],
+    summary: 'Price a resource',
+    security: [{ publisherKey: [] }],
+    requestParams: { query: QuoteQuery },
+    responses: {
+      '200': jsonResponse('The price and who gets it', QuoteBody),
+      '204': { description: 'Free: no toll', headers: FreeHeaders },
+      ...keyErrors(),
+    },
+  },
+  handle: async ({ deps, caller: { tenant }, query, search }) => {
+    const { build, error, kind = 'read', ...asked } = parseWith(QuoteQuery, Object.fromEntries(query), 'invalid_parameter');
+    noteCall(deps.liveness, tenant, asked.resource, 'quoted');
+    const page = await withCredits(deps.credits, () => findPage(deps, { tenant, kind, ...asked }), CREDITS_PATIENCE_MS);
+    if (build === undefined) rememberPage(tenant, search, page);
+    const { found } = page;
+    if (typeof found === 'string') return FREE[found];
+    const quoted = issueQuote(deps, found);
+    const body =
+      build === undefined ? quoted.quote : { ...quoted.quote, x402: buildOffer(quoted, error === undefined ? {} : { error }) };
+    return { status: 200, headers: HEADERS, body };
+  },
+  recall: ({ deps, caller: { tenant }, search }) => {
+    const page = recallPage(tenant, search);
+    if (!page) return null;
+    deps.liveness.note(tenant.tenantId, page.host, 'quoted');
+    const { found } = page;
+    return typeof found === 'string' ? FREE[found] : { status: 200, headers: HEADERS, body: issueQuoteText(deps, found) };
+  },
+};

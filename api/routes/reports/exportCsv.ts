@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { exportCsv, exportFileName } from '../../../services/reports/exportCsv.ts';
+import type { ReportSite } from '../../../services/reports/request.ts';
+import type { Answer, HandlerDeps, KeyCall, KeyRoute } from '../../route.ts';
+import { WindowParams } from '../../schemas/earnings.ts';
+import { parseReport } from '../../schemas/report.ts';
+import { keyErrors } from '../responses.ts';
+import { REPORT_HEADERS, siteOf } from './reportBody.ts';
+
+/** GET /_svc/earnings/export.csv: one row a leg, newest first, at most 50,000; sent as it is read. */
+export const exportCsvRoute: KeyRoute = {
+  method: 'get',
+  path: '/_svc/earnings/export.csv',
+  access: { scope: 'earnings.read.all', freshness: 'now' },
+  cost: 'file',
+  operation: {
+    operationId: 'exportEarningsCsv',
+    tags: ['Earnings'],
+    summary: 'Legs of a window as CSV',
+    description:
+      'Only the window has an effect; the other parameters are checked and left aside. The file is sent at the pace it is read: a ' +
+      'download may take 10 minutes in all, and pause for 60 seconds. Past either its connection is cut before the end of the body, ' +
+      'and nothing of it may be used; ask again. One export of a key goes at a time, and two of a site; the next meanwhile ' +
+      'answers 429, and 503 where there is no room for anybody.',
+    security: [{ publisherKey: [] }],
+    requestParams: { query: WindowParams },
+    responses: {
+      '200': {
+        description: 'One row a leg, newest first; amounts are micro-USDC',
+        content: { 'text/csv': { schema: z.string() } },
+        headers: z.object({
+          'x-svc-row-count': z.string().meta({ description: 'Rows of the file, without its header row.' }),
+          'x-svc-truncated': z.exactOptional(z.literal('true')).meta({ description: 'The window has more rows than the file.' }),
+        }),
+      },
+      ...keyErrors(),
+    },
+  },
+  handle: ({ deps, caller, query }: KeyCall) => answerCsv(deps, siteOf(caller), query),
+};
+
+/** The file of a site for whoever may read it. Throws what `exportCsv` throws, and invalid_parameter. */
+export async function answerCsv(
+  deps: Pick<HandlerDeps, 'reports' | 'exports'>,
+  site: ReportSite & { readonly keyId: string },
+  params: ReadonlyMap<string, string>,
+): Promise<Answer> {
+  const { query } = parseReport(WindowParams, params);
+  const file = await exportCsv({ ...deps.reports, exports: deps.exports }, site, query);
+  const headers = {
+    ...REPORT_HEADERS,
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${exportFileName('csv', site.hosts[0] ?? null, file)}"`,
+    'x-content-type-options': 'nosniff',
+    'x-svc-row-count': String(file.rowCount),
+    ...(file.isCut ? { 'x-svc-truncated': 'true' } : {}),
+  };
+  return { status: 200, headers, stream: file };
+}

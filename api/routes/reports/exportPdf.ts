@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { exportFileName } from '../../../services/reports/exportCsv.ts';
+import { exportPdf } from '../../../services/reports/exportPdf.ts';
+import type { ReportSite } from '../../../services/reports/request.ts';
+import type { Answer, HandlerDeps, KeyCall, KeyRoute } from '../../route.ts';
+import { PdfParams } from '../../schemas/earnings.ts';
+import { parseReport } from '../../schemas/report.ts';
+import { ErrorBody } from '../../schemas/shared.ts';
+import { jsonResponse, keyErrors } from '../responses.ts';
+import { REPORT_HEADERS, siteOf } from './reportBody.ts';
+
+/** GET /_svc/earnings/export.pdf: the window's statement, of the site or of one author. */
+export const exportPdfRoute: KeyRoute = {
+  method: 'get',
+  path: '/_svc/earnings/export.pdf',
+  access: { scope: 'earnings.read.all', freshness: 'now' },
+  cost: 'file',
+  operation: {
+    operationId: 'exportEarningsPdf',
+    tags: ['Earnings'],
+    summary: 'Statement of a window as PDF',
+    description:
+      'Totals by page, by wallet and by transaction, with page titles; all of one snapshot, and each table adds up to its total. With ' +
+      '`author` it is the statement of that one author: what sales that name him paid him, and nothing of anybody else. A sale in which ' +
+      'several authors share a wallet names none of them. Of the other parameters only the window has an effect; they are checked and ' +
+      'left aside. A table has at most 2,000 pages, 5,000 wallets, the transactions of 3,000 sales; what it leaves out is one line.',
+    security: [{ publisherKey: [] }],
+    requestParams: { query: PdfParams },
+    responses: {
+      '200': { description: 'A PDF', content: { 'application/pdf': { schema: z.string().meta({ format: 'binary' }) } } },
+      ...keyErrors(),
+      '404': jsonResponse('No author of the site has this id', ErrorBody),
+    },
+  },
+  handle: ({ deps, caller, query }: KeyCall) => answerPdf(deps, siteOf(caller), query),
+};
+
+/** The document of a site for whoever may read it. Throws what `exportPdf` throws, and invalid_parameter. */
+export async function answerPdf(
+  deps: Pick<HandlerDeps, 'reports' | 'exports'>,
+  site: ReportSite & { readonly keyId: string },
+  params: ReadonlyMap<string, string>,
+): Promise<Answer> {
+  const { query, given } = parseReport(PdfParams, params);
+  const authorId = given.author ?? null;
+  const { bytes, ...frame } = await exportPdf({ ...deps.reports, exports: deps.exports }, site, { ...query, authorId });
+  const name = exportFileName('pdf', site.hosts[0] ?? null, frame);
+  const ofAuthor = authorId === null ? '' : `; filename*=UTF-8''${encodeURIComponent(`${authorId.toWellFormed()}-${name}`)}`;
+  const headers = {
+    ...REPORT_HEADERS,
+    'content-type': 'application/pdf',
+    'content-disposition': `attachment; filename="${name}"${ofAuthor}`,
+    'x-content-type-options': 'nosniff',
+  };
+  return { status: 200, headers, body: bytes };
+}

@@ -1,0 +1,103 @@
+/**
+ * JSON-RPC to a chain's nodes: health by URL decides who is asked (rpc/choice.ts), and a silent node is overtaken by the next. What a
+ * node *answers* is returned or thrown as RpcError; when no node may or does answer, ServiceError `chain_unavailable` (safety 15: an
+ * outage is never a payment failure).
+ */
+import { isServiceError, ServiceError } from '../../domain/errors.ts';
+import type { Hex } from '../../domain/x402/payload.ts';
+import type { Network } from '../network.ts';
+import { chooseNodes, questionOf } from './choice.ts';
+import { firstAnswer } from './hedge.ts';
+import type { NodeReport } from './pool.ts';
+import { NodePool } from './pool.ts';
+import { isEvmRefusal, Outage, openTransport, RpcError } from './transport.ts';
+
+export { isEvmRefusal, RpcError };
+
+/** A connection to one network. `close` ends its sockets; afterwards every request is an outage. */
+export interface Rpc {
+  readonly networkId: string;
+  /**
+   * One call, answered by the first of the nodes that may answer it; throws RpcError for an error answer, ServiceError
+   * `chain_unavailable` when no node answers, or when none knows the present well enough to answer about it.
+   */
+  request<T>(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<T>;
+  /** The same call to every URL; those that answer, by their place from 0. Throws `chain_unavailable` when none does. */
+  each<T>(method: string, params: readonly unknown[]): Promise<readonly { readonly index: number; readonly result: T }[]>;
+  /** Looks at every node and says how it is; never rejects. */
+  nodes?(): Promise<readonly NodeReport[]>;
+  close(): Promise<void>;
+}
+
+const RETRY_AFTER_SECONDS = 5;
+/** How long a node may be silent before the next one is asked besides: above what a healthy one takes. */
+export const HEDGE_MS = 250;
+const LOOK_LIMIT_MS = 1_500;
+const BLOCK_TIME_MS = 2_000;
+
+/** Opens connections lazily; `timeoutMs` (3,000 unless told) holds for each URL. */
+export function createRpc(
+  network: Pick<Network, 'id' | 'rpcUrls'> & Partial<Pick<Network, 'blockTimeMs'>>,
+  options: { readonly timeoutMs?: number } = {},
+): Rpc {
+  const { id, rpcUrls, blockTimeMs = BLOCK_TIME_MS } = network;
+  const timeoutMs = options.timeoutMs ?? 3_000;
+  const transport = openTransport(timeoutMs);
+  const settings = { chainId: chainIdOf(id), blockTimeMs, lookLimitMs: Math.min(timeoutMs, LOOK_LIMIT_MS) };
+  const pool = new NodePool(rpcUrls, transport.ask, settings, HEDGE_MS);
+  return {
+    networkId: id,
+    close: () => transport.close(),
+    nodes: () => pool.report(),
+    async request<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}): Promise<T> {
+      await pool.ready();
+      const limitMs = own.timeoutMs ?? timeoutMs;
+      const tries = chooseNodes(pool.nodes, questionOf(method, params)).map((node) => () => node.ask<T>(method, params, limitMs));
+      try {
+        return await firstAnswer(tries, HEDGE_MS);
+      } catch (error) {
+        throw error instanceof Outage ? chainUnavailable(id) : error;
+      }
+    },
+    async each<T>(method: string, params: readonly unknown[]) {
+      const asked = rpcUrls.map((url) => transport.ask<T>(url, method, params, timeoutMs));
+      const answers = (await Promise.allSettled(asked)).flatMap((answer, index) =>
+        answer.status === 'fulfilled' ? [{ index, result: answer.value }] : [],
+      );
+      if (answers.length === 0) throw chainUnavailable(id);
+      return answers;
+    },
+  };
+}
+
+/** The number in a CAIP-2 id, such as 8453 in `eip155:8453`; null where there is none. */
+function chainIdOf(id: string): number | null {
+  const [, number] = /^eip155:(\d+)$/.exec(id) ?? [];
+  return number === undefined ? null : Number(number);
+}
+
+/** The error of an outage, with the seconds to wait. */
+export function chainUnavailable(networkId: string): ServiceError {
+  return new ServiceError('chain_unavailable', `no node of ${networkId} answers; try again`, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+/** True for the error of an outage. */
+export function isChainUnavailable(error: unknown): boolean {
+  return isServiceError(error) && error.code === 'chain_unavailable';
+}
+
+/** A read that every node can answer: an error answer is `chain_unavailable`, too. */
+export async function askNode<T>(rpc: Rpc, method: string, params: readonly unknown[]): Promise<T> {
+  try {
+    return await rpc.request<T>(method, params);
+  } catch (error) {
+    throw error instanceof RpcError ? chainUnavailable(rpc.networkId) : error;
+  }
+}
+
+/** Hex quantity of a number for RPC parameters. */
+export function quantity(value: bigint | number): Hex {
+  return `0x${value.toString(16)}`;
+}

@@ -1,0 +1,132 @@
+import type { Sql } from '../database.ts';
+
+/** The account of a long-lived credential, by any of its hashes, and which it was; null when it was never issued or was revoked. */
+export async function findAccountByKey(
+  sql: Sql,
+  keyHashes: readonly Buffer[],
+): Promise<{ readonly accountId: string; readonly keyHash: Buffer } | null> {
+  const [row] = await sql.query<{ account_id: string; key_hash: Buffer }>(
+    'select account_id, key_hash from buyer_key where key_hash = any($1::bytea[]) and revoked_at is null',
+    [keyHashes],
+  );
+  return row ? { accountId: row.account_id, keyHash: row.key_hash } : null;
+}
+
+/** Adds a long-lived credential to an account, as its hash; false when there is no such account, or it was erased. */
+export async function insertBuyerKey(
+  sql: Sql,
+  key: { readonly accountId: string; readonly keyHash: Buffer; readonly pepperId: string; readonly last4: string },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `insert into buyer_key (key_hash, account_id, last4, pepper_id)
+     select $1, account_id, $3, $4 from buyer_account where account_id = $2 and erased_at is null returning 1`,
+    [key.keyHash, key.accountId, key.last4, key.pepperId],
+  );
+  return rows.length > 0;
+}
+
+/** Revokes a long-lived credential, by any of its hashes, from the next call on; false when it was never issued. */
+export async function revokeBuyerKeyRow(sql: Sql, keyHashes: readonly Buffer[]): Promise<boolean> {
+  const rows = await sql.query(
+    'update buyer_key set revoked_at = coalesce(revoked_at, now()) where key_hash = any($1::bytea[]) returning 1',
+    [keyHashes],
+  );
+  return rows.length > 0;
+}
+
+/** The account of a wallet, made at its first sign-in; two calls at once get the same one. */
+export async function openAccountOfWallet(sql: Sql, accountId: string, wallet: string): Promise<string> {
+  const rows = await sql.query<{ account_id: string }>(
+    `insert into buyer_account (account_id, wallet) values ($1, $2)
+     on conflict (wallet) do update set wallet = excluded.wallet returning account_id`,
+    [accountId, wallet],
+  );
+  return rows[0]?.account_id ?? accountId;
+}
+
+/** True when a nonce was used that is not stored before (domain/signIn/nonce.ts). */
+export async function isNonceUsed(sql: Sql, nonce: string): Promise<boolean> {
+  return (await sql.query('select 1 from used_sign_in where nonce = $1', [nonce])).length > 0;
+}
+
+/** Uses such a nonce: true the first time, false ever after. */
+export async function useNonce(sql: Sql, nonce: string, expiresAt: Date): Promise<boolean> {
+  const rows = await sql.query(
+    'insert into used_sign_in (nonce, expires_at) values ($1, $2) on conflict do nothing returning 1',
+    [nonce, expiresAt],
+  );
+  return rows.length > 0;
+}
+
+/** True for a nonce that a process of an older version stored when it gave it out, while it lives and was not used. */
+export async function isNonceStored(sql: Sql, nonce: string, at: Date): Promise<boolean> {
+  return (await sql.query('select 1 from sign_in_nonce where nonce = $1 and expires_at > $2', [nonce, at])).length > 0;
+}
+
+/** Uses a stored nonce: true the first time while it lives, false ever after. */
+export async function useStoredNonce(sql: Sql, nonce: string, at: Date): Promise<boolean> {
+  const rows = await sql.query('delete from sign_in_nonce where nonce = $1 and expires_at > $2 returning 1', [nonce, at]);
+  return rows.length > 0;
+}
+
+/** A client of an account (OAuth 2): with a secret, or with public keys. */
+export interface OauthClientRow {
+  readonly clientId: string;
+  readonly accountId: string;
+  readonly secretHash: Buffer | null;
+  /** JWK Set. */
+  readonly jwks: { readonly keys: readonly Readonly<Record<string, unknown>>[] } | null;
+}
+
+/** Stores a client; false when there is no such account, or it was erased. */
+export async function insertOauthClient(
+  sql: Sql,
+  client: OauthClientRow & { readonly name: string | null; readonly pepperId: string | null },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `insert into oauth_client (client_id, account_id, name, secret_hash, jwks, pepper_id)
+     select $1, account_id, $3, $4, $5, $6 from buyer_account where account_id = $2 and erased_at is null returning 1`,
+    [
+      client.clientId,
+      client.accountId,
+      client.name,
+      client.secretHash,
+      client.jwks === null ? null : JSON.stringify(client.jwks),
+      client.pepperId,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** A client that was not revoked; null when there is none of that id. */
+export async function findOauthClient(sql: Sql, clientId: string): Promise<OauthClientRow | null> {
+  const rows = await sql.query<{ account_id: string; secret_hash: Buffer | null; jwks: OauthClientRow['jwks'] }>(
+    'select account_id, secret_hash, jwks from oauth_client where client_id = $1 and revoked_at is null',
+    [clientId],
+  );
+  const [row] = rows;
+  return row ? { clientId, accountId: row.account_id, secretHash: row.secret_hash, jwks: row.jwks } : null;
+}
+
+/** Revokes a client: it gets no more tokens; false when there is none of that id. */
+export async function revokeOauthClientRow(sql: Sql, clientId: string): Promise<boolean> {
+  const rows = await sql.query(
+    'update oauth_client set revoked_at = coalesce(revoked_at, now()) where client_id = $1 returning 1',
+    [clientId],
+  );
+  return rows.length > 0;
+}
+
+/** Uses a client assertion: true the first time of (client, jti), false ever after (RFC 7523 §3). */
+export async function useAssertion(
+  sql: Sql,
+  assertion: { readonly clientId: string; readonly jti: string; readonly expiresAt: Date },
+  at: Date,
+): Promise<boolean> {
+  await sql.query('delete from used_assertion where expires_at < $1', [at]);
+  const rows = await sql.query(
+    'insert into used_assertion (client_id, jti, expires_at) values ($1, $2, $3) on conflict do nothing returning 1',
+    [assertion.clientId, assertion.jti, assertion.expiresAt],
+  );
+  return rows.length > 0;
+}

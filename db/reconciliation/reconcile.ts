@@ -1,0 +1,137 @@
+/** Rows of the reconciler: where it stands on a chain, whom it looks for, and what it read. */
+import type { Database, Sql } from '../database.ts';
+import type { ChainTransferRow } from '../settlement/transfers.ts';
+import { recordTransfers } from '../settlement/transfers.ts';
+
+/** The block from which a network is to be read next; null before the first round. */
+export async function findCursor(sql: Sql, network: string): Promise<bigint | null> {
+  const rows = await sql.query<{ next_block: string }>('select next_block from chain_cursor where network = $1', [network]);
+  return rows[0] ? BigInt(rows[0].next_block) : null;
+}
+
+/** The lowest block that can hold evidence of a payment we know; null while there is none. */
+export async function findFirstBlock(sql: Sql, network: string): Promise<bigint | null> {
+  const rows = await sql.query<{ first: string | null }>(
+    'select least(min(unused_at_block), min(block_number)) as first from payment_state where network = $1',
+    [network],
+  );
+  return rows[0]?.first == null ? null : BigInt(rows[0].first);
+}
+
+/** Every address a payment of this network was ever addressed to, and which of them are splits. */
+export async function listRecipients(sql: Sql, network: string): Promise<{ payTos: string[]; splits: string[] }> {
+  const payTos = await sql.query<{ pay_to: string }>(
+    `with recursive one as (
+       (select pay_to from payment_intake where network = $1 order by pay_to limit 1)
+       union all
+       select (select pay_to from payment_intake where network = $1 and pay_to > one.pay_to order by pay_to limit 1)
+         from one where one.pay_to is not null
+     ) select pay_to from one where pay_to is not null`,
+    [network],
+  );
+  const splits = await sql.query<{ pay_to: string }>('select distinct pay_to from split where network = $1', [network]);
+  return { payTos: payTos.map((row) => row.pay_to), splits: splits.map((row) => row.pay_to) };
+}
+
+/** The place of one stored transfer, enough to tell whether a node still shows it. */
+export interface StoredPlace {
+  readonly txHash: string;
+  readonly logIndex: number;
+  readonly blockHash: string;
+  readonly from: string;
+  readonly to: string;
+  readonly amountMicro: bigint;
+}
+
+/** What is stored of a range of blocks, both ends included. */
+export async function listStored(sql: Sql, network: string, fromBlock: bigint, toBlock: bigint): Promise<StoredPlace[]> {
+  const rows = await sql.query<{
+    tx_hash: string;
+    log_index: number;
+    block_hash: string;
+    from_address: string;
+    to_address: string;
+    amount_micro: string;
+  }>(
+    `select tx_hash, log_index, block_hash, from_address, to_address, amount_micro from chain_transfer
+      where network = $1 and block_number between $2 and $3`,
+    [network, fromBlock.toString(), toBlock.toString()],
+  );
+  return rows.map((row) => ({
+    txHash: row.tx_hash,
+    logIndex: row.log_index,
+    blockHash: row.block_hash,
+    from: row.from_address,
+    to: row.to_address,
+    amountMicro: BigInt(row.amount_micro),
+  }));
+}
+
+/** One round of reading: what the chain shows no more, what it shows, and where the next round begins. */
+export interface ChainRound {
+  readonly network: string;
+  /** Transactions whose stored rows are not what the chain shows; all their rows in the range go. */
+  readonly vanished: readonly string[];
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly rows: readonly ChainTransferRow[];
+  readonly nextBlock: bigint;
+  readonly safeBlock: bigint;
+}
+
+/** Writes a round in one database transaction; the cursor only goes forward. Written again, it changes nothing. */
+export async function recordRound(database: Database, round: ChainRound): Promise<void> {
+  await database.transaction(async (sql) => {
+    if (round.vanished.length > 0) {
+      await sql.query(
+        `delete from chain_transfer where network = $1 and tx_hash = any($2::text[]) and block_number between $3 and $4`,
+        [round.network, round.vanished, round.fromBlock.toString(), round.toBlock.toString()],
+      );
+    }
+    await recordTransfers(sql, round.rows);
+    await sql.query(
+      `insert into chain_cursor (network, next_block, safe_block, read_at) values ($1, $2, $3, now())
+       on conflict (network) do update set read_at = now(), safe_block = excluded.safe_block,
+         next_block = greatest(chain_cursor.next_block, excluded.next_block)`,
+      [round.network, round.nextBlock.toString(), round.safeBlock.toString()],
+    );
+  });
+}
+
+/** Splits whose weights were not taken apart yet. */
+export async function listUnreadSplits(sql: Sql): Promise<{ network: string; payTo: string; legWords: string[] }[]> {
+  const rows = await sql.query<{ network: string; pay_to: string; leg_words: string[] }>(
+    `select network, pay_to, leg_words from split
+      where not exists (select 1 from split_leg where split_leg.network = split.network and split_leg.pay_to = split.pay_to)
+      order by network, pay_to limit 1000`,
+  );
+  return rows.map((row) => ({ network: row.network, payTo: row.pay_to, legWords: row.leg_words }));
+}
+
+/** One author of a split. */
+export interface SplitLegRow {
+  readonly network: string;
+  readonly payTo: string;
+  readonly ordinal: number;
+  readonly toAddress: string;
+  readonly weight: bigint;
+  readonly totalWeight: bigint;
+}
+
+/** Stores the weights of splits; those stored already stay. */
+export async function recordSplitLegs(sql: Sql, rows: readonly SplitLegRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql.query(
+    `insert into split_leg (network, pay_to, ordinal, to_address, weight, total_weight)
+     select * from unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::numeric[], $6::numeric[])
+     on conflict do nothing`,
+    [
+      rows.map((row) => row.network),
+      rows.map((row) => row.payTo),
+      rows.map((row) => row.ordinal),
+      rows.map((row) => row.toAddress),
+      rows.map((row) => row.weight.toString()),
+      rows.map((row) => row.totalWeight.toString()),
+    ],
+  );
+}

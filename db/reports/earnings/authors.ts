@@ -1,0 +1,80 @@
+import type { Span } from '../../../domain/reports/window.ts';
+import { isEmpty } from '../../../domain/reports/window.ts';
+import type { Sql } from '../../database.ts';
+import { Binder } from '../binder.ts';
+import type { CrossingScope } from './crossings.ts';
+import { crossingSource, isWholeSite, neverCorrected, standing, within } from './crossings.ts';
+
+/** From here on it is cheaper to ask each author for one leg than to add up the window's days. */
+const LONG_WINDOW_MS = 7 * 86_400_000;
+
+/** How many authors' wallets were paid in a window, corrections taken back. */
+export async function countAuthors(sql: Sql, scope: CrossingScope, window: Span): Promise<number> {
+  if (isEmpty(window)) return 0;
+  const binder = new Binder();
+  const [row] = await sql.query<{ count: string }>(authorCount(binder, scope, window), binder.values);
+  return Number(row?.count ?? 0);
+}
+
+/** The statement that counts the authors of a window. */
+export function authorCount(binder: Binder, scope: CrossingScope, window: Span): string {
+  const isLong = window.toMs === null || window.toMs - window.fromMs >= LONG_WINDOW_MS;
+  return isWholeSite(scope) && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, window);
+}
+
+function addUp(binder: Binder, scope: CrossingScope, window: Span): string {
+  const source = crossingSource(binder, scope, [window], 'author');
+  return `select count(*) from (select key from (${source}) part group by key having sum(events) > 0) author`;
+}
+
+/**
+ * Walks the site's authors along the index, one step each, and asks for one leg of theirs in the window whose crossing stands; at a
+ * site without corrections all do. A correction has the time of what it takes back, so that this is what the sums say.
+ */
+function askEach(binder: Binder, tenantId: string, window: Span): string {
+  const tenant = binder.bind(tenantId);
+  const isWithin = within(binder, 'l.at', window);
+  const ofAuthor = (legs: string): string => `select 1 from ${legs}
+      where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform' and ${isWithin}`;
+  return `${eachWallet(tenant)}
+    select count(*) from author where case when ${neverCorrected(tenant)} then exists (${ofAuthor('leg l')} offset 0)
+      else exists (${ofAuthor('leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id')}
+        and ${standing(tenant)} offset 0) end`;
+}
+
+/** The newest author id seen with a wallet, as an expression; both are SQL. */
+export function newestAuthorId(tenant: string, wallet: string): string {
+  return `(select author_id from leg where tenant_id = ${tenant} and to_address = ${wallet} and role <> 'platform'
+      and author_id is not null order by at desc limit 1)`;
+}
+
+/**
+ * The wallets of an author: those whose newest leg names this id, as reports say beside each wallet. Every author of the site is looked up
+ * once, by the index of theirs.
+ */
+export async function listWallets(sql: Sql, tenantId: string, authorId: string): Promise<string[]> {
+  const rows = await sql.query<{ wallet: string }>(
+    `${eachWallet('$1')} select wallet from author where wallet is not null and ${newestAuthorId('$1', 'wallet')} = $2`,
+    [tenantId, authorId],
+  );
+  return rows.map(({ wallet }) => wallet);
+}
+
+/** The beginning of a statement that walks the wallets of a site's authors along the index, one step each: `author (wallet)`. */
+function eachWallet(tenant: string): string {
+  const next = (after: string): string =>
+    `(select l.to_address from leg l where l.tenant_id = ${tenant} and l.role <> 'platform'${after} order by l.to_address limit 1)`;
+  return `with recursive author (wallet) as (
+      select ${next('')} union all select ${next(' and l.to_address > author.wallet')} from author where author.wallet is not null
+    )`;
+}
+
+/** The newest author id seen with each wallet of a site; wallets without one are left out. */
+export async function listAuthorIds(sql: Sql, tenantId: string, wallets: readonly string[]): Promise<Map<string, string>> {
+  if (wallets.length === 0) return new Map();
+  const rows = await sql.query<{ wallet: string; author_id: string | null }>(
+    `select wallet, ${newestAuthorId('$1', 'wallet')} as author_id from unnest($2::text[]) as wallet`,
+    [tenantId, wallets],
+  );
+  return new Map(rows.flatMap(({ wallet, author_id: id }) => (id === null ? [] : [[wallet, id]])));
+}

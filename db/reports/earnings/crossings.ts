@@ -1,0 +1,217 @@
+import { LICENCE_SLUG_LIKE } from '../../../domain/pages/resource.ts';
+import type { Pieces, SignedSpan, Span } from '../../../domain/reports/window.ts';
+import { piecesOf } from '../../../domain/reports/window.ts';
+import type { Binder } from '../binder.ts';
+import { eachSpan } from '../spans.ts';
+
+/** Which crossings a report is about; all of the site's where a filter is null or left out. */
+export interface CrossingScope {
+  readonly tenantId: string;
+  readonly host: string | null;
+  readonly kind: string | null;
+  readonly slug?: string | null;
+  readonly purpose?: CrossingPurpose | null;
+  /** The legs of these wallets alone, in lower case, in place of whole crossings. */
+  readonly wallets?: readonly string[] | null;
+  readonly agent?: string | null;
+  /** Lower case. */
+  readonly payer?: string | null;
+  /** By those who had, or had not, paid the site before a moment. */
+  readonly payers?: { readonly history: PayerHistory; readonly beforeMs: number } | null;
+}
+
+/** What a crossing bought. */
+export type CrossingPurpose = 'page' | 'licence';
+/** Whether somebody had paid the site before. */
+export type PayerHistory = 'new' | 'returning';
+
+/** What crossings are added up by: nothing, a page, a wallet (its legs), what they bought, or whose they are. */
+export type CrossingDimension = 'total' | 'slug' | 'author' | 'purpose' | 'agent' | 'payer';
+
+/** What the rollups are kept by. */
+type Rolled = 'total' | 'slug' | 'author';
+
+/**
+ * The rollup that knows all that a scope and its groups ask for; null where the rows alone do: who paid, by which agent, and pages and
+ * wallets at once.
+ */
+function rolledBy(scope: CrossingScope, by: CrossingDimension): Rolled | null {
+  if (by === 'agent' || by === 'payer' || isGiven(scope.agent) || isGiven(scope.payer) || isGiven(scope.payers)) return null;
+  const isOfPages = by === 'slug' || by === 'purpose' || isGiven(scope.slug) || isGiven(scope.purpose);
+  const isOfWallets = by === 'author' || isGiven(scope.wallets);
+  if (isOfWallets) return isOfPages ? null : 'author';
+  return isOfPages ? 'slug' : 'total';
+}
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
+}
+
+/** What a crossing or a leg bought, of its slug, a column. */
+export function purposeOf(slug: string): string {
+  return `case when ${isLicence(slug)} then 'licence' else 'page' end`;
+}
+
+/** True of the slug of a licence, a column. */
+function isLicence(column: string): string {
+  return `${column} like '${LICENCE_SLUG_LIKE}'`;
+}
+
+/** True of a slug, a column, as what a crossing bought says. */
+export function isBought(column: string, purpose: CrossingPurpose): string {
+  return purpose === 'licence' ? isLicence(column) : `not ${isLicence(column)}`;
+}
+
+/** True when every crossing of the site is meant. */
+export function isWholeSite({ tenantId: _tenant, ...filters }: CrossingScope): boolean {
+  return !Object.values(filters).some(isGiven);
+}
+
+/**
+ * A relation (place, host, kind, key, events, micro) that adds up to the plain aggregate of each window, `place` being the window's in the
+ * list: months and days from the rollups, for the site's total hours too, the edges from the rows; all of it from the rows where no rollup
+ * knows what is asked. Amounts are micro-USDC, corrections count -1. A group may add up to nothing at all.
+ *
+ * Spans are rows of their own, each looked up in an index: the text is the same for every window, and Postgres can plan a named
+ * statement once a connection; to plan it at each call takes longer than to read. Their lists stand in subqueries, so that Postgres
+ * expects the same of every window and does not plan for each what it sees in it.
+ */
+export function crossingSource(binder: Binder, scope: CrossingScope, windows: readonly Span[], by: CrossingDimension): string {
+  const rolled = rolledBy(scope, by);
+  if (rolled === null) return fromRows(binder, scope, windows, by);
+  const isTotal = rolled === 'total';
+  const pieces = windows.map((window) => piecesOf(window, { smallest: isTotal ? 'hour' : 'day' }));
+  const where = `${conditions(binder, scope)} and dimension = '${rolled}'${keyConditions(binder, scope)}`;
+  const branch = (table: string, column: string, unit: keyof Pieces): string =>
+    inSpans(
+      binder,
+      pieces.map((one) => one[unit]),
+      `select host, kind, ${keyOf(by, 'key')} as key, events, micro from ${table}
+        where ${where} and ${column} >= span.since and ${column} < span.until`,
+    );
+  return [
+    branch('crossing_month', 'bucket', 'months'),
+    branch('crossing_day', 'bucket', 'days'),
+    ...(isTotal ? [branch('crossing_hour', 'bucket', 'hours')] : []),
+    branch('crossing_part', 'at', 'edges'),
+  ].join('\n union all ');
+}
+
+/** What the spans of windows come to: `select` gives host, kind, key, events and micro of one. */
+function inSpans(binder: Binder, windows: readonly (readonly SignedSpan[])[], select: string): string {
+  return eachSpan(binder, windows, { keys: ['host', 'kind', 'key'], sums: ['events', 'micro'], select });
+}
+
+/** What the groups of a rollup's rows are called. */
+function keyOf(by: CrossingDimension, key: string): string {
+  if (by === 'total') return "''";
+  return by === 'purpose' ? purposeOf(key) : key;
+}
+
+function keyConditions(binder: Binder, { slug, purpose, wallets }: CrossingScope): string {
+  return [
+    ...(isGiven(slug) ? [`key = slug_key(${binder.bind(slug)})`] : []),
+    ...(isGiven(purpose) ? [isBought('key', purpose)] : []),
+    ...(isGiven(wallets) ? [`key = any(${binder.bind(wallets)}::text[])`] : []),
+  ]
+    .map((condition) => ` and ${condition}`)
+    .join('');
+}
+
+/** Windows from the crossings of a scope, or from their legs where it is about wallets: every row of the windows is read once. */
+function fromRows(binder: Binder, scope: CrossingScope, windows: readonly Span[], by: CrossingDimension): string {
+  const keys = { total: "''", slug: 'slug_key(c.slug)', author: 'l.to_address', agent: 'c.agent', payer: 'c.payer' };
+  const key = by === 'purpose' ? keyOf(by, 'c.slug') : keys[by];
+  const isOfWallets = by === 'author' || isGiven(scope.wallets);
+  const { wallets, ...ofCrossings } = scope;
+  const legs = [
+    'join leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id',
+    "and l.role <> 'platform' and l.at >= span.since and l.at < span.until",
+    ...(isGiven(wallets) ? [`and l.to_address = any(${binder.bind(wallets)}::text[])`] : []),
+  ];
+  return inSpans(
+    binder,
+    windows.map((window) => [{ ...window, sign: 1 }]),
+    `select c.host, c.kind, ${key} as key, case when c.sequence % 2 = 0 then 1 else -1 end as events,
+        ${isOfWallets ? 'l.amount_micro' : 'c.micro'} as micro
+      from crossing c ${isOfWallets ? legs.join(' ') : ''}
+      where ${crossingConditions(binder, ofCrossings)} and c.at >= span.since and c.at < span.until`,
+  );
+}
+
+/** A scope as a condition on crossings `c`; those of wallets are the ones that paid them. */
+export function crossingConditions(binder: Binder, scope: CrossingScope): string {
+  const { tenantId, slug, purpose, wallets, agent, payer, payers } = scope;
+  return [
+    conditions(binder, scope, 'c.'),
+    ...(isGiven(slug) ? [`slug_key(c.slug) = slug_key(${binder.bind(slug)})`] : []),
+    ...(isGiven(purpose) ? [isBought('c.slug', purpose)] : []),
+    ...(isGiven(agent) ? [`c.agent = ${binder.bind(agent)}`] : []),
+    ...(isGiven(payer) ? [`c.payer = ${binder.bind(payer)}`] : []),
+    ...(isGiven(payers) ? [isOfPayers(binder, tenantId, payers)] : []),
+    ...(isGiven(wallets)
+      ? [
+          `exists (select 1 from leg o where o.tenant_id = c.tenant_id and o.crossing_id = c.crossing_id and o.role <> 'platform'
+             and o.to_address = any(${binder.bind(wallets)}::text[]))`,
+        ]
+      : []),
+  ].join(' and ');
+}
+
+/** Each payer of the crossings that came since is looked up once, by the index of payments by payer. */
+function isOfPayers(binder: Binder, tenantId: string, { history, beforeMs }: NonNullable<CrossingScope['payers']>): string {
+  const tenant = binder.bind(tenantId);
+  const before = `${binder.bind(new Date(beforeMs))}::timestamptz`;
+  const returning = `c.payer in (
+      select seen.payer from (
+        select distinct n.payer from crossing n where n.tenant_id = ${tenant} and n.at >= ${before} offset 0
+      ) seen where ${hadPaid(tenant, 'seen.payer', before)})`;
+  return history === 'returning' ? returning : `not ${returning}`;
+}
+
+/** True of a payer who had a crossing that stands, before a moment; all are SQL. */
+export function hadPaid(tenant: string, payer: string, before: string): string {
+  return `exists (
+      select 1 from payment_intake p join crossing c on c.tenant_id = p.tenant_id and c.payment_id = p.payment_id
+      where p.tenant_id = ${tenant} and p.payer = ${payer} and c.at < ${before} and ${standing(tenant)} offset 0)`;
+}
+
+/** The scope as a condition on a table with tenant_id, host and kind; `alias` is its name with a point, where it needs one. */
+function conditions(binder: Binder, scope: CrossingScope, alias = ''): string {
+  return [
+    `${alias}tenant_id = ${binder.bind(scope.tenantId)}`,
+    ...(scope.host === null ? [] : [`${alias}host = ${binder.bind(scope.host)}`]),
+    ...(scope.kind === null ? [] : [`${alias}kind = ${binder.bind(scope.kind)}`]),
+  ].join(' and ');
+}
+
+/** A span as a condition on a column of time. */
+export function within(binder: Pick<Binder, 'bind'>, column: string, span: Span): string {
+  const [since, until] = endsOf(binder, span);
+  return `${column} >= ${since} and ${column} < ${until}`;
+}
+
+/** The ends of a span; one without an end gets one, so that statements have one text for all spans. */
+function endsOf(binder: Pick<Binder, 'bind'>, { fromMs, toMs }: Span): readonly [string, string] {
+  const moment = (value: Date | string): string => `${binder.bind(value)}::timestamptz`;
+  return [moment(new Date(fromMs)), moment(toMs === null ? 'infinity' : new Date(toMs))];
+}
+
+/**
+ * True of a crossing `c` of one site, `tenant` being its parameter, that stands: no correction (those are negative, all others
+ * positive, by the table's own check), and not corrected (its correction is the next in sequence). Said by amount, since Postgres
+ * keeps statistics of that. Most sites have no correction at all, which is asked once a statement; for the others `offset 0` keeps
+ * it one look into an index per row.
+ */
+export function standing(tenant: string): string {
+  return `c.micro > 0 and (
+      ${neverCorrected(tenant)}
+      or not exists (
+        select 1 from crossing k where k.tenant_id = ${tenant} and k.payment_id = c.payment_id
+          and k.sequence = c.sequence + 1 and k.sequence % 2 = 1 offset 0))`;
+}
+
+/** True at a site without a correction, which is asked once a statement; `tenant` is the site's parameter. */
+export function neverCorrected(tenant: string): string {
+  return `not exists (select 1 from crossing f where f.tenant_id = ${tenant} and f.sequence % 2 = 1)`;
+}

@@ -1,0 +1,93 @@
+import type { CrossingKind } from '../../../domain/pricing/terms.ts';
+import type { Span } from '../../../domain/reports/window.ts';
+import { isEmpty } from '../../../domain/reports/window.ts';
+import { wholeRows } from '../../copyText.ts';
+import type { Sql } from '../../database.ts';
+import { Binder } from '../binder.ts';
+import { Literals } from '../literals.ts';
+import type { CopyOptions, ReadSnapshot } from '../snapshot.ts';
+import { neverCorrected, standing, within } from './crossings.ts';
+
+/** The cells of a leg of a crossing that stands, with what its payment knows; numbers are text, as they are shown. */
+export type ExportedLeg = readonly [
+  /** Epoch milliseconds. */
+  atMs: string,
+  host: string,
+  slug: string,
+  kind: CrossingKind,
+  micro: string,
+  /** Empty: none. */
+  authorId: string,
+  wallet: string,
+  share: string,
+  role: string,
+  txHash: string | null,
+  mode: 'live' | 'mock',
+  payer: string,
+  agent: string,
+  /** Empty: none. */
+  licenceJti: string,
+];
+
+/** Where each cell of an ExportedLeg stands. */
+export const EXPORT_COLUMNS = {
+  ...{ atMs: 0, host: 1, slug: 2, kind: 3, micro: 4, authorId: 5, wallet: 6, share: 7, role: 8 },
+  ...{ txHash: 9, mode: 10, payer: 11, agent: 12, licenceJti: 13 },
+} as const;
+
+/**
+ * How many legs a window's export has, counted up to `most` + 1; a crossing's legs are those it names. No crossing is without a leg
+ * (its amount is their sum, by the table's own check, and never 0), so with as many crossings nobody needs to look at their legs;
+ * that is counted in the index alone, at sites without a correction.
+ */
+export async function countLegs(sql: Sql, tenantId: string, window: Span, most: number): Promise<number> {
+  if (isEmpty(window)) return 0;
+  const crossings = new Binder();
+  const ofTenant = crossings.bind(tenantId);
+  const [many] = await sql.query<{ count: string }>(
+    `select count(*) as count from (
+       select from crossing c where c.tenant_id = ${ofTenant} and ${within(crossings, 'c.at', window)}
+         and ${neverCorrected(ofTenant)}
+       limit ${crossings.bind(most + 1)}
+     ) newest`,
+    crossings.values,
+  );
+  if (Number(many?.count) > most) return most + 1;
+  const binder = new Binder();
+  const tenant = binder.bind(tenantId);
+  const [row] = await sql.query<{ count: string }>(
+    `select least(coalesce(sum(legs), 0), ${binder.bind(most + 1)}::bigint) as count from (
+       select jsonb_array_length(c.legs) as legs from crossing c
+       where c.tenant_id = ${tenant} and ${within(binder, 'c.at', window)} and ${standing(tenant)}
+       order by c.at desc limit ${binder.bind(most + 1)}
+     ) newest`,
+    binder.values,
+  );
+  return Number(row?.count ?? 0);
+}
+
+/**
+ * The newest legs of a window, at most `most`, as rows of COPY's text format, each an ExportedLeg: pieces of whole rows, at the
+ * reader's pace. Order: newest crossing first, its legs in their order.
+ */
+export async function* streamLegs(
+  snapshot: Pick<ReadSnapshot, 'copy'>,
+  tenantId: string,
+  window: Span,
+  { most, ...options }: CopyOptions & { readonly most: number },
+): AsyncGenerator<Buffer> {
+  if (isEmpty(window)) return;
+  const literals = new Literals();
+  const tenant = literals.bind(tenantId);
+  const pieces = snapshot.copy(
+    `select (date_part('epoch', c.at) * 1000)::bigint, c.host, c.slug, c.kind, l.amount_micro, coalesce(l.author_id, ''), l.to_address,
+       l.share, l.role, p.tx_hash, p.mode, c.payer, c.agent, coalesce(p.licence_jti::text, '')
+     from crossing c
+       join leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id
+       join payment_state p on p.tenant_id = c.tenant_id and p.payment_id = c.payment_id
+     where c.tenant_id = ${tenant} and ${within(literals, 'c.at', window)} and ${standing(tenant)}
+     order by c.at desc, c.crossing_id desc, l.ordinal limit ${literals.bind(most)}`,
+    options,
+  );
+  yield* wholeRows(pieces);
+}

@@ -1,0 +1,96 @@
+import type { ObservedAgent } from '../pricing/terms.ts';
+
+/** Crawlers known by a fragment of their User-Agent, lower case, each with who runs it; reports group everything else under `other`. */
+const CRAWLERS = {
+  gptbot: 'OpenAI',
+  'oai-searchbot': 'OpenAI',
+  'chatgpt-user': 'OpenAI',
+  claudebot: 'Anthropic',
+  'claude-user': 'Anthropic',
+  'claude-searchbot': 'Anthropic',
+  'anthropic-ai': 'Anthropic',
+  perplexitybot: 'Perplexity',
+  'perplexity-user': 'Perplexity',
+  'google-extended': 'Google',
+  googlebot: 'Google',
+  bingbot: 'Microsoft',
+  applebot: 'Apple',
+  amazonbot: 'Amazon',
+  bytespider: 'ByteDance',
+  ccbot: 'Common Crawl Foundation',
+  'meta-externalagent': 'Meta',
+  'meta-externalfetcher': 'Meta',
+  'cohere-ai': 'Cohere',
+  'mistralai-user': 'Mistral',
+  duckassistbot: 'DuckDuckGo',
+  youbot: 'You',
+  diffbot: 'Diffbot',
+  timpibot: 'Timpi',
+} as const;
+const KNOWN_CRAWLERS = Object.keys(CRAWLERS) as readonly (keyof typeof CRAWLERS)[];
+
+/** Hosts whose keys agents sign with, each with who runs them; what stands under a host is its operator's as well. */
+const HOSTS: Readonly<Record<string, string>> = {
+  'openai.com': 'OpenAI',
+  'chatgpt.com': 'OpenAI',
+  'anthropic.com': 'Anthropic',
+  'claude.ai': 'Anthropic',
+  'claude.com': 'Anthropic',
+  'perplexity.ai': 'Perplexity',
+  'google.com': 'Google',
+  'microsoft.com': 'Microsoft',
+  'bing.com': 'Microsoft',
+  'apple.com': 'Apple',
+  'amazon.com': 'Amazon',
+  'commoncrawl.org': 'Common Crawl Foundation',
+  'meta.com': 'Meta',
+  'cohere.com': 'Cohere',
+  'mistral.ai': 'Mistral',
+  'duckduckgo.com': 'DuckDuckGo',
+  'you.com': 'You',
+  'diffbot.com': 'Diffbot',
+  'timpi.io': 'Timpi',
+};
+
+/** Who runs the agent of a label; null where that is not known. */
+export function operatorOf(label: string): string | null {
+  if (Object.hasOwn(CRAWLERS, label)) return CRAWLERS[label as keyof typeof CRAWLERS];
+  return Object.entries(HOSTS).find(([host]) => label === host || label.endsWith(`.${host}`))?.[1] ?? null;
+}
+
+/**
+ * The label that rollups group by: the verified operator host, a known crawler, or `other` (safety 23). Bounded in number,
+ * so that a made-up User-Agent cannot grow the reports.
+ */
+export function agentLabel(agent: ObservedAgent): string {
+  if (agent.verified && agent.verifiedAgent && /^[a-z0-9.-]{1,253}$/i.test(agent.verifiedAgent)) {
+    return agent.verifiedAgent.toLowerCase();
+  }
+  const ua = agent.ua?.toLowerCase() ?? '';
+  return KNOWN_CRAWLERS.find((fragment) => ua.includes(fragment)) ?? 'other';
+}
+
+/** Text that Postgres can store, as jsonb too: neither NUL nor half of a surrogate pair is a character there. */
+function storable(text: string | undefined): string | undefined {
+  return text?.toWellFormed().replaceAll('\u0000', '\ufffd');
+}
+
+/** The agent as stored with a payment or observation: its telemetry made storable, and its label. */
+export function storedAgent(agent: ObservedAgent): ObservedAgent & { readonly label: string } {
+  const ua = storable(agent.ua);
+  const classifyReason = storable(agent.classifyReason);
+  const verifiedAgent = storable(agent.verifiedAgent);
+  return {
+    label: agentLabel(agent),
+    ...(ua === undefined ? {} : { ua }),
+    ...(classifyReason === undefined ? {} : { classifyReason }),
+    ...(verifiedAgent === undefined ? {} : { verifiedAgent }),
+    ...(agent.verified === undefined ? {} : { verified: agent.verified }),
+    ...(agent.sigInvalid === undefined ? {} : { sigInvalid: agent.sigInvalid }),
+  };
+}
+
+/** True of a label that stands for a known crawler. */
+export function isKnownCrawler(label: string): boolean {
+  return Object.hasOwn(CRAWLERS, label);
+}

@@ -1,0 +1,116 @@
+/** What each page that a site names costs by one version of its prices, and what another version would change. */
+import type { Leg } from '../money/legs.ts';
+import { normalisePrefix, slugOf } from '../pages/resource.ts';
+import { canonicalPath } from '../pages/scope.ts';
+import type { CompiledPricing, FreeBecause } from './pricing.ts';
+import { legsOf } from './quote.ts';
+
+/** A page of the catalogue; its path is canonical (domain/pages/scope.ts). */
+export interface CataloguedPage {
+  readonly slug: string;
+  readonly path: string;
+  readonly title: string | null;
+}
+
+/** A page that the site names, in its catalogue or by inline credits. */
+export interface NamedPage {
+  readonly path: string;
+  readonly title: string | null;
+  /** The slug it was imported by; null: inline credits alone name it. */
+  readonly importedSlug: string | null;
+}
+
+/**
+ * What a page costs: so much; `asked`: so much if its credits API, which is not asked here, names somebody, or if somebody is paid for pages that
+ * name nobody; or nothing, and why.
+ */
+export type PagePrice =
+  | { readonly state: 'priced' | 'asked'; readonly readMicro: bigint; readonly citationMicro: bigint; readonly freeBecause: null }
+  | { readonly state: 'free'; readonly readMicro: null; readonly citationMicro: null; readonly freeBecause: FreeBecause };
+
+/** A page with its price, and who gets what of one read. */
+export interface ListedPage extends NamedPage {
+  /** Null: no article of the site. */
+  readonly slug: string | null;
+  readonly price: PagePrice;
+  readonly legs: readonly Leg[];
+}
+
+/** Pages that cost the same before, and the same after. */
+export interface PriceStep {
+  readonly before: PagePrice;
+  readonly after: PagePrice;
+  readonly pages: number;
+  /** The first of their paths. */
+  readonly paths: readonly string[];
+}
+
+/** Paths that a step shows. */
+export const MAX_STEP_PATHS = 5;
+
+/** Every page that is named, ascending by path: those imported, and those that inline credits of a version name. */
+export function namedPages(imported: readonly CataloguedPage[], versions: readonly CompiledPricing[]): readonly NamedPage[] {
+  const pages = new Map<string, NamedPage>();
+  for (const pricing of versions) {
+    const [prefix] = pricing.articlePrefixes ?? ['/'];
+    if (prefix === undefined) continue;
+    for (const slug of pricing.inlineSlugs) {
+      const path = canonicalPath(`${normalisePrefix(prefix)}${slug}`);
+      if (!pages.has(path)) pages.set(path, { path, title: inlineTitle(pricing, slug), importedSlug: null });
+    }
+  }
+  for (const { path, title, slug } of imported) {
+    pages.set(path, { path, title: title ?? pages.get(path)?.title ?? null, importedSlug: slug });
+  }
+  return [...pages.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** A page as a version prices it. */
+export function listPage(pricing: CompiledPricing, page: NamedPage): ListedPage {
+  const slug = slugOf(pricing.articlePrefixes, decoded(page.path));
+  const price = priceOf(pricing, slug);
+  const found = pricing.priceOf(slug, 'read');
+  const legs = found.kind === 'priced' ? legsOf(found.micro, found.credits.authors) : [];
+  return { ...page, slug, price, legs };
+}
+
+/** What becomes of the pages when one version follows another: one step for each pair of prices, those of most pages first. */
+export function priceSteps(pages: readonly NamedPage[], before: CompiledPricing, after: CompiledPricing): readonly PriceStep[] {
+  const steps = new Map<string, { before: PagePrice; after: PagePrice; pages: number; paths: string[] }>();
+  for (const { path } of pages) {
+    const plain = decoded(path);
+    const [from, to] = [before, after].map((pricing) => priceOf(pricing, slugOf(pricing.articlePrefixes, plain)));
+    if (from === undefined || to === undefined) continue;
+    const key = [from, to]
+      .map((price) => `${price.state} ${price.freeBecause ?? price.readMicro} ${price.citationMicro}`)
+      .join(' ');
+    const step = steps.get(key) ?? { before: from, after: to, pages: 0, paths: [] };
+    step.pages++;
+    if (step.paths.length < MAX_STEP_PATHS) step.paths.push(path);
+    steps.set(key, step);
+  }
+  return [...steps.values()].sort((a, b) => b.pages - a.pages);
+}
+
+function priceOf(pricing: CompiledPricing, slug: string | null): PagePrice {
+  const [read, citation] = [pricing.priceOf(slug, 'read'), pricing.priceOf(slug, 'citation')];
+  if (read.kind === 'free' || citation.kind === 'free') {
+    const because = read.kind === 'free' ? read.because : 'no_price';
+    return { state: 'free', readMicro: null, citationMicro: null, freeBecause: because };
+  }
+  const state = read.kind === 'credits_api' ? 'asked' : 'priced';
+  return { state, readMicro: read.micro, citationMicro: citation.micro, freeBecause: null };
+}
+
+function inlineTitle(pricing: CompiledPricing, slug: string): string | null {
+  const price = pricing.priceOf(slug, 'read');
+  return price.kind === 'priced' ? (price.credits.title ?? null) : null;
+}
+
+function decoded(path: string): string {
+  try {
+    return path.split('/').map(decodeURIComponent).join('/');
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * What a page costs and who gets it, from one version of a tenant's pricing. Prices are plain
+ * decimals of USD as text; the arithmetic to micro is done once, exactly.
+ */
+
+import { ServiceError } from '../errors.ts';
+import { hasControlCharacter } from '../hosts/host.ts';
+import type { PageCredits } from '../money/credits.ts';
+import { flattenCredits } from '../money/credits.ts';
+import { formatUsdc, MAX_PRICE_MICRO, parseDecimal, priceToMicro } from '../money/money.ts';
+import { MAX_SLUG_CHARS, normalisePrefix, plainSlug } from '../pages/resource.ts';
+import type { CrossingKind } from './terms.ts';
+
+/** A citation costs this many reads unless the tenant says otherwise. */
+export const DEFAULT_CITATION_MULTIPLIER = '5';
+/** How long after its end a pricing version is still accepted without a quote token (safety rule 17). */
+export const PRICING_GRACE_MS = 600_000;
+
+/** Who is paid for the pages that name nobody. */
+export interface DefaultPayee {
+  readonly authorId: string;
+  readonly wallet: string;
+}
+
+/** One version of a tenant's pricing, as stored. */
+export interface Pricing {
+  /** Decimal USD a read costs. */
+  readonly priceUsdc: string;
+  readonly citationMultiplier: string | null;
+  readonly articlePrefixes: readonly string[] | null;
+  /** slug → credits; null = none. */
+  readonly creditsInline: Readonly<Record<string, unknown>> | null;
+  readonly creditsFreeSlugs: readonly string[] | null;
+  readonly creditsApiUrl: string | null;
+  /** Left out in versions of before there was one. */
+  readonly defaultPayee?: DefaultPayee | null;
+}
+
+/**
+ * Why a page is free: nobody is named who could be paid for it, its owner named it free (also by its credits API), it is no article of the
+ * site (or the site is not sold yet), or the site's price is 0.
+ */
+export type FreeBecause = 'no_credits' | 'free_slug' | 'out_of_scope' | 'no_price';
+
+/** What a pricing asks for reads and citations. */
+export type Prices = Pick<Pricing, 'priceUsdc' | 'citationMultiplier'>;
+
+/** The reason of a report about such a page, as observations and their sums keep it. */
+export const NO_CREDITS = 'no_credits' satisfies FreeBecause;
+
+/** A price found: free, so much for these authors, or to be asked at the tenant's credits API; `otherwise` when that names nobody. */
+export type Price =
+  | { readonly kind: 'free'; readonly because: FreeBecause }
+  | { readonly kind: 'priced'; readonly micro: bigint; readonly credits: PageCredits }
+  | { readonly kind: 'credits_api'; readonly micro: bigint; readonly apiUrl: string; readonly otherwise: PageCredits | null };
+
+/** A pricing version made quick to ask; the credits of a page are flattened at its first quote. */
+export interface CompiledPricing {
+  readonly articlePrefixes: readonly string[] | null;
+  readonly readMicro: bigint;
+  readonly citationMicro: bigint;
+  /** Slugs that credits_inline names. */
+  readonly inlineSlugs: readonly string[];
+  /** True when nothing is charged for a page of this slug, whoever wrote it. */
+  isFree(slug: string): boolean;
+  /** Price of an article's slug; a null slug is a page that is no article. Throws invalid_parameter for broken stored credits. */
+  priceOf(slug: string | null, kind: CrossingKind): Price;
+}
+
+/** Refuses a pricing that could not be quoted: invalid_parameter with the place. `forbidden` wallets: the asset, the router. */
+export function validatePricing(pricing: Pricing, forbidden: readonly string[] = []): void {
+  requirePrices(pricing);
+  for (const prefix of pricing.articlePrefixes ?? []) {
+    const usable =
+      prefix.startsWith('/') && prefix.length <= MAX_SLUG_CHARS && !/[?#]/.test(prefix) && !hasControlCharacter(prefix);
+    if (!usable) refuse('article_prefixes', 'each prefix is a path that begins with a slash');
+  }
+  for (const slug of pricing.creditsFreeSlugs ?? []) if (!isSlug(slug)) refuse('credits_free_slugs', 'each entry is a slug');
+  for (const [slug, entry] of Object.entries(pricing.creditsInline ?? {})) {
+    if (!isSlug(slug)) refuse('credits_inline', 'each key is a slug');
+    flattenCredits(entry, `credits_inline.${slug}`, forbidden);
+  }
+  defaultCreditsOf(pricing, forbidden);
+}
+
+function refuse(parameter: string, sentence: string): never {
+  throw new ServiceError('invalid_parameter', `${parameter}: ${sentence}`, { parameter });
+}
+
+function requirePrices(pricing: Prices): void {
+  const price = parseDecimal(pricing.priceUsdc);
+  if (!price || price.scale > 6) refuse('price_usdc', 'a decimal of USD with at most 6 places');
+  const multiplier = parseDecimal(pricing.citationMultiplier ?? DEFAULT_CITATION_MULTIPLIER);
+  if (!multiplier || multiplier.digits === 0n || multiplier.scale > 4) refuse('citation_multiplier', 'a positive decimal');
+  if (microOf(pricing, 'citation') > MAX_PRICE_MICRO) refuse('price_usdc', 'is too large');
+}
+
+/** What a read and a citation would cost at prices that could be set; 0 makes every page free. Throws invalid_parameter for others. */
+export function settableMicro(pricing: Prices, floorMicro: bigint): Readonly<Record<CrossingKind, bigint>> {
+  requirePrices(pricing);
+  requireFloor(pricing, floorMicro);
+  return { read: microOf(pricing, 'read'), citation: microOf(pricing, 'citation') };
+}
+
+/**
+ * Refuses a price that nobody would be charged: above 0 and below the floor, of a read or of a citation. Throws invalid_parameter, which names
+ * the floor. For what is being set: what was stored before there was a floor is charged the floor, and shown so (`chargedPrices`).
+ */
+export function requireFloor(pricing: Prices, floorMicro: bigint): void {
+  if (isPriceZero(pricing)) return;
+  const floor = `the lowest price is ${formatUsdc(floorMicro)} USDC; 0 makes every page free`;
+  if (microOf(pricing, 'read') < floorMicro) refuse('price_usdc', `is too low: ${floor}`);
+  if (microOf(pricing, 'citation') < floorMicro) refuse('citation_multiplier', `makes a citation too cheap: ${floor}`);
+}
+
+/**
+ * The price and the multiplier as they are charged: those stored, or what stands for a read that was stored below the floor, and for
+ * a citation beside it (rounded to four places). Decimals as text.
+ */
+export function chargedPrices(pricing: Prices, floorMicro: bigint): Prices {
+  const { priceUsdc, citationMultiplier } = pricing;
+  const [readMicro, citationMicro] = [chargedMicro(pricing, 'read', floorMicro), chargedMicro(pricing, 'citation', floorMicro)];
+  const isAsStored = readMicro === microOf(pricing, 'read') && citationMicro === microOf(pricing, 'citation');
+  if (isPriceZero(pricing) || isAsStored) return { priceUsdc, citationMultiplier };
+  const tenThousandths = (citationMicro * 10_000n + readMicro / 2n) / readMicro;
+  const multiplier = `${tenThousandths / 10_000n}.${String(tenThousandths % 10_000n).padStart(4, '0')}`;
+  return { priceUsdc: formatUsdc(readMicro), citationMultiplier: multiplier };
+}
+
+/** Compiles a version; `floorMicro` is the lowest price of anything that is not free. A price of 0 is free. */
+export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPricing {
+  const readMicro = chargedMicro(pricing, 'read', floorMicro);
+  const citationMicro = chargedMicro(pricing, 'citation', floorMicro);
+  const isFree = isPriceZero(pricing);
+  const freeSlugs = new Set((pricing.creditsFreeSlugs ?? []).map(plainSlug));
+  const inline = new Map(Object.entries(pricing.creditsInline ?? {}).map(([slug, entry]) => [plainSlug(slug), entry] as const));
+  const flattened = new Map<string, PageCredits>();
+  let defaultCredits: PageCredits | null | undefined;
+  const creditsOf = (slug: string): PageCredits => {
+    const credits = flattened.get(slug) ?? flattenCredits(inline.get(slug), `credits_inline.${slug}`);
+    flattened.set(slug, credits);
+    return credits;
+  };
+  return {
+    articlePrefixes: pricing.articlePrefixes?.map(normalisePrefix) ?? null,
+    readMicro,
+    citationMicro,
+    inlineSlugs: [...inline.keys()],
+    isFree: (slug) => isFree || freeSlugs.has(slug),
+    priceOf: (slug, kind) => {
+      if (slug === null) return { kind: 'free', because: 'out_of_scope' };
+      if (freeSlugs.has(slug)) return { kind: 'free', because: 'free_slug' };
+      if (isFree) return { kind: 'free', because: 'no_price' };
+      const micro = kind === 'read' ? readMicro : citationMicro;
+      if (inline.has(slug)) return { kind: 'priced', micro, credits: creditsOf(slug) };
+      defaultCredits ??= defaultCreditsOf(pricing);
+      const { creditsApiUrl: apiUrl } = pricing;
+      if (apiUrl !== null) return { kind: 'credits_api', micro, apiUrl, otherwise: defaultCredits };
+      return defaultCredits ? { kind: 'priced', micro, credits: defaultCredits } : { kind: 'free', because: 'no_credits' };
+    },
+  };
+}
+
+/** The credits of pages that name nobody; null: they are free. Throws as `flattenCredits`. */
+function defaultCreditsOf({ defaultPayee }: Pricing, forbidden: readonly string[] = []): PageCredits | null {
+  return defaultPayee ? flattenCredits({ contributors: [defaultPayee] }, 'default_payee', forbidden) : null;
+}
+
+function isPriceZero({ priceUsdc }: Prices): boolean {
+  return parseDecimal(priceUsdc)?.digits === 0n;
+}
+
+function chargedMicro(pricing: Prices, kind: CrossingKind, floorMicro: bigint): bigint {
+  const micro = microOf(pricing, kind);
+  return micro < floorMicro ? floorMicro : micro;
+}
+
+function microOf(pricing: Prices, kind: CrossingKind): bigint {
+  return priceToMicro(pricing.priceUsdc, kind === 'read' ? '1' : (pricing.citationMultiplier ?? DEFAULT_CITATION_MULTIPLIER));
+}
+
+function isSlug(slug: string): boolean {
+  return slug !== '' && slug.length <= MAX_SLUG_CHARS && slug.isWellFormed() && !hasControlCharacter(slug);
+}

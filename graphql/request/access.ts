@@ -1,0 +1,33 @@
+import type { Scope } from '../../domain/access/key.ts';
+import { requireAccess } from '../../domain/access/key.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Owner } from '../../services/owners/authenticate.ts';
+import { ownedTenant } from '../../services/owners/ownedTenant.ts';
+import type { GraphqlContext } from './context.ts';
+
+type Caller = Pick<GraphqlContext, 'key' | 'owner'> & { readonly deps: Pick<GraphqlContext['deps'], 'clock'> };
+
+/**
+ * Lets an owner in, and a key that has the scope, in the order of REST: 401, plan gate, suspended, scope. Throws what
+ * `requireAccess` throws; true otherwise.
+ */
+export function requireReader({ key, owner, deps }: Caller, scope: Scope): true {
+  if (!owner) requireAccess(key, scope, deps.clock());
+  return true;
+}
+
+/** Lets an owner in. Throws scope_missing for a key: nothing of what an owner may do is in a key's scopes. */
+export function requireOwner({ owner }: Pick<GraphqlContext, 'owner'>): true {
+  if (!owner) throw new ServiceError('scope_missing', 'this needs an owner’s token; a key can only read');
+  return true;
+}
+
+/** The site of an owner's call, and the owner. Throws as `requireOwner` and `ownedTenant` do. */
+export function requireOwned(
+  context: Pick<GraphqlContext, 'owner'>,
+  tenantId: string | null | undefined,
+): { readonly userId: string; readonly tenantId: string } {
+  requireOwner(context);
+  const owner = context.owner as Owner;
+  return { userId: owner.userId, tenantId: ownedTenant(owner, tenantId) };
+}

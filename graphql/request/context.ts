@@ -1,0 +1,63 @@
+import type { KeyState } from '../../domain/access/key.ts';
+import type { HostDoor } from '../../services/hosts/deps.ts';
+import type { ReadingDatabase } from '../../services/lists/deps.ts';
+import type { Owner, OwnerDeps } from '../../services/owners/authenticate.ts';
+import { ownerKey } from '../../services/owners/authenticate.ts';
+import type { Rates } from '../../services/pacing/rates.ts';
+import type { PublisherDeps } from '../../services/publisher.ts';
+import type { Log } from '../../services/settlement/deps.ts';
+import type { TestPurchaseDeps } from '../../services/site/testPurchase.ts';
+import type { EndpointDeps } from '../../services/webhooks/endpoints.ts';
+import type { Budget } from '../limits/budget.ts';
+
+/** What questions are answered with, and nothing else: all that a thread of its own is given. */
+export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock' | 'priceFloorMicro'> {
+  readonly log: Log;
+  /** CAIP-2 ids of the networks configured, the cheapest first. */
+  readonly networkIds: readonly string[];
+  /** A pool of its own, with a limit on each statement: analysts cannot slow settlement. */
+  readonly reading: ReadingDatabase;
+  /** Where Temporal shows its workflows; null where nobody said. */
+  readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
+}
+
+/** What the door lets callers in and makes changes with. */
+export interface GraphqlDeps
+  extends PublisherDeps,
+    Omit<EndpointDeps, 'database' | 'outbound'>,
+    Pick<OwnerDeps, 'oidc' | 'signUp'> {
+  readonly log: Log;
+  /** Counts the calls of owners by their user, since each may have as many tokens as he likes; none: they are not counted. */
+  readonly rates?: Pick<Rates, 'count'>;
+  /** Settles payments; here those of test purchases, by the rail of test keys. */
+  readonly settle: TestPurchaseDeps['settle'];
+  readonly rpc: TestPurchaseDeps['rpc'];
+  /** The door to other people's servers. */
+  readonly outbound: Pick<TestPurchaseDeps['outbound'], 'send'> & EndpointDeps['outbound'];
+  /** Host verification. */
+  readonly hosts: HostDoor;
+  /** Most imported pages of a site (services/licences/offering.ts). */
+  readonly sitePages?: number;
+}
+
+/** Who asks: exactly one of `key` and `owner`. Plain data, so that it can be handed to another thread. */
+export interface Visitor {
+  readonly requestId: string;
+  /** The publisher key of the call, as Postgres had it when the call began; scopes and plan are asked for per field. */
+  readonly key: KeyState | null;
+  readonly owner: Owner | null;
+}
+
+/** The name of the one site a caller is of; of an owner of several, the owner's. */
+export function siteOf({ key, owner }: Pick<Visitor, 'key' | 'owner'>): string {
+  const [only, ...others] = key ? [key.tenantId] : (owner?.tenantIds ?? []);
+  return only !== undefined && others.length === 0 ? `site ${only}` : owner ? ownerKey(owner) : '';
+}
+
+/** What every resolver sees: who asks, what questions are answered with, and what this execution may still take. */
+export interface GraphqlContext extends Visitor {
+  readonly deps: ReaderDeps;
+  /** What changes are made with; null where only questions are answered. */
+  readonly changes: GraphqlDeps | null;
+  readonly budget: Budget;
+}

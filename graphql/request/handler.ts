@@ -1,0 +1,163 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readBearer } from '../../domain/access/bearer.ts';
+import { COSTS } from '../../domain/access/rate.ts';
+import { isServiceError, ServiceError } from '../../domain/errors.ts';
+import { findKey } from '../../services/credentials/keys.ts';
+import type { Owner } from '../../services/owners/authenticate.ts';
+import { authenticateOwner, isOwnerCredential, ownerKey } from '../../services/owners/authenticate.ts';
+import type { Turns } from '../../services/pacing/turns.ts';
+import { openTurns } from '../../services/pacing/turns.ts';
+import { noteRefusal } from '../../services/settlement/answer/note.ts';
+import { CHANGES_OF_ONE, QUERIES_PER_CONNECTION, WAIT_LIMIT_MS, WAITING_LIMIT, WAITING_LIMIT_IN_ALL } from '../limits/limits.ts';
+import type { Answer } from './answer.ts';
+import { answerOf, refusalAnswer } from './answer.ts';
+import { isChange, readBody } from './body.ts';
+import type { GraphqlDeps, Visitor } from './context.ts';
+import { siteOf } from './context.ts';
+import type { Engine } from './engine.ts';
+import { openPage } from './graphiql.ts';
+
+/** The page for people; `key` fills in its credential, for installations that hold nothing but sample data. */
+export interface PageOptions {
+  readonly key: string | null;
+}
+
+/** Who answers what. */
+export interface Engines {
+  /** Answers questions, elsewhere than on the event loop of this door where quotes share it. */
+  readonly ask: Engine;
+  /** Makes the changes of owners. */
+  readonly change: Engine;
+  /** Connections that questions read through. */
+  readonly connections: number;
+}
+
+/**
+ * The GraphQL door as a request handler: POST with a bearer, one JSON operation a request. The caller is let in before anything of
+ * the body is read; scopes and plan are asked for field by field. Questions wait for their turn, each site for its own and none with
+ * more than half of all; changes wait for changes of the same owner alone, so that a key can be revoked whatever is asked. What this loop does for a question is to
+ * let its caller in, take its bytes and send those of the answer. An `owner` that comes with a request was let in before, by the console's
+ * session; its bearer is not looked at then. GET gives the page for people where there is one, else 405.
+ */
+export function createGraphqlDoor(
+  deps: GraphqlDeps,
+  engines: Engines,
+  page: PageOptions | null,
+): (request: IncomingMessage, response: ServerResponse, owner?: Owner) => Promise<void> {
+  const atOnce = QUERIES_PER_CONNECTION * engines.connections;
+  const turns = openTurns({
+    ...{ atOnce, mostOfOne: Math.ceil(atOnce / 2) },
+    ...{ mostWaiting: WAITING_LIMIT, mostWaitingInAll: WAITING_LIMIT_IN_ALL, waitMs: WAIT_LIMIT_MS },
+  });
+  const changing = openTurns({
+    ...{ atOnce: Number.POSITIVE_INFINITY, mostOfOne: CHANGES_OF_ONE },
+    ...{ mostWaiting: WAITING_LIMIT, waitMs: WAIT_LIMIT_MS },
+  });
+  const sendPage = page && openPage(page.key);
+  return async (request, response, owner) => {
+    const letCallerIn = (): ReturnType<typeof letIn> =>
+      owner ? Promise.resolve({ key: null, owner }) : letIn(deps, bearerOf(request));
+    try {
+      if (sendPage && !owner && wantsPage(request)) await sendPage(request, response);
+      else if (request.method !== 'POST') refuseMethod(response, sendPage !== null);
+      else sendAnswer(response, await answer({ deps, engines, turns, changing, letCallerIn }, request, response));
+    } catch (error) {
+      sendError(deps, response, error);
+    }
+  };
+}
+
+/** What a call is answered with. */
+interface Serving {
+  readonly deps: GraphqlDeps;
+  readonly engines: Engines;
+  readonly turns: Turns;
+  readonly changing: Turns;
+  readonly letCallerIn: () => ReturnType<typeof letIn>;
+}
+
+async function answer(
+  { deps, engines: { ask, change }, turns, changing, letCallerIn }: Serving,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Answer> {
+  const caller = await letCallerIn();
+  if (caller.owner) deps.rates?.count([['key', ownerKey(caller.owner)]], COSTS.heavy); // whatever token he shows
+  const body = await readBody(request);
+  const requestId = String(response.getHeader('x-request-id') ?? '');
+  const call = { ...caller, requestId, accept: acceptOf(request), body };
+  const isOwnersChange = caller.owner !== null && isChange(body);
+  const who = caller.key?.keyId ?? (caller.owner ? ownerKey(caller.owner) : '');
+  const leave = isOwnersChange ? await changing.enter(who) : await turns.enter(who, siteOf(caller));
+  try {
+    return await (isOwnersChange ? change(call) : ask(call));
+  } finally {
+    leave();
+  }
+}
+
+/** Who asks. Throws missing_credential and unknown_credential (401), database_unavailable, and what `authenticateOwner` throws. */
+async function letIn(deps: GraphqlDeps, bearer: string | null): Promise<Pick<Visitor, 'key' | 'owner'>> {
+  if (bearer === null) {
+    throw new ServiceError('missing_credential', 'an API key or an owner’s token is needed: Authorization: Bearer <key>');
+  }
+  if (isOwnerCredential(bearer)) return { key: null, owner: await authenticateOwner(deps, bearer) };
+  const key = await findKey(deps, bearer);
+  const isDead = key === null || key.revokedAtMs !== null || (key.expiresAtMs !== null && deps.clock() >= key.expiresAtMs);
+  if (isDead || key.status === 'closed') throw new ServiceError('unknown_credential', 'the API key is not recognised');
+  return { key, owner: null };
+}
+
+/** Tokens of identity providers are long. */
+const MOST_BEARER_CHARS = 8_192;
+
+/** The bearer credential of a request; null when there is none (`readBearer`). */
+export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string | null {
+  return readBearer(headers.authorization, MOST_BEARER_CHARS);
+}
+
+/** Streams are not given: an answer is one JSON document. */
+function acceptOf(request: IncomingMessage): string {
+  const asked = request.headers.accept ?? '';
+  return asked.includes('application/graphql-response+json') ? 'application/graphql-response+json' : 'application/json';
+}
+
+function wantsPage(request: IncomingMessage): boolean {
+  return (request.method === 'GET' || request.method === 'HEAD') && (request.headers.accept ?? '').includes('text/html');
+}
+
+function refuseMethod(response: ServerResponse, hasPage: boolean): void {
+  const message = 'operations are sent with POST';
+  const errors = [{ message, extensions: { code: 'BAD_USER_INPUT', reason: 'method_not_allowed' } }];
+  sendAnswer(response, answerOf(405, JSON.stringify({ errors }), { allow: hasPage ? 'GET, HEAD, POST' : 'POST' }));
+}
+
+/** Answers what stopped a request before its operation ran. */
+export function sendError(deps: Pick<GraphqlDeps, 'log'>, response: ServerResponse, error: unknown): void {
+  const known = isServiceError(error) ? error : new ServiceError('internal', 'something went wrong on our side');
+  noteRefusal(String(response.getHeader('x-request-id') ?? ''), known.code);
+  if (known.kind === 'defect') {
+    deps.log.error({ requestId: response.getHeader('x-request-id'), err: error }, 'a request met a defect');
+  }
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  sendAnswer(response, refusalAnswer(known));
+}
+
+function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
+  const { 'content-type': type = 'application/json; charset=utf-8', ...others } = headers;
+  for (const [name, value] of Object.entries(others)) response.setHeader(name, value);
+  send(response, status, type, body);
+}
+
+function send(response: ServerResponse, status: number, type: string, body: Uint8Array): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': body.byteLength,
+    'cache-control': 'private, no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(response.req.method === 'HEAD' ? undefined : body);
+}

@@ -1,0 +1,291 @@
+import type { InputShapeFromFields } from '@pothos/core';
+import { FAILURE_REASONS } from '../../../domain/errors.ts';
+import type { AgentSums, AgentTotals } from '../../../services/lists/agents.ts';
+import { readAgents } from '../../../services/lists/agents.ts';
+import { mapPage, pageOf } from '../../../services/lists/pages.ts';
+import type { AgentRow, Audit, AuditBucket, AuditGroupRow, AuditTotals } from '../../../services/reports/audit.ts';
+import { readAudit } from '../../../services/reports/audit.ts';
+import type { AskedSeries } from '../../../services/reports/calendar.ts';
+import { shownWallet } from '../../../services/reports/wallet.ts';
+import { REPORT_COST } from '../../limits/limits.ts';
+import { builder } from '../../schema/builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../../schema/connections.ts';
+import { AgentOrder, AuditGroupBy, AuditOrder, CrossingKind, FailureReason, Verdict } from '../../schema/enums.ts';
+import { filterHex, filterText, hostFilter, lower } from '../../schema/inputs.ts';
+import type { OfPage } from '../../schema/pageNames.ts';
+import { groupNamer, namesPages } from '../../schema/pageNames.ts';
+import { Bucket, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../../schema/series.ts';
+import { Tenant } from '../../schema/site.ts';
+import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
+
+const FailureCount = builder
+  .objectRef<{ readonly reason: (typeof FAILURE_REASONS)[number]; readonly count: number }>('FailureCount')
+  .implement({
+    description: 'How many payments failed for a reason.',
+    fields: (t) => ({
+      reason: t.field({ type: FailureReason, description: 'Why.', resolve: ({ reason }) => reason }),
+      count: t.exposeInt('count', { description: 'How many.' }),
+    }),
+  });
+
+const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement({
+  description: 'Net sums of observations.',
+  fields: (t) => ({
+    observations: t.exposeInt('observations', { description: 'Requests.' }),
+    agentHits: t.exposeInt('agentHits', { description: 'Requests classified as agents.' }),
+    denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
+    paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
+    servedFree: t.exposeInt('servedFree', { description: 'Requests that were served free.' }),
+    freeForWantOfAuthors: t.exposeInt('freeForWantOfAuthors', {
+      description:
+        'Requests of agents for pages that were free because nobody is named who could be paid: `setPrices` takes a default payee.',
+    }),
+    paymentFailed: t.exposeInt('paymentFailed', { description: 'Payments that failed.' }),
+    verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
+    masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),
+    missedMicro: t.field({
+      type: 'Micro',
+      description: 'What denied and blocked requests would have paid.',
+      resolve: ({ missedMicro }) => missedMicro,
+    }),
+    failedMicro: t.field({
+      type: 'Micro',
+      description: 'What failed payments would have paid.',
+      resolve: ({ failedMicro }) => failedMicro,
+    }),
+    earnedMicro: t.field({ type: 'Micro', description: 'What paid requests paid.', resolve: ({ earnedMicro }) => earnedMicro }),
+    failedByReason: t.field({
+      type: [FailureCount],
+      description: 'Failed payments by reason; every reason is listed.',
+      resolve: ({ failedByReason }) => FAILURE_REASONS.map((reason) => ({ reason, count: failedByReason[reason] })),
+    }),
+  }),
+});
+
+const AuditGroup = builder.objectRef<AuditGroupRow & OfPage>('AuditGroup').implement({
+  description: 'One group of the audit.',
+  fields: (t) => ({
+    key: t.string({
+      description: 'What the group is of: a host, slug, wallet, kind, agent label or verdict; empty where there is none.',
+      resolve: ({ key }) => shownWallet(key),
+    }),
+    authorId: t.exposeString('authorId', { nullable: true, description: 'The author’s id, where one is known.' }),
+    hits: t.exposeInt('hits', { description: 'Requests.' }),
+    denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
+    paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
+    missedMicro: t.field({ type: 'Micro', description: 'What was missed.', resolve: ({ missedMicro }) => missedMicro }),
+    earnedMicro: t.field({ type: 'Micro', description: 'What was earned.', resolve: ({ earnedMicro }) => earnedMicro }),
+  }),
+});
+
+namesPages(AuditGroup, ({ page }) => page);
+
+const AuditAgent = builder.objectRef<AgentRow>('AuditAgent').implement({
+  description: 'One agent among the requests that were classified as agents.',
+  fields: (t) => ({
+    agent: t.exposeString('agent', { description: 'Its label.' }),
+    hits: t.exposeInt('hits', { description: 'Requests.' }),
+    denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
+    paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
+    verified: t.exposeBoolean('verified', { description: 'True when one of its signatures verified.' }),
+  }),
+});
+
+const AuditGroupConnection = connectionOf(AuditGroup, 'AuditGroup', 'groups');
+const AuditAgentConnection = connectionOf(AuditAgent, 'AuditAgent', 'agents, the busiest first');
+
+const GROUP_MEASURES = {
+  HITS: ({ hits }: AuditGroupRow) => BigInt(hits),
+  DENIED: ({ denied }: AuditGroupRow) => BigInt(denied),
+  PAID: ({ paid }: AuditGroupRow) => BigInt(paid),
+  MISSED: ({ missedMicro }: AuditGroupRow) => missedMicro,
+  EARNED: ({ earnedMicro }: AuditGroupRow) => earnedMicro,
+};
+
+function inOrder(rows: readonly AuditGroupRow[], orderBy: keyof typeof GROUP_MEASURES): AuditGroupRow[] {
+  const measure = GROUP_MEASURES[orderBy];
+  return rows.toSorted((a, b) => {
+    const [x, y] = [measure(a), measure(b)];
+    return x === y ? (a.key < b.key ? -1 : 1) : x > y ? -1 : 1;
+  });
+}
+
+const AuditBucketType = builder.objectRef<AuditBucket>('AuditBucket').implement({
+  description: 'What was observed in one stretch of a series.',
+  interfaces: [Bucket],
+  fields: (t) => ({
+    totals: t.field({ type: AuditTotalsType, description: 'Net sums of the stretch.', resolve: ({ totals }) => totals }),
+  }),
+});
+
+interface AuditReport extends Audit {
+  readonly pageOf: (slug: string) => OfPage;
+  /** What each of `series` is. */
+  readonly read: readonly AskedSeries[];
+}
+
+const AuditType = builder.objectRef<AuditReport>('Audit').implement({
+  description: 'What was observed on a site in a window. Every filter applies to every part.',
+  interfaces: [Report],
+  fields: (t) => ({
+    totals: t.field({ type: AuditTotalsType, description: 'The whole window.', resolve: ({ totals }) => totals }),
+    previous: t.field({
+      type: AuditTotalsType,
+      nullable: true,
+      description: 'The window of the same length right before; null unless `compare` is true.',
+      resolve: ({ previous }) => previous,
+    }),
+    series: t.field({
+      type: [AuditBucketType],
+      description: SERIES_DESCRIPTION,
+      complexity: REPORT_COST,
+      args: seriesArgs,
+      resolve: ({ read, series }, args) => [...seriesFor(read, series, args)],
+    }),
+    truncated: t.boolean({
+      description: 'True when there are more groups or agents than the busiest 1,000.',
+      resolve: ({ isCut }) => isCut,
+    }),
+    breakdown: t.field({
+      type: AuditGroupConnection,
+      nullable: true,
+      description: 'The window by `groupBy`; null unless that is given.',
+      complexity: listCost,
+      args: {
+        ...pageArgs,
+        orderBy: t.arg({ type: AuditOrder, defaultValue: 'HITS', description: 'In which order.' }),
+      },
+      resolve: ({ breakdown, pageOf: named }, { orderBy, ...page }) => {
+        const order = orderBy ?? 'HITS';
+        const request = pageRequest(page, order);
+        const found = breakdown && pageOf(inOrder(breakdown, order), ({ key }) => key, request);
+        return (
+          found &&
+          connect(
+            mapPage(found, (row) => ({ ...row, ...named(row.key) })),
+            request,
+          )
+        );
+      },
+    }),
+    byAgent: t.field({
+      type: AuditAgentConnection,
+      description: 'Requests classified as agents, the busiest first.',
+      complexity: listCost,
+      args: pageArgs,
+      resolve: ({ byAgent }, page) => {
+        const request = pageRequest(page, 'HITS');
+        return connect(
+          pageOf(byAgent, ({ agent }) => agent, request),
+          request,
+        );
+      },
+    }),
+  }),
+});
+
+/** What agents did. */
+export const AgentSumsType = builder.interfaceRef<AgentSums>('AgentSums').implement({
+  description: 'What agents did in a window.',
+  fields: (t) => ({
+    hits: t.exposeInt('hits', { description: 'Requests.' }),
+    paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
+    denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
+    paymentFailed: t.exposeInt('paymentFailed', { description: 'Payments that failed.' }),
+    servedFree: t.exposeInt('servedFree', { description: 'Requests that were served free.' }),
+    verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
+    masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),
+    earnedMicro: t.field({ type: 'Micro', description: 'What they paid.', resolve: ({ earnedMicro }) => earnedMicro }),
+    missedMicro: t.field({ type: 'Micro', description: 'What they would have paid.', resolve: ({ missedMicro }) => missedMicro }),
+    failedMicro: t.field({
+      type: 'Micro',
+      description: 'What their failed payments would have paid.',
+      resolve: ({ failedMicro }) => failedMicro,
+    }),
+  }),
+});
+
+/** One agent of a window. */
+export const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
+  description: 'What one agent did in a window, by its label.',
+  interfaces: [AgentSumsType],
+  fields: (t) => ({
+    agent: t.exposeString('agent', { description: 'Its label: a verified host, a known crawler, or other.' }),
+  }),
+});
+
+const AgentConnection = connectionOf(AgentType, 'Agent', 'agents');
+
+/** Arguments of lists of agents. */
+export const agentArgs = builder.args((t) => ({
+  ...pageArgs,
+  window: t.field({ type: WindowInput, description: 'When.' }),
+  host: t.string({ description: 'On this host alone.', validate: filterText }),
+  kind: t.field({ type: CrossingKind, description: 'Reads or citations alone.' }),
+  orderBy: t.field({ type: AgentOrder, defaultValue: 'EARNED', description: 'In which order.' }),
+}));
+
+/** What a list of agents is asked for, as the service takes it. Throws invalid_parameter. */
+export function askedAgents({ window, host, kind, orderBy, ...page }: InputShapeFromFields<typeof agentArgs>, nowMs: number) {
+  const order = orderBy ?? 'EARNED';
+  return {
+    asked: { ...askedWindow(window, nowMs), host: hostFilter(host), kind: kind ?? null },
+    ...{ order, request: pageRequest(page, order) },
+  };
+}
+
+builder.objectFields(Tenant, (t) => ({
+  audit: t.field({
+    type: AuditType,
+    nullable: true,
+    description: 'What was observed in a window: missed, failed and earned. Scope audit.read.',
+    authScopes: { reads: 'audit.read' },
+    complexity: REPORT_COST,
+    args: {
+      window: t.arg({ type: WindowInput, description: 'When.' }),
+      compare: t.arg.boolean({ description: 'True: also the window of the same length right before.' }),
+      groupBy: t.arg({ type: AuditGroupBy, description: 'What `breakdown` is by.' }),
+      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
+      verdict: t.arg({ type: Verdict, description: 'With this verdict alone.' }),
+      agent: t.arg.string({ description: 'A label, or the exact name an agent gave.', validate: filterText }),
+      slug: t.arg.string({ description: 'Of this page alone; reads every row of the window.', validate: filterText }),
+      author: t.arg.string({
+        description: 'What payments to this wallet stand behind, with its part of the money; reads every row of the window.',
+        validate: filterHex,
+      }),
+    },
+    resolve: async (site, { window, compare, groupBy, host, kind, verdict, agent, slug, author }, { deps }, info) => {
+      const read = seriesBelow(info);
+      const report = await readAudit({ database: deps.reading, clock: deps.clock }, site, {
+        ...askedWindow(window, deps.clock()),
+        ...{ compare: compare ?? false, groupBy: groupBy ?? null, host: hostFilter(host), kind: kind ?? null, series: read },
+        ...{
+          verdict: verdict ?? null,
+          agent: agent ?? null,
+          slug: slug ?? null,
+          author: lower(author),
+          cursorMs: null,
+          limit: 1,
+        },
+      });
+      return { ...report, read, pageOf: groupNamer(site, groupBy === 'slug', host) };
+    },
+  }),
+  agents: t.field({
+    type: AgentConnection,
+    nullable: true,
+    description: 'Every agent of a window with what it paid, missed and failed. Scope audit.read.',
+    authScopes: { reads: 'audit.read' },
+    complexity: (args) => ({ ...listCost(args), field: REPORT_COST }),
+    args: agentArgs,
+    resolve: async (site, args, { deps }) => {
+      const { asked, order, request } = askedAgents(args, deps.clock());
+      const { agents } = await readAgents(deps, site, asked, order);
+      return connect(
+        pageOf(agents, ({ agent }) => agent, request),
+        request,
+      );
+    },
+  }),
+}));

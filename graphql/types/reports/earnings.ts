@@ -1,0 +1,196 @@
+import { mapPage, pageOf } from '../../../services/lists/pages.ts';
+import type { AskedSeries } from '../../../services/reports/calendar.ts';
+import type { BreakdownRow, Earnings, EarningsBucket, EarningsTotals } from '../../../services/reports/earnings.ts';
+import { readEarnings } from '../../../services/reports/earnings.ts';
+import type { Totals } from '../../../services/reports/request.ts';
+import { shownWallet } from '../../../services/reports/wallet.ts';
+import { REPORT_COST } from '../../limits/limits.ts';
+import { argumentsBelow, isAskedBelow } from '../../request/asked.ts';
+import { builder } from '../../schema/builder.ts';
+import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../../schema/connections.ts';
+import { CrossingKind, CrossingPurposeName, EarningsGroupBy, PayerHistoryName } from '../../schema/enums.ts';
+import { filterHex, filterText, hostFilter, lower } from '../../schema/inputs.ts';
+import type { OfPage } from '../../schema/pageNames.ts';
+import { groupNamer, namesPages } from '../../schema/pageNames.ts';
+import { Bucket, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../../schema/series.ts';
+import { Tenant } from '../../schema/site.ts';
+import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
+
+/** Counts and money of a group of crossings. */
+export const EarningsSums = builder.interfaceRef<Totals>('EarningsSums').implement({
+  description: 'Net counts and money of crossings: a correction takes its crossing back.',
+  fields: (t) => ({
+    events: t.exposeInt('events', { description: 'Reads and citations.' }),
+    reads: t.exposeInt('reads', { description: 'Reads.' }),
+    citations: t.exposeInt('citations', { description: 'Citations.' }),
+    grossMicro: t.field({ type: 'Micro', description: 'What was paid.', resolve: ({ grossMicro }) => grossMicro }),
+  }),
+});
+
+const EarningsTotalsType = builder.objectRef<EarningsTotals>('EarningsTotals').implement({
+  description: 'Totals of a window.',
+  interfaces: [EarningsSums],
+  fields: (t) => ({ authors: t.exposeInt('authors', { description: 'How many authors’ wallets were paid.' }) }),
+});
+
+const EarningsGroupBefore = builder.objectRef<Totals>('EarningsGroupBefore').implement({
+  description: 'A group in the window before.',
+  interfaces: [EarningsSums],
+});
+
+const EarningsGroup = builder.objectRef<BreakdownRow & OfPage>('EarningsGroup').implement({
+  description: 'One group of a breakdown.',
+  interfaces: [EarningsSums],
+  fields: (t) => ({
+    key: t.string({
+      description: 'What the group is of: a host, a slug, an author’s wallet or id, a kind, and so on.',
+      resolve: ({ key }) => shownWallet(key),
+    }),
+    authorId: t.exposeString('authorId', { nullable: true, description: 'The author’s id, where one is known.' }),
+    payerHistory: t.field({
+      type: PayerHistoryName,
+      nullable: true,
+      description: 'Of a payer: whether it had paid before; null for other groups.',
+      resolve: ({ history }) => history,
+    }),
+    payers: t.exposeInt('payers', {
+      nullable: true,
+      description: 'How many payers a group of `PAYER_HISTORY` has; null for others.',
+    }),
+    previous: t.field({
+      type: EarningsGroupBefore,
+      nullable: true,
+      description: 'The same group in the window before; null unless `compare` is true.',
+      resolve: ({ previous }) => previous,
+    }),
+  }),
+});
+
+namesPages(EarningsGroup, ({ page }) => page);
+
+const EarningsBucketType = builder.objectRef<EarningsBucket>('EarningsBucket').implement({
+  description: 'What was earned in one stretch of a series.',
+  interfaces: [EarningsSums, Bucket],
+});
+
+const EarningsGroupConnection = connectionOf(EarningsGroup, 'EarningsGroup', 'groups, the most money first');
+
+const PricesType = builder.objectRef<NonNullable<Earnings['prices']>>('Prices').implement({
+  description: 'What the crossings of a window cost, those that stand.',
+  fields: (t) => ({
+    smallest: t.field({ type: 'Micro', description: 'The lowest price.', resolve: ({ smallest }) => smallest }),
+    median: t.field({
+      type: 'Micro',
+      description: 'The lowest price that half of them cost, or less.',
+      resolve: ({ p50 }) => p50,
+    }),
+    p95: t.field({
+      type: 'Micro',
+      description: 'The lowest price that nineteen in twenty cost, or less.',
+      resolve: ({ p95 }) => p95,
+    }),
+    largest: t.field({ type: 'Micro', description: 'The highest price.', resolve: ({ largest }) => largest }),
+  }),
+});
+
+interface EarningsReport extends Earnings {
+  readonly pageOf: (slug: string) => OfPage;
+  /** What each of `series` is. */
+  readonly read: readonly AskedSeries[];
+}
+
+const EarningsType = builder.objectRef<EarningsReport>('Earnings').implement({
+  description: 'What a site earned in a window, exact to the micro.',
+  interfaces: [Report],
+  fields: (t) => ({
+    totals: t.field({ type: EarningsTotalsType, description: 'The whole window.', resolve: ({ totals }) => totals }),
+    previous: t.field({
+      type: EarningsTotalsType,
+      nullable: true,
+      description: 'The window of the same length right before; null unless `compare` is true.',
+      resolve: ({ previous }) => previous,
+    }),
+    lastEventAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the newest crossing of the window was.',
+      resolve: ({ lastEventAtMs }) => lastEventAtMs,
+    }),
+    prices: t.field({
+      type: PricesType,
+      nullable: true,
+      description: 'What its crossings cost; null without any. Reads each of them.',
+      complexity: REPORT_COST,
+      resolve: ({ prices }) => prices,
+    }),
+    truncated: t.boolean({
+      description: 'True when there are more payers, or agents, than the 1,000 of `breakdown`.',
+      resolve: ({ isCut }) => isCut,
+    }),
+    series: t.field({
+      type: [EarningsBucketType],
+      description: SERIES_DESCRIPTION,
+      complexity: REPORT_COST,
+      args: seriesArgs,
+      resolve: ({ read, series }, args) => [...seriesFor(read, series, args)],
+    }),
+    breakdown: t.field({
+      type: EarningsGroupConnection,
+      nullable: true,
+      description:
+        'The window by `groupBy`, the most money first; null unless that is given. With `compare`, groups that earned in the window before ' +
+        'alone come last, with nothing now; no limit drops a group of now for one of them.',
+      complexity: listCost,
+      args: pageArgs,
+      resolve: ({ breakdown, pageOf: named }, page) => {
+        const request = pageRequest(page, 'LARGEST');
+        const found = breakdown && pageOf(breakdown, ({ key }) => key, request);
+        return (
+          found &&
+          connect(
+            mapPage(found, (row) => ({ ...row, ...named(row.key) })),
+            request,
+          )
+        );
+      },
+    }),
+  }),
+});
+
+builder.objectField(Tenant, 'earnings', (t) =>
+  t.field({
+    type: EarningsType,
+    nullable: true,
+    description: 'What the site earned in a window. Scope earnings.read.all.',
+    authScopes: { reads: 'earnings.read.all' },
+    complexity: REPORT_COST,
+    args: {
+      window: t.arg({ type: WindowInput, description: 'When.' }),
+      compare: t.arg.boolean({ description: 'True: also the window of the same length right before.' }),
+      groupBy: t.arg({ type: EarningsGroupBy, description: 'What `breakdown` is by.' }),
+      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
+      slug: t.arg.string({ description: 'Of this page alone.', validate: filterText }),
+      purpose: t.arg({ type: CrossingPurposeName, description: 'Of pages or licences alone.' }),
+      author: t.arg.string({ description: 'The legs to this wallet alone.', validate: filterHex }),
+      authorId: t.arg.string({ description: 'The legs to all wallets of this author alone.', validate: filterText }),
+      agent: t.arg.string({ description: 'Bought by the agent with this label.', validate: filterText }),
+      payer: t.arg.string({ description: 'Paid by this address.', validate: filterHex }),
+      payerHistory: t.arg({ type: PayerHistoryName, description: 'Paid by those who had, or had not, paid before the window.' }),
+    },
+    resolve: async (site, { window, compare, groupBy, host, author, payer, ...filters }, { deps }, info) => {
+      const read = seriesBelow(info);
+      const report = await readEarnings({ database: deps.reading, clock: deps.clock }, site, {
+        ...askedWindow(window, deps.clock()),
+        ...{ compare: compare ?? false, groupBy: groupBy ?? null, comparesGroups: true, pagesOnly: true, series: read },
+        ...{ host: hostFilter(host), kind: filters.kind ?? null, slug: filters.slug ?? null, purpose: filters.purpose ?? null },
+        ...{ author: lower(author), authorId: filters.authorId ?? null, payer: lower(payer) },
+        ...{ agent: filters.agent ?? null, payerHistory: filters.payerHistory ?? null },
+        withPrices: argumentsBelow(info, 'prices').length > 0,
+        countsAuthors: isAskedBelow(info, ['totals', 'previous'], 'authors'),
+        ...{ cursorMs: null, limit: argumentsBelow(info, 'lastEventAt').length > 0 ? 1 : null },
+      });
+      return { ...report, read, pageOf: groupNamer(site, groupBy === 'slug', host) };
+    },
+  }),
+);

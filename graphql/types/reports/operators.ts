@@ -1,0 +1,101 @@
+import { operatorOf } from '../../../domain/gate/agent.ts';
+import type { AgentSums } from '../../../services/lists/agents.ts';
+import type { OperatorTotals } from '../../../services/lists/operators.ts';
+import { readOperators } from '../../../services/lists/operators.ts';
+import type { OtherAgent, OtherAgents } from '../../../services/lists/otherAgents.ts';
+import { MAX_OTHERS, readOtherAgents } from '../../../services/lists/otherAgents.ts';
+import { pageOf } from '../../../services/lists/pages.ts';
+import { REPORT_COST } from '../../limits/limits.ts';
+import { builder } from '../../schema/builder.ts';
+import { connect, connectionOf, listCost } from '../../schema/connections.ts';
+import { CrossingKind } from '../../schema/enums.ts';
+import { filterText, hostFilter } from '../../schema/inputs.ts';
+import { Tenant } from '../../schema/site.ts';
+import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
+import { AgentSumsType, AgentType, agentArgs, askedAgents } from './audit.ts';
+
+builder.objectField(AgentType, 'operator', (t) =>
+  t.string({
+    nullable: true,
+    description: 'Who runs it, where that is known of its label. A label of a User-Agent is what the agent says of itself.',
+    resolve: ({ agent }) => operatorOf(agent),
+  }),
+);
+
+const OperatorType = builder.objectRef<OperatorTotals>('Operator').implement({
+  description: 'Who runs agents, with what all of them did in a window.',
+  interfaces: [AgentSumsType],
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name; of an agent whose operator is not known, its label.' }),
+    isKnown: t.exposeBoolean('isKnown', { description: 'False: nobody is known to run this agent.' }),
+    agents: t.stringList({
+      description: 'Labels of its agents, the one with the most requests first; 20 at most.',
+      resolve: ({ agents }) => [...agents],
+    }),
+  }),
+});
+
+const OperatorConnection = connectionOf(OperatorType, 'Operator', 'operators');
+
+const OtherAgentType = builder.objectRef<OtherAgent>('OtherAgent').implement({
+  description: 'An agent without a label of its own, by the name it gave.',
+  interfaces: [AgentSumsType],
+  fields: (t) => ({
+    name: t.exposeString('name', {
+      description: 'Whatever text it sent, 200 characters at most. `audit(agent:)` takes a name that is not cut.',
+    }),
+    isCut: t.exposeBoolean('isCut', { description: 'True: the name was longer; all that begin so are together.' }),
+  }),
+});
+
+const RestType = builder.objectRef<AgentSums>('RestOfAgents').implement({
+  description: 'All others together.',
+  interfaces: [AgentSumsType],
+});
+
+const OtherAgentsType = builder.objectRef<OtherAgents>('OtherAgents').implement({
+  description: 'Agents of the label `other`: those with the most requests, and the rest; together they are what the label has.',
+  interfaces: [Report],
+  fields: (t) => ({
+    agents: t.field({
+      type: [OtherAgentType],
+      description: `Those with the most requests; ${MAX_OTHERS} at most.`,
+      resolve: ({ agents }) => [...agents],
+    }),
+    rest: t.field({ type: RestType, description: 'All others together.', resolve: ({ rest }) => rest }),
+    restNames: t.exposeInt('restNames', { description: 'How many names the rest has.' }),
+  }),
+});
+
+builder.objectFields(Tenant, (t) => ({
+  operators: t.field({
+    type: OperatorConnection,
+    nullable: true,
+    description: 'Agents of a window put together by who runs them: claude.ai and claudebot are one. Scope audit.read.',
+    authScopes: { reads: 'audit.read' },
+    complexity: (args) => ({ ...listCost(args), field: REPORT_COST }),
+    args: agentArgs,
+    resolve: async (site, args, { deps }) => {
+      const { asked, order, request } = askedAgents(args, deps.clock());
+      const { operators } = await readOperators(deps, site, asked, order);
+      return connect(
+        pageOf(operators, ({ name }) => name, request),
+        request,
+      );
+    },
+  }),
+  otherAgents: t.field({
+    type: OtherAgentsType,
+    nullable: true,
+    description: 'The largest names inside the label `other`; reads every observation of the window. Scope audit.read.',
+    authScopes: { reads: 'audit.read' },
+    complexity: REPORT_COST,
+    args: {
+      window: t.arg({ type: WindowInput, description: 'When.' }),
+      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
+    },
+    resolve: (site, { window, host, kind }, { deps }) =>
+      readOtherAgents(deps, site, { ...askedWindow(window, deps.clock()), host: hostFilter(host), kind: kind ?? null }),
+  }),
+}));

@@ -1,0 +1,53 @@
+/** Pages of a site: what each costs, and who has a licence for it. */
+import { resourceOf, slugOf } from '../core/page.ts';
+import type { Address } from '../places.ts';
+import type { SiteRequest } from '../request.ts';
+import type { Licences } from './licences.ts';
+import type { Price, Quotes } from './quotes.ts';
+import type { SiteConfig } from './siteConfig.ts';
+
+/** A page as it is asked for. */
+export interface Page extends Address {
+  readonly kind: 'read' | 'citation';
+  readonly userAgent: string;
+}
+
+/** Knows a site's pages. */
+export interface Pages {
+  /** The page under that spelling which has a price, where there are several. */
+  located(page: Page): Promise<Page>;
+  priceOf(page: Page): Promise<Price>;
+  /** What a page costs now, asked anew: a payment for it was refused. */
+  priceAgain(page: Page): Promise<Price>;
+  isLicensed(config: SiteConfig, page: Page, license: string, request: SiteRequest): Promise<boolean>;
+}
+
+/** Opens it. */
+export function openPages({ quotes, licences }: { readonly quotes: Quotes; readonly licences: Licences }): Pages {
+  const priceOf = ({ resource, kind }: Page): Promise<Price> => quotes.find(resource, kind);
+  return {
+    located: async (page) => {
+      if (page.spellings.length === 1) return page;
+      let found: Page | null = null;
+      for (const path of page.spellings) {
+        const one = { ...page, path, resource: resourceOf(page.origin, path) };
+        const price = await priceOf(one);
+        if (price.state === 'priced' || (price.state === 'free' && price.because === 'free_slug')) return one;
+        if (price.state !== 'free') found ??= one;
+      }
+      return found ?? page;
+    },
+    priceOf,
+    priceAgain: (page) => {
+      quotes.doubt(page.resource, page.kind);
+      return priceOf(page);
+    },
+    isLicensed: (config, { path, kind, resource, origin: base }, license, request) => {
+      const proof = request.header('x-licence-proof');
+      const slug = slugOf(config.articlePrefixes, path) ?? path;
+      const { hostname } = new URL(base);
+      const asked = { license, issuer: config.issuer, host: hostname, resource, slug, kind };
+      return licences.isGood({ ...asked, ...(proof ? { proof } : {}) });
+    },
+  };
+}

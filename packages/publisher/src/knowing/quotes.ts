@@ -1,0 +1,113 @@
+/**
+ * What pages cost, kept for a minute; while the service is away, for as long as the quote lives. What bounds the cost of a flood: one call for a
+ * page at a time, 64 at once, 100 a second (half of what a key may ask, so that payments get through), and memory for 5,000 pages with a price
+ * and 5,000 without.
+ */
+import type { Client, Failure, Quote, Result } from '../client.ts';
+import type { Breaker } from '../core/breaker.ts';
+import { Lru } from '../core/lru.ts';
+import { isQuote } from '../shapes.ts';
+import type { Failures } from '../telling/failures.ts';
+import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
+
+const FRESH_MS = 60_000;
+const FREE_STALE_MS = 600_000;
+const BUSY_MS = 2_000;
+const PAGES = 5_000;
+const AT_ONCE = 64;
+const A_SECOND = 100;
+
+/** A page's price as far as it is known. */
+export type Price =
+  | { readonly state: 'priced'; readonly quote: Quote }
+  | { readonly state: 'free'; readonly because: string | null }
+  | { readonly state: 'away' }
+  | { readonly state: 'busy'; readonly retryAfter: number }
+  | { readonly state: 'bad' };
+
+/** The quotes of a site. */
+export interface Quotes {
+  /** The price of a page, from memory when it is fresh there. */
+  find(resource: string, kind: 'read' | 'citation'): Promise<Price>;
+  /** Forgets that a quote is fresh: a payment for it was refused. It stays for when the service is away. */
+  doubt(resource: string, kind: 'read' | 'citation'): void;
+}
+
+interface Kept {
+  readonly price: Price;
+  readonly freshUntilMs: number;
+  readonly untilMs: number;
+}
+
+/** Opens the memory of quotes. */
+export function openQuotes(deps: {
+  readonly client: Client;
+  readonly now: () => number;
+  readonly breaker: Breaker;
+  readonly failures: Failures;
+}): Quotes {
+  const { client, now, breaker, failures } = deps;
+  const priced = new Lru<Kept>(PAGES);
+  const unpriced = new Lru<Kept>(PAGES);
+  const flights = new Map<string, Promise<Price>>();
+
+  const second = { at: 0, asked: 0 };
+  const isTooMuch = (): boolean => {
+    const at = Math.floor(now() / 1_000);
+    if (at !== second.at) Object.assign(second, { at, asked: 0 });
+    second.asked += 1;
+    return second.asked > A_SECOND;
+  };
+  const keep = (key: string, price: Price, freshMs: number, untilMs: number): Price => {
+    const [into, outOf] = price.state === 'priced' ? [priced, unpriced] : [unpriced, priced];
+    outOf.delete(key);
+    into.set(key, { price, freshUntilMs: now() + freshMs, untilMs });
+    return price;
+  };
+  async function ask(key: string, resource: string, kind: 'read' | 'citation'): Promise<Price> {
+    const stale = priced.get(key) ?? unpriced.get(key);
+    const known = stale && now() < stale.untilMs ? stale.price : null;
+    if (flights.size >= AT_ONCE || isTooMuch()) return known ?? { state: 'busy', retryAfter: 1 };
+    if (!breaker.mayCall()) return known ?? awayNow('the service failed five times in a row and is left alone for ten seconds');
+    const answer = await client.quote({ resource, kind });
+    const isGood = answer.ok && (answer.status === 204 || isQuote(answer.body));
+    breaker.note(answer.ok ? !isGood : isAway(answer) || isKeyRefused(answer));
+    if (isGood) return keepAnswer(key, answer);
+    const failure: Failure = answer.ok ? { ok: false, why: 'status', status: 502 } : answer;
+    if (failure.status === 400) return keep(key, { state: 'bad' }, FRESH_MS, 0);
+    if (known) return tell(failure, 'known quotes are used', known);
+    if (isAway(failure) || isKeyRefused(failure)) return tell(failure, 'agents read free', { state: 'away' });
+    const busy = { state: 'busy', retryAfter: failure.retryAfter ?? 5 } as const;
+    return tell(failure, 'agents are told to come back', keep(key, busy, BUSY_MS, 0));
+  }
+  const keepAnswer = (key: string, { status, headers, body }: Result<Quote | null> & { readonly ok: true }): Price => {
+    if (body && status !== 204)
+      return keep(key, { state: 'priced', quote: body }, FRESH_MS, Math.min(body.expiresAt, now() + FREE_STALE_MS));
+    return keep(key, { state: 'free', because: headers.get('x-svc-free-because') }, FRESH_MS, now() + FREE_STALE_MS);
+  };
+  const tell = (failure: Failure, meanwhile: string, price: Price): Price => {
+    const what = isKeyRefused(failure) ? 'key' : 'quote';
+    failures.note({ what, message: `${wordsOf(failure)}; ${meanwhile}`, ...factsOf(failure) });
+    return price;
+  };
+  const awayNow = (words: string): Price => {
+    failures.note({ what: 'quote', message: `${words}; agents read free` });
+    return { state: 'away' };
+  };
+
+  return {
+    find: (resource, kind) => {
+      const key = `${kind} ${resource}`;
+      const kept = priced.get(key) ?? unpriced.get(key);
+      if (kept && now() < kept.freshUntilMs) return Promise.resolve(kept.price);
+      const flight = flights.get(key) ?? ask(key, resource, kind).finally(() => flights.delete(key));
+      flights.set(key, flight);
+      return flight;
+    },
+    doubt: (resource, kind) => {
+      const key = `${kind} ${resource}`;
+      const kept = priced.get(key);
+      if (kept) priced.set(key, { ...kept, freshUntilMs: 0 });
+    },
+  };
+}

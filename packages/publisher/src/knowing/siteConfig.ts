@@ -1,0 +1,102 @@
+/** The site's settings as the service has them: read in the background, kept for 300 s, the last good copy while the service is away. */
+import type { Client, EnforceConfig } from '../client.ts';
+import type { Breaker } from '../core/breaker.ts';
+import type { Scope } from '../core/page.ts';
+import type { Caller } from '../core/who.ts';
+import { createClassifier } from '../core/who.ts';
+import { isConfig } from '../shapes.ts';
+import type { Failures } from '../telling/failures.ts';
+import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
+
+const KEPT_MS = 300_000;
+const RETRY_MS = 10_000;
+/** How long an agent that comes before the first settings waits for them. */
+const FIRST_WAIT_MS = 2_000;
+
+/** What the gate decides by. */
+export interface SiteConfig extends Scope {
+  /** Who signs licences of this site. */
+  readonly issuer: string;
+  /** The site's hosts, the first is its default. */
+  readonly hosts: readonly string[];
+  readonly classify: (userAgent: string | undefined) => Caller;
+}
+
+/** Where the settings are. */
+export interface ConfigStore {
+  /** What is there now; starts reading when it is due. Never waits. */
+  current(): SiteConfig | null;
+  /** The settings, waited for when there are none yet: two seconds, then null. */
+  first(): Promise<SiteConfig | null>;
+  /** The reading under way; resolves at once when there is none. */
+  settled(): Promise<void>;
+  /** True while a reading is under way. */
+  isReading(): boolean;
+}
+
+/** Opens the store; nothing is read before somebody asks. */
+export function openConfig(deps: {
+  readonly client: Client;
+  readonly now: () => number;
+  readonly breaker: Breaker;
+  readonly failures: Failures;
+}): ConfigStore {
+  let config: SiteConfig | null = null;
+  let etag: string | undefined;
+  let dueAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | null = null;
+
+  async function read(): Promise<void> {
+    const answer = await deps.client.config(etag);
+    deps.breaker.note(!answer.ok && isAway(answer));
+    // "As before" says something only where there is a before.
+    const isSame = answer.ok && answer.status === 304 && config !== null;
+    const fresh = answer.ok && answer.status !== 304 && isConfig(answer.body) ? answer.body : null;
+    dueAtMs = deps.now() + (isSame || fresh ? KEPT_MS : RETRY_MS);
+    if (fresh) config = compile(fresh);
+    if (fresh && answer.ok) etag = answer.headers.get('etag') ?? undefined;
+    if (isSame || fresh) return;
+    const meanwhile = config ? 'the last settings stay in force' : 'everybody reads free';
+    const words = answer.ok ? 'the settings are not in a form that this version reads' : wordsOf(answer);
+    const what = !answer.ok && isKeyRefused(answer) ? 'key' : 'config';
+    deps.failures.note({ what, message: `${words}; ${meanwhile}`, ...(answer.ok ? {} : factsOf(answer)) });
+  }
+  const failed = (error: unknown): void => {
+    dueAtMs = deps.now() + RETRY_MS;
+    deps.failures.note({ what: 'config', message: `the settings could not be read: ${String(error)}` });
+  };
+  const current = (): SiteConfig | null => {
+    if (reading === null && deps.now() >= dueAtMs) {
+      reading = read()
+        .catch(failed)
+        .finally(() => (reading = null));
+    }
+    return config;
+  };
+  return {
+    current,
+    first: async () => {
+      const known = current();
+      if (known || reading === null) return known;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, FIRST_WAIT_MS)));
+      await Promise.race([reading, late]);
+      clearTimeout(timer);
+      return config;
+    },
+    settled: () => reading ?? Promise.resolve(),
+    isReading: () => reading !== null,
+  };
+}
+
+function compile({ enforcement, manifest }: EnforceConfig): SiteConfig {
+  const { articlePrefixes, gateScope, licenseIdentity } = enforcement;
+  const addresses = (manifest?.resources ?? []).flatMap((one) => (URL.canParse(one) ? [new URL(one).host] : []));
+  return {
+    articlePrefixes,
+    gateScope,
+    issuer: licenseIdentity,
+    hosts: [...new Set(addresses)],
+    classify: createClassifier(enforcement),
+  };
+}

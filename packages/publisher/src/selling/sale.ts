@@ -1,0 +1,148 @@
+/**
+ * One purchase: the page first, money second. What bounds the cost of payments that are worth nothing: 250 pages wait at once, for half a minute
+ * each, and hold 64 MiB in all.
+ */
+import type { Answer } from '../answers.ts';
+import { offerAnswer, paidHeaders, waitAnswer } from '../answers.ts';
+import type { Client, Quote, Receipt, Result } from '../client.ts';
+import { Breaker } from '../core/breaker.ts';
+import { decideSettled, isServable } from '../core/decide.ts';
+import type { Caller } from '../core/who.ts';
+import type { Page, Pages } from '../knowing/pages.ts';
+import { isReceipt } from '../shapes.ts';
+import type { Failures } from '../telling/failures.ts';
+import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
+
+const AT_ONCE = 250;
+/** How long a page may take to be made. */
+export const MAKING_MS = 30_000;
+const HELD_BYTES = 64 * 1_024 * 1_024;
+
+/** What the buyer gets. */
+export type SaleResult =
+  /** The page, with these headers on it. */
+  | { readonly act: 'page'; readonly headers: Readonly<Record<string, string>> }
+  /** What the site made is no page that may be sold: sent as it is, and nobody is charged. */
+  | { readonly act: 'unservable'; readonly headers: Readonly<Record<string, string>> }
+  | { readonly act: 'answer'; readonly answer: Answer };
+
+/** A purchase that waits for its page. */
+export interface Sale {
+  /** Settles for a page of that status and length, once; a second call gets the outcome of the first. Never rejects. */
+  finish(page: { readonly status: number; readonly bytes: number }): Promise<SaleResult>;
+  /** Counts bytes of the page that wait in memory; false when all pages together have too many. */
+  hold(bytes: number): boolean;
+  /** The buyer is gone, or the page was never made: nothing is settled. After `finish` only the bytes are no longer counted. */
+  abandon(): void;
+}
+
+/** What is bought, and with what. */
+export interface Purchase {
+  readonly page: Page;
+  readonly quote: Quote;
+  readonly caller: Caller;
+  readonly payment: string;
+  readonly accept: string;
+}
+
+/** Opens purchases. */
+export interface Sales {
+  /** Null when too many wait for their pages, or these are too large together. */
+  open(purchase: Purchase): Sale | null;
+}
+
+interface SaleDeps {
+  readonly client: Client;
+  readonly now: () => number;
+  readonly failures: Failures;
+  readonly pages: Pages;
+  /** Of one page, at most: one alone always finds room. */
+  readonly maxPageBytes: number;
+  readonly unservable: (purchase: Purchase) => void;
+}
+
+/** Opens the till. */
+export function openSales(deps: SaleDeps): Sales {
+  const breaker = new Breaker(deps.now);
+  const most = Math.max(HELD_BYTES, deps.maxPageBytes);
+  let waiting = 0;
+  let heldBytes = 0;
+  return {
+    open: (purchase) => {
+      if (waiting >= AT_ONCE || heldBytes >= most) return null;
+      waiting += 1;
+      let isOpen = true;
+      let ownBytes = 0;
+      const hold = (bytes: number): boolean => {
+        if (isOpen) ownBytes += bytes;
+        if (isOpen) heldBytes += bytes;
+        return heldBytes <= most;
+      };
+      const close = (): void => {
+        hold(-ownBytes);
+        if (isOpen) waiting -= 1;
+        isOpen = false;
+      };
+      let outcome: Promise<SaleResult> | null = null;
+      return {
+        finish: (page) =>
+          (outcome ??= settle({ ...deps, breaker }, purchase, page)
+            .catch((error: unknown) => brokenOff(deps, error))
+            .finally(close)),
+        hold,
+        abandon: () => (outcome === null ? close() : void hold(-ownBytes)),
+      };
+    },
+  };
+}
+
+async function settle(
+  deps: SaleDeps & { readonly breaker: Breaker },
+  purchase: Purchase,
+  made: { readonly status: number; readonly bytes: number },
+): Promise<SaleResult> {
+  if (!isServable(made.status, made.bytes)) {
+    deps.unservable(purchase);
+    return { act: 'unservable', headers: { 'cache-control': 'private, no-store' } };
+  }
+  if (!deps.breaker.mayCall()) return { act: 'answer', answer: waitAnswer(10) };
+  const { page, quote, caller, payment } = purchase;
+  const agent = { ua: page.userAgent.slice(0, 512), classifyReason: caller.reason };
+  const answer = await deps.client.verify({ payment, quote, resource: page.resource, agent });
+  deps.breaker.note(!answer.ok && isAway(answer));
+  return answer.ok && !isReceipt(answer.body)
+    ? wait(deps, { ok: false, why: 'status', status: 502 })
+    : resultOf(deps, purchase, answer);
+}
+
+async function resultOf(deps: SaleDeps, purchase: Purchase, answer: Result<Receipt>): Promise<SaleResult> {
+  const { headers } = answer;
+  if (answer.ok) {
+    const { licenseJws: licence, chargedMicro } = answer.body;
+    return { act: 'page', headers: paidHeaders({ headers, licence, chargedMicro }) };
+  }
+  const decision = decideSettled({ status: answer.status ?? 0, code: answer.code ?? null });
+  if (decision.act === 'wait') return wait(deps, answer, decision.needsOwner);
+  const price = await deps.pages.priceAgain(purchase.page);
+  if (price.state !== 'priced') return { act: 'answer', answer: waitAnswer(undefined, { headers }) };
+  const error = answer.error ?? 'payment refused';
+  const told = { error, accept: purchase.accept, settlement: { headers }, isHead: false };
+  return { act: 'answer', answer: offerAnswer(price.quote, told) };
+}
+
+/** What nobody foresaw: it may have been paid, so the buyer is never asked for another payment. */
+function brokenOff({ failures }: SaleDeps, error: unknown): SaleResult {
+  failures.note({ what: 'verify', message: `a sale broke off: ${String(error)}; the buyer is told to come back` });
+  return { act: 'answer', answer: waitAnswer(undefined) };
+}
+
+function wait(deps: SaleDeps, answer: Result<Receipt> & { readonly ok: false }, needsOwner = false): SaleResult {
+  // Pending and "too much at once" are the service's ordinary words, not failures.
+  const isWord = answer.code !== undefined && !needsOwner && !isAway(answer);
+  const meanwhile = 'the buyer is told to come back with the same payment, and is charged once at most';
+  if (!isWord) {
+    const what = isKeyRefused(answer) ? 'key' : 'verify';
+    deps.failures.note({ what, message: `${wordsOf(answer)}; ${meanwhile}`, ...factsOf(answer) });
+  }
+  return { act: 'answer', answer: waitAnswer(answer.retryAfter, { headers: answer.headers }) };
+}

@@ -1,0 +1,100 @@
+/** Has a page made as a web-standard answer, and sells it: read to its end before money moves, or to `maxPageBytes`. */
+import type { Answer } from '../answers.ts';
+import { isForCaches, merged, waitAnswer } from '../answers.ts';
+import type { Gate, Ruling } from '../gate.ts';
+import type { SiteRequest } from '../request.ts';
+import { PARTIAL } from '../request.ts';
+import { makeInTime } from './making.ts';
+import type { Sale } from './sale.ts';
+
+/** Does what the gate says, with a handler that makes the page. */
+export async function follow(
+  gate: Pick<Gate<Request>, 'maxPageBytes' | 'onLarge'>,
+  ruling: Ruling,
+  request: Request,
+  make: (request: Request) => Response | Promise<Response>,
+): Promise<Response> {
+  if (ruling.act === 'answer') return responseOf(ruling.answer);
+  if (ruling.act === 'sell')
+    return sellResponse(ruling.sale, () => make(wholeOf(request)), {
+      ...{ maxBytes: gate.maxPageBytes, onLarge: gate.onLarge },
+      signal: request.signal,
+    });
+  if (!ruling.headers) return make(request);
+  const page = await make(wholeOf(request));
+  return withHeaders(page, ruling.headers, page.body);
+}
+
+/** What the gate reads of a request. */
+export function seenOf(request: Request): SiteRequest<Request> {
+  const { pathname, search, host } = new URL(request.url);
+  const header = (name: string): string | null => request.headers.get(name) ?? (name === 'host' ? host : null);
+  return { method: request.method, target: pathname + search, header, original: request };
+}
+
+/** An answer of the gate's own. */
+export function responseOf({ status, headers, body }: Answer): Response {
+  return new Response(body === '' ? null : body, { status, headers });
+}
+
+/** The request for all of the page, whatever the reader holds already. */
+function wholeOf(request: Request): Request {
+  if (!PARTIAL.some((name) => request.headers.has(name))) return request;
+  const headers = new Headers(request.headers);
+  for (const name of PARTIAL) headers.delete(name);
+  return new Request(request, { headers });
+}
+
+/** The page with headers added to its own. */
+function withHeaders(page: Response, ours: Readonly<Record<string, string>>, body: BodyInit | null): Response {
+  const headers = new Headers([...page.headers].filter(([name]) => !isForCaches(name)));
+  for (const [name, value] of Object.entries(merged(ours, (one) => headers.get(one)))) headers.set(name, value);
+  return new Response(body, { status: page.status, statusText: page.statusText, headers });
+}
+
+/**
+ * Makes the page, settles, and gives what the buyer gets. Throws what making the page throws, and then nothing is settled; nor is it when the buyer
+ * leaves or the page is not made in time.
+ */
+async function sellResponse(
+  sale: Sale,
+  make: () => Response | Promise<Response>,
+  options: { readonly maxBytes: number; readonly onLarge: () => void; readonly signal: AbortSignal },
+): Promise<Response> {
+  try {
+    const made = await makeInTime(make, { sale, ...options });
+    if (!made) return responseOf(waitAnswer(1));
+    const { page, chunks, bytes, rest } = made;
+    if (rest) options.onLarge();
+    const forget = (): void => {
+      chunks.length = 0; // nobody waits for it: what remains is to hear what became of the money
+      sale.abandon();
+    };
+    options.signal.addEventListener('abort', forget, { once: true });
+    const result = await sale.finish({ status: page.status, bytes });
+    options.signal.removeEventListener('abort', forget);
+    if (result.act === 'answer' || options.signal.aborted) {
+      await rest?.cancel().catch(() => undefined);
+      return responseOf(result.act === 'answer' ? result.answer : waitAnswer(1));
+    }
+    return withHeaders(page, result.headers, page.body === null ? null : streamOf(chunks, rest));
+  } finally {
+    sale.abandon();
+  }
+}
+
+/** What was read already, and then the rest as it comes. */
+function streamOf(chunks: readonly Uint8Array<ArrayBuffer>[], rest: ReadableStreamDefaultReader<Uint8Array> | null): BodyInit {
+  if (rest === null) return new Blob([...chunks]);
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const chunk of chunks) controller.enqueue(chunk);
+    },
+    pull: async (controller) => {
+      const { done, value } = await rest.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => rest.cancel(reason),
+  });
+}

@@ -1,0 +1,51 @@
+import type { RequestListener } from 'node:http';
+import type { Outbound } from '../../adapters/outbound/outbound.ts';
+import { createOidcLogin } from '../../adapters/tokens/oidcLogin.ts';
+import type { ConsoleFiles } from '../../api/console/assets.ts';
+import { CONSOLE_PATH, openConsoleFiles } from '../../api/console/assets.ts';
+import type { ConsoleDoorDeps } from '../../api/console/call.ts';
+import { createConsole, isConsolePath } from '../../api/console/handler.ts';
+import { API_VERSION, pathOf } from '../../api/door.ts';
+import type { ApiConfig } from '../config.ts';
+import { signUpOf } from './signUp.ts';
+
+const FOLDER = new URL('../../console/', import.meta.url);
+
+/** A file of an installed package. */
+function packaged(path: string): URL {
+  return new URL(import.meta.resolve(path));
+}
+
+/** The console's files, with what they import by name. Throws when one cannot be read. */
+export function readConsole(): ConsoleFiles {
+  const packages = { preact: packaged('preact'), 'preact/hooks': packaged('preact/hooks'), htm: packaged('htm') };
+  return openConsoleFiles({ folder: FOLDER, packages });
+}
+
+type Shared = Omit<ConsoleDoorDeps, 'files' | 'demoToken' | 'login' | 'mayCreateSite' | 'signUp'> & {
+  readonly outbound: Outbound;
+};
+
+function loginOf(
+  { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret }: ApiConfig,
+  { outbound, clock, baseUrl }: Shared,
+) {
+  if (issuer === undefined || clientId === undefined) return null;
+  const redirectUri = `${baseUrl}${CONSOLE_PATH}/oidc/callback`;
+  return createOidcLogin({ issuer, clientId, clientSecret: oidcClientSecret ?? null, redirectUri, outbound, clock });
+}
+
+/** The console before the REST door; with CONSOLE=false its paths are REST's to refuse. Throws when its files cannot be read. */
+export function openConsole(config: ApiConfig, deps: Shared): { readonly before: (rest: RequestListener) => RequestListener } {
+  if (!config.console) return { before: (rest) => rest };
+  const demoToken = config.consoleDemoToken ?? null;
+  const [login, signUp] = [loginOf(config, deps), signUpOf(config)];
+  const handle = createConsole({ ...deps, signUp, demoToken, login, files: readConsole(), mayCreateSite: () => signUp !== null });
+  return {
+    before: (rest) => (request, response) => {
+      if (!isConsolePath(pathOf(request))) return rest(request, response);
+      response.setHeader('svc-api-version', API_VERSION);
+      void handle(request, response);
+    },
+  };
+}

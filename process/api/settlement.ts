@@ -1,0 +1,67 @@
+import type { Client } from '@temporalio/client';
+import type { Keyring } from '../../adapters/tokens/jws.ts';
+import { isServiceError } from '../../domain/errors.ts';
+import type { Metrics } from '../../domain/metrics.ts';
+import { createPurchaseStart } from '../../services/licences/start.ts';
+import { newPaymentId } from '../../services/settlement/accept/paymentId.ts';
+import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
+import { settle } from '../../services/settlement/accept/settle.ts';
+import { openWaiter } from '../../services/settlement/accept/waiter.ts';
+import type { SettleReceipt } from '../../services/settlement/answer/receipt.ts';
+import { PaymentError } from '../../services/settlement/answer/receipt.ts';
+import type { SettlementDeps } from '../../services/settlement/deps.ts';
+import { createBatchStart } from '../../services/settlement/start.ts';
+import { createBatchStarter } from '../../services/settlement/starter.ts';
+import { createTakers } from '../../services/settlement/watch/takers.ts';
+import { TASK_QUEUE } from '../taskQueue.ts';
+
+/** What the API's half of settlement is made from. */
+export interface SettlementParts {
+  readonly settlement: SettlementDeps;
+  readonly client: Client;
+  readonly keyring: Keyring;
+  readonly issuerOf: (tenantId: string) => Promise<string>;
+  /** Postgres without a pooler, for LISTEN. */
+  readonly directUrl: string;
+  /** The trace of the call that runs, for the worker that sends its payment. */
+  readonly trace: () => string | null;
+}
+
+/** Binds the settlement service to this process: it accepts payments, starts batches, and waits for rows; it holds no relayer key. */
+export function openSettlement({ settlement, client, keyring, issuerOf, directUrl, trace }: SettlementParts) {
+  const { database, log } = settlement;
+  const { licenceLifeSeconds } = settlement.settings;
+  const waiter = openWaiter({ database, directUrl, log });
+  const starter = createBatchStarter({
+    log,
+    start: createBatchStart(() => client, TASK_QUEUE),
+    takers: createTakers(settlement),
+  });
+  const onPurchase = createPurchaseStart(client, TASK_QUEUE, log);
+  const answering = { waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, onPurchase, trace };
+  const deps = { ...settlement, ...answering, newId: newPaymentId };
+  return {
+    settle: (request: SettleRequest): Promise<SettleReceipt> => measured(settlement.metrics, () => settle(deps, request)),
+    close: async (): Promise<void> => {
+      starter.close();
+      await waiter.close();
+    },
+  };
+}
+
+/** Counts an answer under `settled` or its reason, with the time it took. A PaymentError was counted where it was made. */
+async function measured(metrics: Metrics | undefined, work: () => Promise<SettleReceipt>): Promise<SettleReceipt> {
+  const startedMs = performance.now();
+  let reason = 'settled';
+  let isCounted = false;
+  try {
+    return await work();
+  } catch (error) {
+    isCounted = error instanceof PaymentError;
+    reason = isServiceError(error) ? error.code : 'defect';
+    throw error;
+  } finally {
+    if (!isCounted) metrics?.count('svc.settle.outcome', 1, { reason });
+    metrics?.record('svc.settle.duration', performance.now() - startedMs, { reason });
+  }
+}

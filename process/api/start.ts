@@ -1,0 +1,273 @@
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import type { Log } from '../../adapters/telemetry/log.ts';
+import type { Keyring } from '../../adapters/tokens/jws.ts';
+import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
+import { createApi, ROUTE_PATHS } from '../../api/app.ts';
+import { CONSOLE_PATHS } from '../../api/console/handler.ts';
+import { createRouteNames } from '../../api/routeName.ts';
+import type { Networks } from '../../chain/network.ts';
+import type { Rpc } from '../../chain/rpc/rpc.ts';
+import type { Database } from '../../db/database.ts';
+import { openDatabase, requireWritable } from '../../db/database.ts';
+import { openReportDatabase } from '../../db/reports/reading.ts';
+import { GRAPHQL_PATH } from '../../graphql/request/engine.ts';
+import { openCodeWallets } from '../../services/accounts/codeWallets.ts';
+import { openKeyUse } from '../../services/credentials/keyUse.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
+import { openRehash } from '../../services/credentials/rehash.ts';
+import type { CreditsBookOptions } from '../../services/credits/book.ts';
+import { openCreditsBook } from '../../services/credits/book.ts';
+import { openLiveness } from '../../services/gate/liveness.ts';
+import { issuerOf } from '../../services/licences/check.ts';
+import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
+import { openScopes } from '../../services/licences/scopes.ts';
+import { watchProcess } from '../../services/operations/processWatch.ts';
+import { adoptOwners } from '../../services/owners/issuer.ts';
+import type { PublisherDeps } from '../../services/publisher.ts';
+import { createExportSlots } from '../../services/reports/exportSlots.ts';
+import type { SettlementDeps } from '../../services/settlement/deps.ts';
+import { openSnapshots } from '../../services/tenants/snapshots.ts';
+import type { ApiConfig } from '../config.ts';
+import { createHostDoor, openOutbound } from '../hosts.ts';
+import type { ComparedNetworks } from '../networks.ts';
+import { compareNetworks } from '../networks.ts';
+import { createSettlementDeps } from '../settlement.ts';
+import type { Telemetry } from '../telemetry.ts';
+import { openTelemetry, withTelemetry } from '../telemetry.ts';
+import { openCallers } from './callers.ts';
+import { openConsole } from './console.ts';
+import { openGraphql } from './graphql.ts';
+import { openSettlement } from './settlement.ts';
+
+/** A running API process. */
+export interface RunningApi {
+  /** Where it listens; with `PUBLIC_BASE_URL` others reach it elsewhere. */
+  readonly url: string;
+  /** Stops taking calls, lets those on their way end (25 s at most), and closes everything. Again: the same end. */
+  close(): Promise<void>;
+}
+
+const KEYRING_REFRESH_MS = 30_000;
+/** How often clocks and RPC nodes are looked at. */
+const WATCH_MS = 10_000;
+const DRAIN_MS = 25_000;
+/** A call that arrives while the door closes is seen within two of these. */
+const DRAIN_LOOK_MS = 100;
+/** A payment of 16 KiB in a header fits, besides everything else. */
+const MAX_HEADER_BYTES = 32_768;
+/** Told to whoever comes before the door is open: the port is needed to build it. */
+const COME_AGAIN = { 'retry-after': '1', 'cache-control': 'no-store', connection: 'close' };
+
+/**
+ * Starts the API: database, Temporal, networks (compared with their chain), signing keys, copies in memory, then the door.
+ * Rejects, with everything closed again, when a part cannot be reached or does not fit the configuration.
+ */
+export async function startApi(config: ApiConfig, log: Log): Promise<RunningApi> {
+  const closers: (() => Promise<unknown> | unknown)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    return await open(config, log, closers, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function open(
+  config: ApiConfig,
+  log: Log,
+  closers: (() => Promise<unknown> | unknown)[],
+  closeAll: () => Promise<void>,
+): Promise<RunningApi> {
+  const clock = Date.now;
+  const telemetry = await openTelemetry(config, 'svc-api', log);
+  closers.push(() => telemetry.close());
+  const { database, reading } = await openPools(config, telemetry, closers);
+  await adoptOwners({ database, log }, config.oidcIssuer);
+  const connection = await Connection.connect({ address: config.temporalAddress });
+  closers.push(() => connection.close());
+  const parts = await openChains(withTelemetry(createSettlementDeps(config, database, log), telemetry), closers);
+  const { networks, rpcOf } = parts;
+  const watch = await watchProcess(parts, { intervalMs: WATCH_MS, set: telemetry.setGauges });
+  closers.push(watch.close);
+  const isAway = (id: string): boolean => !parts.isCompared(id) || watch.isAway(id);
+
+  const keyring = await openKeyring(database, { privateKeys: config.licenceKeys ?? [], clock });
+  keyring.onSign = () => telemetry.metrics.count('svc.licence.minted');
+  closers.push(keepFresh(keyring, database, log));
+  const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
+  const { priceFloorMicro, quoteTokenSecrets, testKeysEnabled } = config;
+  const rehash = openRehash({ database, log });
+  const snapshots = await openSnapshots({ database, directUrl, networkIds: networks.ids, priceFloorMicro, clock, log, rehash });
+  closers.push(rehash.settled, () => snapshots.close());
+  const liveness = openLiveness({ database, clock, log });
+  const keyUse = openKeyUse({ database, clock, log });
+  closers.push(liveness.close, keyUse.close);
+
+  const { outbound, secretBox, credits } = openCredits(config, { database, clock, log, networks }, closers);
+
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 30_000 });
+  let answer: RequestListener = (_request, response) => void response.writeHead(503, COME_AGAIN).end();
+  server.on('request', (request, response) => answer(request, response));
+  const calls = countCalls(server);
+  const url = await listen(server, config.listenHost, config.port);
+  const baseUrl = config.publicBaseUrl ?? url;
+  const deps: PublisherDeps = {
+    ...{ database, snapshots, keyring, credits, networks, isAway, clock, priceFloorMicro, baseUrl },
+    pepper: pepperOf(config),
+    ...{ quoteTokenSecrets, testKeysEnabled },
+    ...{ liveness, keyUse, rehash },
+    metrics: telemetry.metrics,
+  };
+  const issuer = async (tenantId: string): Promise<string> =>
+    issuerOf(deps, (await snapshots.tenant(tenantId)) ?? { licenseIssuer: null });
+  const client = new Client({ connection, namespace: config.temporalNamespace, plugins: telemetry.plugins });
+  const trace = telemetry.currentTrace;
+  const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, directUrl, trace });
+  closers.push(settlement.close, () => drain(server, calls));
+  let isDraining = false;
+  closers.push(async () => {
+    isDraining = true;
+    await sleep(config.drainNoticeMs);
+  });
+  const networkChecks = checksOf(parts);
+  const readiness = {
+    process: async () => {
+      if (isDraining) throw new Error('draining');
+    },
+    database: () => requireWritable(database),
+    temporal: async () => void (await connection.workflowService.getSystemInfo({})),
+    clock: watch.requireRightClock,
+    // One that answers is enough to sell: a balancer that took every process out for one dead network would stop them all.
+    chain: async () => void (await Promise.any(Object.values(networkChecks).map((check) => check()))),
+  };
+  const hosts = createHostDoor(config, client);
+  const buyers = openBuyers(config, rpcOf(networks.first.id), clock);
+  const callers = openCallers(config, telemetry.metrics);
+  const { sitePages } = config;
+  const { settle } = settlement;
+  const { rpc } = buyers;
+  const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, sitePages, settle, rpc });
+  closers.unshift(graphql.close); // closed after the drain
+  const reports = { database: reading, clock };
+  const exports = createExportSlots();
+  const rest = createApi({ ...deps, ...buyers, ...callers, reports, exports, log, hosts, settle, readiness, networkChecks });
+  const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports, exports });
+  const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
+  answer = telemetry.watchRequests(owners.before(graphql.before(rest)), names);
+
+  let closing: Promise<void> | null = null;
+  return { url, close: () => (closing ??= closeAll()) };
+}
+
+/** Where authors behind credits APIs are asked for, with what asks and what opens the tokens they want. */
+function openCredits(
+  config: ApiConfig,
+  { networks, ...base }: Pick<CreditsBookOptions, 'database' | 'clock' | 'log'> & { readonly networks: Networks },
+  closers: (() => Promise<unknown> | unknown)[],
+) {
+  const outbound = openOutbound(config);
+  closers.push(() => outbound.close());
+  const secretBox = createSecretBox(config.secretsKey, config.secretsKeyPrevious);
+  const credits = openCreditsBook({ ...base, outbound, secretBox, forbidden: networks.contracts });
+  return { outbound, secretBox, credits };
+}
+
+/** What only the buyers' side needs. */
+function openBuyers(
+  { scopesAtOnce: atOnce, cataloguePagesInMemory: pagesInMemory, licenceLifeSeconds }: ApiConfig,
+  rpc: Rpc,
+  clock: () => number,
+) {
+  return { rpc, codeWallets: openCodeWallets({ rpc, clock }), licenceLifeSeconds, scopes: openScopes({ atOnce, pagesInMemory }) };
+}
+
+/** Reads the signing keys again and again; returns the end of it. */
+function keepFresh(keyring: Keyring, database: Database, log: Log): () => void {
+  const refresh = setInterval(() => {
+    refreshKeyring(database, keyring).catch((error: unknown) =>
+      log.warn({ error: String(error) }, 'signing keys were not read again'),
+    );
+  }, KEYRING_REFRESH_MS);
+  return () => clearInterval(refresh);
+}
+
+/** Settlement whose networks were compared with their chains; connections end with the process. */
+async function openChains(
+  opened: SettlementDeps,
+  closers: (() => Promise<unknown> | unknown)[],
+): Promise<SettlementDeps & ComparedNetworks> {
+  for (const { id } of opened.networks.list) closers.push(() => opened.rpcOf(id).close());
+  const compared = await compareNetworks(opened);
+  closers.push(compared.close);
+  return { ...opened, ...compared };
+}
+
+/** Whether each network answers, by its id. */
+function checksOf({
+  networks,
+  rpcOf,
+}: Pick<SettlementDeps, 'networks' | 'rpcOf'>): Readonly<Record<string, () => Promise<void>>> {
+  return Object.fromEntries(networks.ids.map((id) => [id, async () => void (await rpcOf(id).request('eth_blockNumber', []))]));
+}
+
+/** Connections of everything, and those of reports, so that none of these keeps a payment waiting. */
+async function openPools(
+  config: ApiConfig,
+  telemetry: Telemetry,
+  closers: (() => Promise<unknown> | unknown)[],
+): Promise<{ readonly database: Database; readonly reading: Database }> {
+  const { databaseUrl: url, databaseStatementNames: statementNames } = config;
+  const database = await openDatabase({
+    ...{ url, statementNames, poolSize: config.databasePoolSize, pipelined: true },
+    applicationName: 'svc api',
+    onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
+  });
+  closers.push(() => database.close());
+  telemetry.watchPool('payments', database);
+  const reading = await openReportDatabase({ url, statementNames, poolSize: config.reportPoolSize });
+  closers.push(() => reading.close());
+  telemetry.watchPool('reports', reading);
+  return { database, reading };
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const { address, family, port: taken } = server.address() as AddressInfo;
+      resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`);
+    });
+  });
+}
+
+/** Counts the calls on their way: connections that a proxy opened ahead of time carry none. */
+function countCalls(server: Server): () => number {
+  let calls = 0;
+  server.on('request', (_, response) => {
+    calls += 1;
+    response.once('close', () => {
+      calls -= 1;
+    });
+  });
+  return () => calls;
+}
+
+/**
+ * Takes no more calls and waits for those on their way; cuts what is left after the limit, and at once what carries no call: a connection
+ * without a request, as balancers keep them, would hold up the end for the whole limit.
+ */
+async function drain(server: Server, calls: () => number): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  const limitMs = performance.now() + DRAIN_MS;
+  for (let idle = 0; idle < 2 && performance.now() < limitMs; await sleep(DRAIN_LOOK_MS)) idle = calls() === 0 ? idle + 1 : 0;
+  server.closeAllConnections();
+  await closed;
+}

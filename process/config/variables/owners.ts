@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { PLANS } from '../../../domain/access/key.ts';
+import { flag, issuer, text, wholeNumber } from '../parsers.ts';
+import { optional, withDefault } from '../variable.ts';
+
+/** How owners of sites sign in. */
+export const owners = {
+  oidcIssuer: optional({
+    name: 'OIDC_ISSUER',
+    about: 'OpenID Connect issuer of owners of sites, exactly as its tokens write it. Not set: only tokens of bin/admin work.',
+    example: 'https://login.example.com/',
+    schema: issuer,
+  }),
+  oidcAudience: optional({
+    name: 'OIDC_AUDIENCE',
+    about: 'The audience tokens of owners must have; needed with OIDC_ISSUER.',
+    example: 'content-settlement',
+    schema: text,
+  }),
+  selfSignUp: withDefault({
+    name: 'SELF_SIGN_UP',
+    about:
+      'Whether owners add sites by themselves, in the console and by createSite; with it, whoever OIDC_ISSUER knows may sign in and begin. A new site has no host until it is proven.',
+    example: 'false',
+    fallback: 'false',
+    schema: flag,
+  }),
+  selfSignUpPlan: withDefault({
+    name: 'SELF_SIGN_UP_PLAN',
+    about: 'The plan of a site that its owner added. Below studio its keys are refused until you set another (admin site plan).',
+    example: 'studio',
+    fallback: 'free',
+    schema: z.enum(PLANS, `must be one of ${PLANS.join(', ')}`),
+  }),
+  selfSignUpSites: withDefault({
+    name: 'SELF_SIGN_UP_SITES',
+    about: 'Most sites that one owner has and still adds another, closed ones counted.',
+    example: '5',
+    fallback: '5',
+    schema: wholeNumber(1, 1_000),
+  }),
+  selfSignUpSitesPerDay: withDefault({
+    name: 'SELF_SIGN_UP_SITES_PER_DAY',
+    about: 'Sites that all owners together add in a day.',
+    example: '100',
+    fallback: '100',
+    schema: wholeNumber(1, 100_000),
+  }),
+};

@@ -1,0 +1,73 @@
+import type { Client } from '@temporalio/client';
+import { createHostDns } from '../adapters/outbound/hostDns.ts';
+import { createHostProbe } from '../adapters/outbound/hostProbe.ts';
+import type { Outbound } from '../adapters/outbound/outbound.ts';
+import { createOutbound } from '../adapters/outbound/outbound.ts';
+import type { Log } from '../adapters/telemetry/log.ts';
+import type { Database } from '../db/database.ts';
+import type { HostTimes } from '../domain/hosts/challengeSchedule.ts';
+import { HOST_TIMES } from '../domain/hosts/challengeSchedule.ts';
+import type { HostDeps, HostDoor } from '../services/hosts/deps.ts';
+import { createHostWorkflows } from '../services/hosts/workflows.ts';
+import type { Config } from './config.ts';
+import { TASK_QUEUE } from './taskQueue.ts';
+
+type HostConfig = Pick<
+  Config,
+  | 'outboundAllowLoopback'
+  | 'outboundSandboxWeb'
+  | 'publicBaseUrl'
+  | 'hostChecksPerHour'
+  | 'hostChecksPerHost'
+  | 'hostCheckGapMs'
+  | 'hostFirstCheckMs'
+  | 'hostRecheckMs'
+  | 'hostResolvers'
+  | 'fleetHost'
+>;
+
+/** The one door of a process to other people's servers, as the configuration says. */
+export function openOutbound(config: HostConfig): Outbound {
+  const { outboundSandboxWeb } = config;
+  return createOutbound({
+    allowLoopback: config.outboundAllowLoopback,
+    ownHosts: ownHostsOf(config),
+    ...(outboundSandboxWeb === undefined ? {} : { sandboxWeb: outboundSandboxWeb }),
+  });
+}
+
+/** The API's side of host verification. */
+export function createHostDoor(config: HostConfig, client: Client): HostDoor {
+  return {
+    workflows: createHostWorkflows(client, TASK_QUEUE),
+    caps: { perHour: config.hostChecksPerHour, perHost: config.hostChecksPerHost, gapMs: config.hostCheckGapMs },
+    times: timesOf(config),
+    ownHosts: ownHostsOf(config),
+  };
+}
+
+/** The worker's side of host verification. */
+export function createHostDeps(config: HostConfig, database: Database, outbound: Outbound, log: Log): HostDeps {
+  const { hostResolvers, outboundSandboxWeb } = config;
+  const dns = createHostDns({
+    ...(hostResolvers === undefined ? {} : { servers: hostResolvers }),
+    ...(outboundSandboxWeb === undefined ? {} : { sandboxWeb: { url: outboundSandboxWeb, outbound } }),
+  });
+  return {
+    database,
+    probe: createHostProbe({ outbound, dns, fleetHost: config.fleetHost ?? null }),
+    times: timesOf(config),
+    looksPerHour: config.hostChecksPerHour,
+    clock: Date.now,
+    warn: (message, fields) => log.warn(fields, message),
+  };
+}
+
+function timesOf(config: HostConfig): HostTimes {
+  const [, ...laterGapsMs] = HOST_TIMES.openGapsMs;
+  return { ...HOST_TIMES, openGapsMs: [config.hostFirstCheckMs, ...laterGapsMs], recheckMs: config.hostRecheckMs };
+}
+
+function ownHostsOf({ publicBaseUrl }: HostConfig): readonly string[] {
+  return publicBaseUrl === undefined ? [] : [new URL(publicBaseUrl).hostname];
+}

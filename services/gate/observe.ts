@@ -1,0 +1,174 @@
+import type { Database } from '../../db/database.ts';
+import type { ObservationGroup, ObservationRow } from '../../db/gate/observations.ts';
+import { insertObservations } from '../../db/gate/observations.ts';
+import { isServiceError, ServiceError } from '../../domain/errors.ts';
+import { agentLabel } from '../../domain/gate/agent.ts';
+import type { ResourceUrl } from '../../domain/hosts/host.ts';
+import type { Metrics } from '../../domain/metrics.ts';
+import { requireOwned, requireResource, slugOf } from '../../domain/pages/resource.ts';
+import { NO_CREDITS } from '../../domain/pricing/pricing.ts';
+import type { CrossingKind, ObservedAgent } from '../../domain/pricing/terms.ts';
+import type { CreditsBook } from '../credits/book.ts';
+import { atDatabase, isTooSlow } from '../outage.ts';
+import { gathered } from '../pacing/gather.ts';
+import { presentPricing } from '../quotes/issue.ts';
+import type { TenantSnapshot } from '../tenants/snapshots.ts';
+
+/** One report of a publisher's gate, of the right shape. */
+export interface ObservationReport {
+  readonly resource: string;
+  readonly slug?: string;
+  readonly verdict: 'served-free' | 'agent-reread' | 'denied' | 'blocked' | 'unservable';
+  readonly classifiedAs: 'human' | 'agent';
+  readonly kind?: CrossingKind;
+  readonly priceMicro?: number;
+  /** Epoch milliseconds. */
+  readonly at?: number;
+  readonly agent?: ObservedAgent;
+}
+
+/** Writes reports, many requests at a time. */
+export interface Observer {
+  /**
+   * Resolves when the reports are committed. Throws resource_not_owned (403), invalid_parameter (400) for text that cannot be
+   * stored, overloaded and database_unavailable (503). All of a request's reports are written, or none.
+   */
+  record(tenant: TenantSnapshot, reports: readonly ObservationReport[]): Promise<void>;
+  /** Resolves when everything accepted so far is committed or refused. */
+  drain(): Promise<void>;
+}
+
+const PAST_MS = 7 * 24 * 3_600_000;
+const FUTURE_MS = 5 * 60_000;
+const MAX_TEXT_CHARS = 2_048;
+
+/**
+ * Opens the group commit of observations: at most two statements at a time, each writes all that came in meanwhile, without a
+ * timer. A report that cannot be written fails its own request alone. At most 20,000 rows wait or are on their way.
+ */
+export function openObserver(options: {
+  readonly database: Database;
+  readonly clock: () => number;
+  readonly flushers?: number;
+  readonly maxQueuedRows?: number;
+  readonly metrics?: Metrics;
+  /** What is known of authors behind credits APIs; nothing unless given. */
+  readonly credits?: Pick<CreditsBook, 'find'>;
+}): Observer {
+  const { database, clock, flushers = 2, maxQueuedRows = 20_000 } = options;
+  const find = options.credits?.find ?? (() => undefined);
+  const pending = new Set<Promise<void>>();
+  let queuedRows = 0;
+  const write = gathered(writeGroups, {
+    ...{ limit: maxQueuedRows, lanes: flushers },
+    isOutage: (error) => isServiceError(error) || isTooSlow(error), // too slow together is not quicker one by one
+  });
+  const writeOne = async (group: ObservationGroup): Promise<void> => {
+    queuedRows += group.rows.length;
+    try {
+      await write(database, group);
+    } catch (error) {
+      throw refusalOf(error);
+    } finally {
+      queuedRows -= group.rows.length;
+    }
+  };
+
+  return {
+    record: async (tenant, reports) => {
+      const nowMs = clock();
+      const pages = new Map<string, ResourceUrl>();
+      const rows = reports.map((report, index) =>
+        placed(reports.length > 1 ? index : null, () => rowOf({ tenant, find, nowMs, pages }, report)),
+      );
+      if (queuedRows + rows.length > maxQueuedRows) {
+        throw new ServiceError('overloaded', 'too many reports are waiting to be written', { retryAfterSeconds: 1 });
+      }
+      const written = writeOne({ tenantId: tenant.tenantId, rows }).finally(() => pending.delete(written));
+      pending.add(written);
+      await written;
+      options.metrics?.count('svc.observe.accepted', rows.length);
+    },
+    drain: async () => {
+      while (pending.size > 0) await Promise.allSettled(pending);
+    },
+  };
+}
+
+async function writeGroups(database: Database, groups: readonly ObservationGroup[]): Promise<readonly undefined[]> {
+  await atDatabase(() => insertObservations(database, groups));
+  return [];
+}
+
+/** Data that Postgres refuses (class 22, such as a NUL in text) is the caller's; anything else is a defect. */
+function refusalOf(error: unknown): unknown {
+  const { code } = error as { code?: unknown };
+  const isData = typeof code === 'string' && code.startsWith('22');
+  return isData ? new ServiceError('invalid_parameter', 'a report contains text that cannot be stored') : error;
+}
+
+/** Says which report of a list it was that an error is about. */
+function placed<T>(index: number | null, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (index === null || !isServiceError(error)) throw error;
+    const parameter = `${index}.${error.details.parameter ?? 'resource'}`;
+    throw new ServiceError(error.code, `${parameter}: ${error.message}`, { ...error.details, parameter });
+  }
+}
+
+/** What the reports of one request are read with; `pages` keeps those that were read, since a gate often names a page again. */
+interface Reading {
+  readonly tenant: TenantSnapshot;
+  readonly find: CreditsBook['find'];
+  readonly nowMs: number;
+  readonly pages: Map<string, ResourceUrl>;
+}
+
+/** A report as stored. */
+function rowOf({ tenant, find, nowMs, pages }: Reading, report: ObservationReport): ObservationRow {
+  const resource = pages.get(report.resource) ?? requireResource(report.resource);
+  pages.set(report.resource, resource);
+  requireOwned(tenant.hosts, resource.host);
+  const agent = report.agent ?? {};
+  const slug = slugOf(presentPricing(tenant).articlePrefixes, resource.path);
+  const isGiven = report.verdict === 'served-free' && report.classifiedAs === 'agent';
+  return {
+    host: resource.host,
+    slug: report.slug ?? slug ?? '',
+    reason: isGiven && isUnnamed({ tenant, find }, slug) ? NO_CREDITS : null,
+    verdict: report.verdict,
+    classifiedAs: report.classifiedAs,
+    kind: report.kind ?? null,
+    micro: report.priceMicro ?? null,
+    agent: agentLabel(agent),
+    agentUa: cut(agent.ua),
+    classifyReason: cut(agent.classifyReason),
+    verified: agent.verified ?? null,
+    verifiedAgent: cut(agent.verifiedAgent),
+    sigInvalid: agent.sigInvalid ?? null,
+    atMs: Math.min(Math.max(report.at ?? nowMs, nowMs - PAST_MS), nowMs + FUTURE_MS),
+  };
+}
+
+/**
+ * True when a page is free because nobody is named who could be paid, by the pricing of this site and what memory knows of its credits API:
+ * no report asks anybody.
+ */
+function isUnnamed({ tenant, find }: Pick<Reading, 'tenant' | 'find'>, slug: string | null): boolean {
+  if (slug === null || tenant.status === 'pending') return false;
+  try {
+    const price = presentPricing(tenant).priceOf(slug, 'read');
+    if (price.kind === 'free') return price.because === NO_CREDITS;
+    if (price.kind !== 'credits_api' || price.otherwise) return false;
+    return find({ tenantId: tenant.tenantId, apiUrl: price.apiUrl, slug }) === 'none';
+  } catch (error) {
+    if (isServiceError(error)) return false; // inline credits that cannot be read name somebody
+    throw error;
+  }
+}
+
+function cut(text: string | undefined): string | null {
+  return text === undefined ? null : text.slice(0, MAX_TEXT_CHARS);
+}

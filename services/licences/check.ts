@@ -1,0 +1,126 @@
+import type { Rpc } from '../../chain/rpc/rpc.ts';
+import { isSignedBy } from '../../chain/signature/message.ts';
+import type { Database } from '../../db/database.ts';
+import { isTransientError } from '../../db/database.ts';
+import type { TokenAtEpoch, TokenQuestion } from '../../db/licences/check.ts';
+import { areTokensAlive, isSoldBySite, useProof } from '../../db/licences/check.ts';
+import { isServiceError } from '../../domain/errors.ts';
+import type { Entitlement } from '../../domain/licence/licence.ts';
+import { audienceOf, findEntitlement } from '../../domain/licence/licence.ts';
+import { PROOF_SKEW_SECONDS, parseProof, proofMessage } from '../../domain/licence/proof.ts';
+import { plainSlug, requireOwned, requireResource, slugOf } from '../../domain/pages/resource.ts';
+import { canonicalPath } from '../../domain/pages/scope.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import type { EpochRead } from '../credentials/accessEpoch.ts';
+import { epochOf, openMemory } from '../credentials/accessEpoch.ts';
+import { atDatabase } from '../outage.ts';
+import { gathered } from '../pacing/gather.ts';
+import type { Caller, PublisherDeps } from '../publisher.ts';
+import { presentPricing } from '../quotes/issue.ts';
+
+/** What a publisher asks about a licence it was shown. */
+export interface LicenceQuestion {
+  readonly license: string;
+  readonly resource: string;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  /** `<ts>.<nonce>.<sig>` of the holder, for tokens that are bound to one. */
+  readonly proof?: string;
+}
+
+/** What checking needs. */
+export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'database'> & { readonly rpc: Rpc };
+
+const nameOf = ({ tenantId, jti, licenceJti, path }: TokenQuestion): string =>
+  `${tenantId} ${jti} ${licenceJti ?? ''} ${path ?? ''}`;
+
+/** Calls at one time share a query, which begins after all of them. */
+const askToken: (database: Database, question: TokenQuestion) => Promise<TokenAtEpoch> = gathered(areTokensAlive, {
+  ...{ limit: 100, lanes: 2, isOutage: isTransientError, same: nameOf },
+});
+
+const HELD_TOKENS = 50_000;
+/** Tokens that entitled, with the epoch they were read at; what did not entitle is asked every time. */
+const heldTokens = openMemory<TokenAtEpoch>(HELD_TOKENS);
+
+/** Whether storage lets a token entitle: from memory when the epoch of this call is the one it was read at (safety 24). */
+async function isAlive(database: Database, question: TokenQuestion, epoch: EpochRead | undefined): Promise<boolean> {
+  const held = heldTokens(database);
+  const name = nameOf(question);
+  const known = held.get(name);
+  if (known && known.epoch === (await epochOf(database, question.tenantId, epoch))) return true;
+  const read = await atDatabase(() => askToken(database, question));
+  if (read.alive) held.set(name, read);
+  else held.delete(name);
+  return read.alive;
+}
+
+/**
+ * Whether a licence entitles to a page: a re-read licence or an access token, by the minting keys, its own rules, the
+ * deny-list, and the holder's proof where it is bound to one. Anything wrong with the licence is a plain `false`. Throws only
+ * about the question: invalid_resource (400), resource_not_owned (403), and in an outage.
+ */
+export async function checkLicence(
+  deps: CheckDeps,
+  { tenant, key, epochRead }: Caller,
+  question: LicenceQuestion,
+): Promise<boolean> {
+  const resource = requireResource(question.resource);
+  const slug = plainSlug(question.slug);
+  requireOwned(tenant.hosts, resource.host);
+  const claims = await deps.keyring.verify(question.license);
+  if (!claims) return false;
+  const nowSeconds = Math.floor(deps.clock() / 1000);
+  const granted = findEntitlement(claims, {
+    issuer: issuerOf(deps, tenant),
+    tenantId: tenant.tenantId,
+    host: resource.host,
+    path: resource.path,
+    slug,
+    kind: question.kind,
+    nowSeconds,
+    mode: key.mode,
+  });
+  if (!granted) return false;
+  // A token with a scope is about paths, imported pages outside the article prefixes included; the slug must fit all the same.
+  const found = slugOf(presentPricing(tenant).articlePrefixes, resource.path);
+  if (found !== null && found !== slug) return false;
+  const { tenantId } = tenant;
+  const { host } = resource;
+  const path = granted.isByHash ? canonicalPath(resource.path) : null;
+  if (!(await isAlive(deps.database, { tenantId, ...granted, path }, epochRead))) return false;
+  if (!granted.namesSite && !(await atDatabase(() => isSoldBySite(deps.database, { tenantId, host, ...granted })))) return false;
+  return granted.holder === null || isShownByHolder(deps, tenantId, host, { ...question, slug }, granted, nowSeconds);
+}
+
+/** True for a fresh proof of the holder that was never used with this token. */
+async function isShownByHolder(
+  deps: CheckDeps,
+  tenantId: string,
+  host: string,
+  question: LicenceQuestion,
+  { holder, jti }: Entitlement,
+  nowSeconds: number,
+): Promise<boolean> {
+  const proof = parseProof(question.proof ?? '', nowSeconds);
+  if (!proof || holder === null) return false;
+  const message = proofMessage({ aud: audienceOf(host), jti, slug: question.slug }, proof);
+  if (!(await isConfirmed(deps.rpc, { address: holder, message, signature: proof.signature }))) return false;
+  const expiresAt = new Date((proof.tsSeconds + 2 * PROOF_SKEW_SECONDS) * 1000);
+  return atDatabase(() => useProof(deps.database, { tenantId, jti, nonce: proof.nonce, expiresAt }));
+}
+
+/** A wallet that cannot be asked now has not confirmed anything: whatever is wrong with a licence is `false`, never an error. */
+async function isConfirmed(rpc: Rpc, signed: Parameters<typeof isSignedBy>[1]): Promise<boolean> {
+  try {
+    return await isSignedBy(rpc, signed);
+  } catch (error) {
+    if (isServiceError(error) && error.code === 'chain_unavailable') return false;
+    throw error;
+  }
+}
+
+/** Who signs a tenant's licences: the issuer it names, else our own address. */
+export function issuerOf(deps: Pick<PublisherDeps, 'baseUrl'>, tenant: { readonly licenseIssuer: string | null }): string {
+  return tenant.licenseIssuer ?? deps.baseUrl;
+}

@@ -1,0 +1,60 @@
+import { listAuthorIds } from '../../db/reports/earnings/authors.ts';
+import { sumCrossings } from '../../db/reports/earnings/earnings.ts';
+import type { Address } from '../../domain/money/legs.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import type { ReadableWindow } from '../../domain/reports/window.ts';
+import { atDatabase } from '../outage.ts';
+import { add, largestFirst } from '../reports/earnings.ts';
+import type { AskedWindow, ReportFrame, ReportSite, Totals } from '../reports/request.ts';
+import { readReport } from '../reports/request.ts';
+import type { ReadingDeps } from './deps.ts';
+
+/** One author's wallet in a window; its lines are the legs list filtered by it. */
+export interface AuthorTotals extends Totals {
+  /** Lower case. */
+  readonly wallet: Address;
+  readonly authorId: string | null;
+  readonly window: ReadableWindow;
+  readonly host: string | null;
+  readonly kind: CrossingKind | null;
+}
+
+/** The newest author id seen with each wallet of a site, in their order; null where none is. One statement. Throws database_unavailable. */
+export async function authorIdsOf(
+  { reading }: ReadingDeps,
+  tenantId: string,
+  wallets: readonly string[],
+): Promise<(string | null)[]> {
+  const found = await atDatabase(() => listAuthorIds(reading, tenantId, wallets));
+  return wallets.map((wallet) => found.get(wallet) ?? null);
+}
+
+/**
+ * Every author paid in a window, the largest first, from the rollups: the authors of the statements,
+ * exact whatever a page shows of them. Throws database_unavailable.
+ */
+export function readAuthors(
+  deps: ReadingDeps,
+  site: ReportSite,
+  asked: AskedWindow & { readonly host: string | null; readonly kind: CrossingKind | null },
+): Promise<ReportFrame & { readonly authors: readonly AuthorTotals[]; readonly totalMicro: bigint }> {
+  const { host, kind } = asked;
+  return readReport({ database: deps.reading, clock: deps.clock }, site, asked, async (sql, frame) => {
+    const scope = { tenantId: site.tenantId, host, kind };
+    const sums = await sumCrossings(sql, scope, frame.window, 'author');
+    const groups = [...Map.groupBy(sums, ({ key }) => key)]
+      .map(([key, rows]) => ({ key, ...add(rows) }))
+      .filter((author) => author.events !== 0 || author.grossMicro !== 0n)
+      .sort(largestFirst);
+    const ids = await listAuthorIds(
+      sql,
+      site.tenantId,
+      groups.map(({ key }) => key),
+    );
+    const authors = groups.map(({ key, ...totals }) => ({
+      ...totals,
+      ...{ wallet: key as Address, authorId: ids.get(key) ?? null, window: frame.window, host, kind },
+    }));
+    return { ...frame, authors, totalMicro: authors.reduce((sum, { grossMicro }) => sum + grossMicro, 0n) };
+  });
+}

@@ -1,0 +1,36 @@
+/** What an owner decided of a site, as it holds now; graphql/** shows it. */
+import type { AlertAddress } from '../../db/anomalies/mails.ts';
+import { findAlertAddress } from '../../db/anomalies/mails.ts';
+import { findEnforcement } from '../../db/gate/enforcement.ts';
+import type { OfferingRules } from '../../db/licences/sites.ts';
+import { readOfferingRules } from '../../db/licences/sites.ts';
+import { findChosenNetworks } from '../../db/tenants/tenants.ts';
+import type { EnforcementSettings } from '../../domain/gate/enforcement.ts';
+import { DEFAULT_ENFORCEMENT } from '../../domain/gate/enforcement.ts';
+import { atDatabase } from '../outage.ts';
+import type { ReadingDeps } from './deps.ts';
+
+/** What a site says about selling licences. */
+export type LicenceRules = OfferingRules;
+
+type Reading = Pick<ReadingDeps, 'reading'>;
+
+/** What a site's gate decides by, as `changeGate` sets it. Throws database_unavailable. */
+export async function readGate({ reading }: Reading, tenantId: string): Promise<EnforcementSettings> {
+  return (await atDatabase(() => findEnforcement(reading, tenantId))) ?? DEFAULT_ENFORCEMENT;
+}
+
+/** Whether a site sells training, and what its periods cost; null: the usual factors. Throws database_unavailable. */
+export function readLicenceRules({ reading }: Reading, tenantId: string): Promise<LicenceRules> {
+  return atDatabase(() => readOfferingRules(reading, tenantId));
+}
+
+/** The networks a site's owner chose; null: never chosen. Throws database_unavailable. */
+export function readNetworks({ reading }: Reading, tenantId: string): Promise<readonly string[] | null> {
+  return atDatabase(() => findChosenNetworks(reading, tenantId));
+}
+
+/** Where a site's alerts go by e-mail; null: nowhere. Throws database_unavailable. */
+export function readAlertAddress({ reading }: Reading, tenantId: string): Promise<AlertAddress | null> {
+  return atDatabase(() => findAlertAddress(reading, tenantId));
+}

@@ -1,0 +1,26 @@
+import { isServiceError } from '../../domain/errors.ts';
+import type { PageRequest, QuoteDeps } from '../quotes/issue.ts';
+import { findPage, offerable } from '../quotes/issue.ts';
+import type { Offer } from './build.ts';
+import { buildOffer } from './build.ts';
+
+/**
+ * The present offer of a page with `error` in it, for whoever was refused: made of the prepared quote in memory, so that a refusal costs no question
+ * to the database or to a credits API. Null when the page is free, or its authors are not in memory or cannot be paid now: then GET quote says
+ * what may be done.
+ */
+export function findPresentOffer(
+  deps: Pick<QuoteDeps, 'networks' | 'credits' | 'isAway' | 'snapshots'>,
+  request: PageRequest,
+  error: string,
+): Offer | null {
+  try {
+    const { found } = findPage(deps, request);
+    if (typeof found === 'string') return null;
+    const { base: quote, terms, destinations } = offerable(deps, found);
+    return buildOffer({ quote, terms, destinations }, { error });
+  } catch (failure) {
+    if (isServiceError(failure)) return null;
+    throw failure;
+  }
+}

@@ -1,0 +1,72 @@
+import { lookAtNonces } from '../../../chain/evidence/states.ts';
+import type { Network } from '../../../chain/network.ts';
+import type { Rpc } from '../../../chain/rpc/rpc.ts';
+import type { Database } from '../../../db/database.ts';
+import { isTransientError, retryConflicts } from '../../../db/database.ts';
+import type { AdmissionAsk, AdmissionFacts } from '../../../db/settlement/admission.ts';
+import { readAdmissions } from '../../../db/settlement/admission.ts';
+import type { AuthorizationKey, Intake, IntakeItem } from '../../../db/settlement/intake.ts';
+import { insertPayments, listByAuthorization, purchaseText } from '../../../db/settlement/intake.ts';
+import type { Payment, PaymentRef, StoredLicence } from '../../../db/settlement/payment.ts';
+import { fixLicences } from '../../../db/settlement/payment.ts';
+import type { Authorization } from '../../../domain/x402/payload.ts';
+import { gathered } from '../../pacing/gather.ts';
+
+/** Whose nonce is looked at. */
+type NonceAsk = Pick<Authorization, 'from' | 'nonce'> & { readonly network: Network };
+
+/** A payment, and the licence it would be answered with. */
+interface LicenceEntry {
+  readonly ref: PaymentRef;
+  readonly licence: StoredLicence;
+}
+
+const LIMIT = 100;
+const isOutage = isTransientError;
+
+/** The payment that holds an authorization, of any tenant; null when it was never shown to us. Calls at one time share a query. */
+export const findKnown: (database: Database, key: AuthorizationKey) => Promise<Payment | null> = gathered(listByAuthorization, {
+  ...{ limit: LIMIT, lanes: 1, isOutage },
+});
+
+/** What the chain said of a nonce before its payment had a row. */
+export interface NonceLook {
+  readonly blockNumber: bigint;
+  readonly used: boolean;
+}
+
+/**
+ * Looks at a nonce before its payment is stored, without its signature (safety 2): seen unused here, whatever uses it on chain
+ * later came after our look. Calls at one time share a question, never one that was sent before they asked. All of one connection
+ * are of its network. Throws ServiceError `chain_unavailable` in an outage.
+ */
+export const lookAtNonce: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook> = gathered(
+  async (rpc: Rpc, asks: readonly NonceAsk[]) => {
+    const [{ network }] = asks as [NonceAsk];
+    const pairs = asks.map(({ from: payer, nonce }) => ({ payer, nonce }));
+    const { blockNumber, used } = await lookAtNonces(rpc, network, pairs);
+    return used.map((isUsed) => ({ blockNumber, used: isUsed }));
+  },
+  { limit: 200, lanes: 1, isOutage: () => true },
+);
+
+/** What speaks against taking a payment. Calls at one time share a query. */
+export const findAdmission: (database: Database, ask: AdmissionAsk) => Promise<AdmissionFacts> = gathered(
+  (database, asks) => readAdmissions(database, asks),
+  { limit: LIMIT, lanes: 1, isOutage },
+);
+
+/**
+ * Stores a payment, or gives the one that holds its authorization. Calls at one time share a database transaction; two of one
+ * purchase never do, since the second must see the first. Resolves after the commit.
+ */
+export const store: (database: Database, item: IntakeItem) => Promise<Intake> = gathered(insertPayments, {
+  ...{ limit: LIMIT, lanes: 2, isOutage },
+  apart: ({ payment }) => purchaseText(payment),
+});
+
+/** Fixes the licence of a payment if none is fixed yet, and gives the one that stands (safety 13). Calls at one time share a statement. */
+export const fixLicence: (database: Database, entry: LicenceEntry) => Promise<StoredLicence> = gathered(
+  (database, entries) => retryConflicts(() => fixLicences(database, entries)),
+  { limit: LIMIT, lanes: 1, isOutage },
+);

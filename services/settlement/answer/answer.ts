@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import type { Networks } from '../../../chain/network.ts';
+import type { Database } from '../../../db/database.ts';
+import type { LicenceRecord } from '../../../db/licences/licences.ts';
+import { findBoughtLicence } from '../../../db/licences/licences.ts';
+import type { Payment, StoredLicence } from '../../../db/settlement/payment.ts';
+import { findPayment } from '../../../db/settlement/payment.ts';
+import { listAttempts } from '../../../db/settlement/relayer.ts';
+import { accessEndSeconds } from '../../../domain/access/accessToken.ts';
+import type { FailureReason } from '../../../domain/errors.ts';
+import type { ReReadFacts } from '../../../domain/licence/licence.ts';
+import type { Metrics } from '../../../domain/metrics.ts';
+import { isSettled } from '../../../domain/payment/state.ts';
+import { settlementRefKind } from '../../../domain/webhook/event.ts';
+import type { LicenceSigner } from '../../licences/mint.ts';
+import { mintReReadLicence } from '../../licences/mint.ts';
+import { mintAccessToken } from '../../licences/mintAccess.ts';
+import { fixLicence } from '../accept/intake.ts';
+import type { PaymentError, SettleReceipt } from './receipt.ts';
+import { encodeSettlementResponse } from './receipt.ts';
+import type { Presented } from './refuse.ts';
+import { networkName, paymentError } from './refuse.ts';
+
+/** What turning a payment row into an answer needs. */
+export interface AnswerDeps {
+  readonly database: Database;
+  readonly networks: Networks;
+  readonly metrics?: Metrics;
+  readonly signer: LicenceSigner;
+  readonly now: () => number;
+  readonly licenceLifeSeconds: number;
+  /** The issuer of a tenant's licences (`license_issuer` or the service's address). */
+  readonly issuerOf: (tenantId: string) => Promise<string>;
+}
+
+const PENDING_RETRY_SECONDS = 5;
+const INVALID = { reason: 'authorization_invalid' } as const;
+
+/**
+ * The answer for a payment as its row stands: a receipt, or a PaymentError. The same row gives the same bytes until its
+ * licence's `exp`; after that 402 `authorization_invalid: already used` (safety 12).
+ */
+export async function answerPayment(deps: AnswerDeps, payment: Payment): Promise<SettleReceipt> {
+  if (isSettled(payment.facts.state)) return receiptOf(deps, payment, payment, payment.amountMicro);
+  switch (payment.facts.state) {
+    case 'superseded':
+      return answerSuperseded(deps, payment);
+    case 'failed':
+      throw await refusedAfterSend(deps, payment);
+    case 'expired':
+      throw refused(deps, payment, {
+        ...INVALID,
+        sentence: 'the authorization ran out while another purchase of yours was open',
+      });
+    default:
+      throw pendingError(deps, payment, await sentHash(deps, payment));
+  }
+}
+
+/** The first purchase's receipt, unchanged; or a fresh licence under a live one, for which nothing moves (safety 14). */
+async function answerSuperseded(deps: AnswerDeps, payment: Payment): Promise<SettleReceipt> {
+  const successor = payment.successorId
+    ? await findPayment(deps.database, { tenantId: payment.tenantId, paymentId: payment.successorId })
+    : null;
+  if (!successor) throw pendingError(deps, payment, await sentHash(deps, payment));
+  if (!isSettled(successor.facts.state)) return answerPayment(deps, successor);
+  if (!payment.repeatsLicence) return receiptOf(deps, successor, successor, successor.amountMicro);
+  return receiptOf(deps, payment, successor, 0n);
+}
+
+/** A receipt: `holder` keeps the licence, `paid` is what moved for it. */
+async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, chargedMicro: bigint): Promise<SettleReceipt> {
+  const bought = paid.purpose === 'licence' ? await findBoughtLicence(deps.database, paid) : null;
+  const licence = holder.licence ?? (await fixLicence(deps.database, { ref: holder, licence: freshLicence(deps, bought) }));
+  if (deps.now() >= licence.expiresAtSeconds * 1000) {
+    throw refused(deps, holder, { ...INVALID, sentence: 'already used: this payment was settled and its licence has ended' });
+  }
+  const isMock = paid.mode === 'mock';
+  const settlementRef = isMock ? `mock_${paid.paymentId}` : (paid.facts.evidence?.txHash ?? null);
+  const refKind = settlementRefKind(settlementRef, paid.mode);
+  const issuer = await deps.issuerOf(holder.tenantId);
+  const facts: ReReadFacts = {
+    issuer,
+    tenantId: holder.tenantId,
+    host: holder.host,
+    slug: holder.slug,
+    kind: holder.kind,
+    payer: holder.payer,
+    network: paid.network, // a licence may repeat itself for a payment shown on another network: nothing moved there
+    amountMicro: chargedMicro,
+    settlementRef,
+    settlementRefKind: refKind,
+    payees: paid.legs,
+    jti: licence.jti,
+    issuedAtSeconds: licence.issuedAtSeconds,
+    expiresAtSeconds: licence.expiresAtSeconds,
+    kid: licence.kid,
+  };
+  const licenseJws = bought
+    ? (await mintAccessToken(deps, bought, { ...licence, issuer, paths: null, holder: bought.holder })).license
+    : await mintReReadLicence(deps.signer, facts);
+  return {
+    settlementRef,
+    settlementRefKind: refKind,
+    payer: holder.payer,
+    responseHeader: encodeSettlementResponse({
+      success: true,
+      transaction: settlementRef ?? '',
+      network: networkName({ ...presentedBy(deps, paid), x402Version: holder.x402Version }),
+      payer: holder.payer,
+      ...(holder.x402Version === 2 ? { amount: chargedMicro.toString() } : {}),
+    }),
+    licenseJws,
+    chargedMicro,
+    ...(bought ? { licence: { jti: bought.jti, priceMicro: bought.priceMicro } } : {}),
+  };
+}
+
+/** The facts of a licence answered with now: a re-read licence, or the first access token of a bought one. */
+function freshLicence(deps: AnswerDeps, bought: LicenceRecord | null): StoredLicence {
+  const issuedAtSeconds = Math.floor(deps.now() / 1000);
+  const expiresAtSeconds = bought
+    ? accessEndSeconds(
+        { fromMs: bought.periodFrom.getTime(), untilMs: bought.periodUntil.getTime() },
+        deps.now(),
+        deps.licenceLifeSeconds,
+      )
+    : issuedAtSeconds + deps.licenceLifeSeconds;
+  return { jti: randomUUID(), issuedAtSeconds, expiresAtSeconds, kid: deps.signer.current().kid };
+}
+
+/** 402 with the reason a payment ended by. A failure whose bytes were sent names their transaction. */
+async function refusedAfterSend(deps: AnswerDeps, payment: Payment): Promise<PaymentError> {
+  const reason = payment.facts.reason ?? 'settlement_failed';
+  const sentence = payment.sentence ?? 'the payment was not settled';
+  return refused(deps, payment, { reason, sentence }, await sentHash(deps, payment));
+}
+
+function refused(
+  deps: AnswerDeps,
+  payment: Payment,
+  { reason, sentence }: { readonly reason: FailureReason; readonly sentence: string },
+  transaction = '',
+): PaymentError {
+  return paymentError(deps, presentedBy(deps, payment), { reason, raw: payment.rawReason ?? reason, sentence, transaction });
+}
+
+/**
+ * 402 `settlement_pending`: no offer; the same payment sent again gets the outcome. The hash is left out where it is not known,
+ * as when the database cannot be asked.
+ */
+export function pendingError(deps: Pick<AnswerDeps, 'networks' | 'metrics'>, payment: Payment, transaction = ''): PaymentError {
+  const sentence = 'the payment is still settling; send the same payment again for its outcome, and do not sign another one';
+  const told = { reason: 'settlement_pending', raw: 'settlement_pending', sentence, transaction } as const;
+  return paymentError(deps, presentedBy(deps, payment), told, { retryAfterSeconds: PENDING_RETRY_SECONDS });
+}
+
+/** The transaction that was sent last for a payment, empty without one. */
+async function sentHash(deps: AnswerDeps, { facts }: Payment): Promise<string> {
+  const sent = facts.batchId ? (await listAttempts(deps.database, facts.batchId)).at(-1) : undefined;
+  return sent?.txHash ?? '';
+}
+
+/** A network that is not configured any more goes by its id. */
+function presentedBy({ networks }: Pick<AnswerDeps, 'networks'>, { network: id, x402Version, payer }: Payment): Presented {
+  return { network: networks.find(id) ?? { id, v1Name: null }, x402Version, payer };
+}

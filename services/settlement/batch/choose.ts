@@ -1,0 +1,76 @@
+import { openRoom } from '../../../chain/calls/calldata.ts';
+import { listBlockedPayees } from '../../../db/settlement/admission.ts';
+import type { Occurrence } from '../../../db/settlement/outcome.ts';
+import { applyEvents } from '../../../db/settlement/outcome.ts';
+import type { Payment, PaymentRef } from '../../../db/settlement/payment.ts';
+import { listPayments, refOf } from '../../../db/settlement/payment.ts';
+import { findLastKind, readPayers } from '../../../db/settlement/queue.ts';
+import { isStruck, NEW_PAYER, payerRoom } from '../../../domain/payment/payerLimits.ts';
+import type { Picked, PickRules, WaitingPayment } from '../../../domain/payment/pickBatch.ts';
+import { pickBatch } from '../../../domain/payment/pickBatch.ts';
+import { isClaimable } from '../../../domain/payment/state.ts';
+import type { Chain, SettlementDeps } from '../deps.ts';
+import { examine } from './examine.ts';
+
+/** What should go out next. */
+export interface Choice {
+  /** Payments of one lane and router that fit into one batch and that the chain would take now. */
+  readonly chosen: readonly Payment[];
+  /** Payments that need another batch, at most a batch's number. */
+  readonly left: readonly PaymentRef[];
+  /** True when something was decided on the way: looking again would not find the same. */
+  readonly hasMoved: boolean;
+}
+
+const MOST_LEFT = 100;
+const SENTENCE_STRUCK = 'too many payments of this payer failed on chain';
+
+/**
+ * Chooses the payments of a network's next batch from those that wait (`pickBatch`), and looks at those before they are sent, at no others: what
+ * a hostile site has waiting costs nobody a simulation. Where more than half of them fall out, the batch is filled up once. Outages
+ * throw, nothing is decided.
+ */
+export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, waiting: readonly WaitingPayment[]): Promise<Choice> {
+  if (waiting.length === 0) return { chosen: [], left: [], hasMoved: false };
+  const [payers, last] = await Promise.all([
+    readPayers(
+      deps.database,
+      network.id,
+      waiting.map(({ payer }) => payer),
+    ),
+    findLastKind(deps.database, network.id),
+  ]);
+  const recordOf = ({ payer }: WaitingPayment) => payers.get(payer) ?? NEW_PAYER;
+  const struck = waiting.filter((payment) => isStruck(recordOf(payment)));
+  const rules: PickRules = { openRoom, payerRoom: (payment) => payerRoom(payment.lane, recordOf(payment)), last };
+  const look = async (picked: Picked) => {
+    const payTos = picked.picked.map(({ payTo }) => payTo);
+    const [rows, blocked] = await Promise.all([
+      listPayments(deps.database, picked.picked),
+      listBlockedPayees(deps.database, network.id, payTos),
+    ]);
+    const call = { deps, network, rpc };
+    const { sendable, occurrences, transfers } = await examine(call, rows.filter(isClaimable), blocked);
+    return { sendable, ...(await applyEvents(deps.database, occurrences, transfers)) };
+  };
+  const refused = await applyEvents(deps.database, struck.map(strikeOut));
+  const first = pickBatch(waiting, rules);
+  const looked = await look(first);
+  const passed = new Set(looked.sendable.map(({ paymentId }) => paymentId));
+  const taken = first.picked.filter(({ paymentId }) => passed.has(paymentId));
+  const isThin = 2 * taken.length < first.picked.length && first.left.length > 0;
+  const second = isThin ? pickBatch(first.left, { ...rules, taken }) : null;
+  const more = second ? await look(second) : null;
+  const sendable = [...looked.sendable, ...(more?.sendable ?? [])];
+  const chosen = sendable.filter(({ lane, router }) => lane === sendable[0]?.lane && router === sendable[0].router);
+  const released = [...refused.released, ...looked.released, ...(more?.released ?? [])];
+  const changed = [refused, looked, more].some((applied) => (applied?.changed.length ?? 0) > 0);
+  const left = [...sendable.filter((payment) => !chosen.includes(payment)), ...released, ...(second ?? first).left];
+  return { chosen, left: left.slice(0, MOST_LEFT).map(refOf), hasMoved: changed };
+}
+
+/** Taken in before its payer's payments began to fail: it is not sent after them (safety 19). */
+function strikeOut({ tenantId, paymentId }: WaitingPayment): Occurrence {
+  const event = { type: 'refused', reason: 'settlement_failed' } as const;
+  return { tenantId, paymentId, event, rawReason: 'payer_struck', sentence: SENTENCE_STRUCK };
+}

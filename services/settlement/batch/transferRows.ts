@@ -1,0 +1,35 @@
+import type { ChainEvidence } from '../../../chain/evidence/evidence.ts';
+import type { Network } from '../../../chain/network.ts';
+import type { ChainTransferRow } from '../../../db/settlement/transfers.ts';
+
+/**
+ * The rows that keep what the logs of mined transactions of one block prove: one for each transfer of the asset, with payer and
+ * nonce where an authorization moved it (safety 1). Pure.
+ */
+export function transferRows(
+  network: Network,
+  { transfers, authorizations }: Pick<ChainEvidence, 'transfers' | 'authorizations'>,
+  blockTime: Date,
+): readonly ChainTransferRow[] {
+  const nameOf = ({ txHash, position }: { readonly txHash: string; readonly position: number }): string =>
+    `${txHash} ${position}`;
+  const authorizationOf = new Map(authorizations.map((entry) => [nameOf(entry), entry]));
+  return transfers.map((transfer) => {
+    const authorization = authorizationOf.get(nameOf(transfer));
+    return {
+      network: network.id,
+      txHash: transfer.txHash,
+      logPosition: transfer.position,
+      logIndex: transfer.logIndex,
+      blockNumber: transfer.blockNumber,
+      blockHash: transfer.blockHash,
+      blockTime,
+      token: network.asset,
+      from: transfer.from,
+      to: transfer.to,
+      amountMicro: transfer.value,
+      payer: authorization?.payer ?? null,
+      nonce: authorization?.nonce ?? null,
+    };
+  });
+}
