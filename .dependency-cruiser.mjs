@@ -9,7 +9,7 @@ const DOORS = ['api', 'graphql', 'activities'];
 
 /** Everything of ours that is a layer; what a rule does not name stays forbidden. */
 const LAYERS =
-  '^(activities|adapters|api|bench|bin|chain|console|contracts|db|domain|examples|graphql|sandbox|services|test|workflows)/';
+  '^(activities|adapters|api|bench|bin|chain|console|contracts|db|domain|examples|graphql|process|sandbox|services|test|tools|workflows)/';
 
 /** A rule: files of `layer` import, of our own code, only the paths that match `allowed`. */
 function layer(name, from, allowed, comment) {
@@ -22,7 +22,7 @@ function packageHome(name, packages, home) {
     name: `package-${name}`,
     severity: 'error',
     comment: `${name} is known to one place only, so that it can be replaced there.`,
-    from: { pathNot: `^(${home}|bin|sandbox|test|bench|examples|contracts)/` },
+    from: { pathNot: `^(${home}|bin|process|tools|sandbox|test|bench|examples|contracts)/` },
     to: { path: `node_modules/(${packages})(/|$)` },
   };
 }
@@ -86,14 +86,14 @@ export default {
     {
       name: 'entry-points-are-not-imported',
       severity: 'error',
-      comment: 'bin and sandbox assemble the rest; nothing leans on them.',
-      from: { pathNot: '^(bin|sandbox|test|bench|vitest\\.)' },
-      to: { path: '^(bin|sandbox|bench)/' },
+      comment: 'process, bin and sandbox assemble the rest; nothing leans on them.',
+      from: { pathNot: '^(bin|process|tools|sandbox|test|bench|vitest\\.)' },
+      to: { path: '^(bin|process|tools|sandbox|bench)/' },
     },
     {
       name: 'tests-are-not-imported',
       severity: 'error',
-      from: { pathNot: '^(test|bench|bin/(simulate|mutants|faults|cluster|screenshots)\\.ts$|vitest\\.)' },
+      from: { pathNot: '^(test|bench|tools/|bin/cluster\\.ts$|vitest\\.)' },
       to: { path: '^test/' },
     },
     packageHome('storage', '@mikro-orm|pg|pg-query-stream|pg-cursor|pg-copy-streams', 'db'),
@@ -108,7 +108,10 @@ export default {
       name: 'no-orphans',
       severity: 'error',
       comment: 'A file nobody imports and nobody starts is dead.',
-      from: { orphan: true, pathNot: '^(bin|test|bench|examples|packages/[^/]+/src|contracts|db/migrations)/|^[^/]+$|\\.mjs$' },
+      from: {
+        orphan: true,
+        pathNot: '^(bin|tools|test|bench|examples|packages/[^/]+/src|contracts|db/migrations)/|^[^/]+$|\\.mjs$',
+      },
       to: {},
     },
     {
@@ -129,7 +132,7 @@ export default {
       name: 'run-time-packages',
       severity: 'error',
       comment: 'What the deployed service imports is a dependency, not a devDependency.',
-      from: { path: '^(activities|adapters|api|chain|console|db|domain|graphql|services|workflows)/' },
+      from: { path: '^(activities|adapters|api|chain|console|db|domain|graphql|process|services|workflows)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm'], pathNot: 'node_modules/@types/' },
     },
   ],

@@ -19,7 +19,8 @@ RUN npm ci --omit=dev --omit=peer --workspaces=false --no-audit --no-fund \
   && npm pkg delete devDependencies peerDependencies workspaces && npm sbom --omit=dev --omit=peer --sbom-format=cyclonedx > sbom.cdx.json
 COPY domain ./domain
 COPY workflows ./workflows
-COPY bin/bundleWorkflows.ts process/workflowBundle.ts ./bin/
+COPY bin/bundleWorkflows.ts ./bin/
+COPY process/workflowBundle.ts ./process/
 # A worker finds its workflows bundled, below node_modules.
 RUN node bin/bundleWorkflows.ts && node /prune.mjs node_modules
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { prune } from '../deploy/image/prune.mjs';
 import { readText, takeLock } from '../sandbox/parts/lock.mjs';
 
-export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 export const MODULES = join(ROOT, 'node_modules');
 const STAMP = join(MODULES, '.install-stamp');
 const LOCK_FILE = join(ROOT, 'package-lock.json');

@@ -54,7 +54,7 @@ export function parseName(text: string): HostnameParse {
 
 /**
  * `parseName` of a host that can be proven: refuses names that lead to no public site and those of platforms, too. Public suffixes
- * are another list's (`adapters/publicSuffix`).
+ * are another list's (`adapters/outbound/publicSuffix`).
  */
 export function parseHostname(text: string): HostnameParse {
   const parsed = parseName(text);

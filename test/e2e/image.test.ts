@@ -52,7 +52,7 @@ describe.skipIf(whyNoImage !== null)(`the image${whyNoImage === null ? '' : ` (s
     expect(unwanted.filter((name) => at(`app/node_modules/${name}`))).toEqual([]);
     expect(readdirSync(join(image.root, 'usr/local/bin'))).toEqual(['node']);
     expect(
-      ['bin/sh', 'usr/bin/env', 'app/test', 'app/sandbox', 'app/bin/check', 'app/deploy/secrets', 'app/.git'].filter(at),
+      ['bin/sh', 'usr/bin/env', 'app/test', 'app/sandbox', 'app/tools', 'app/deploy/secrets', 'app/.git'].filter(at),
     ).toEqual([]);
     expect(readdirSync(join(image.root, 'app/node_modules/@temporalio/core-bridge/releases'))).toHaveLength(1);
     // Its workflows are bundled, with traces and without; one of other sources would not be looked at.

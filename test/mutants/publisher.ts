@@ -63,14 +63,14 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     id: 'a-refusal-is-an-outage',
     rule: 15,
     bug: 'a page whose price a buyer can make unavailable is free meanwhile',
-    edits: [{ file: `${src}/failures.ts`, search: "if (code === 'credits_unavailable') return false;", replace: '' }],
+    edits: [{ file: `${src}/telling/failures.ts`, search: "if (code === 'credits_unavailable') return false;", replace: '' }],
     test: { file: bounds, name: 'a quote answered with ' },
   },
   {
     id: 'a-bad-address-is-free',
     rule: 15,
     bug: 'an address that the service refuses is served as if it were away',
-    edits: [{ file: `${src}/quotes.ts`, search: 'if (failure.status === 400)', replace: 'if (failure.status === 418)' }],
+    edits: [{ file: `${src}/knowing/quotes.ts`, search: 'if (failure.status === 400)', replace: 'if (failure.status === 418)' }],
     test: { file: bounds, name: 'a quote answered with ' },
   },
   {
@@ -79,7 +79,7 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     bug: 'the price of one kind is kept for the other',
     edits: [
       {
-        file: `${src}/quotes.ts`,
+        file: `${src}/knowing/quotes.ts`,
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
         search: '    find: (resource, kind) => {\n      const key = `${kind} ${resource}`;',
         replace: '    find: (resource, kind) => {\n      const key = resource;',
@@ -92,7 +92,11 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     rule: 10,
     bug: 'any number of payments that are worth nothing have pages made and held',
     edits: [
-      { file: `${src}/sale.ts`, search: 'if (waiting >= AT_ONCE || heldBytes >= most)', replace: 'if (heldBytes >= most)' },
+      {
+        file: `${src}/selling/sale.ts`,
+        search: 'if (waiting >= AT_ONCE || heldBytes >= most)',
+        replace: 'if (heldBytes >= most)',
+      },
     ],
     test: { file: 'test/unit/publisher/waiting-pages.test.ts', name: 'Express: a page that is not made in half a minute' },
   },
@@ -116,7 +120,7 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     bug: 'a page that nobody waits for any longer is settled',
     edits: [
       {
-        file: `${src}/heldPage.ts`,
+        file: `${src}/selling/heldPage.ts`,
         search: "if (this.#state === 'held' || this.#state === 'judged') sale.abandon();",
         replace: "if (this.#state === 'held') void this.#settle();",
       },

@@ -13,7 +13,7 @@ test('.env.example and the schema hold the same names, both ways', () => {
   expect(listNamesIn(committed).sort()).toEqual(listKnownNames().sort());
 });
 
-test('only bin/ reads process.env', async () => {
+test('only bin/, process/ and tools/ read process.env', async () => {
   expect(await checkEnvironmentNames()).toBeNull();
 });
 
@@ -22,7 +22,7 @@ test.each([
   "const port = process['env'].PORT;",
   'const { env } = process;',
   "import { env } from 'node:process';",
-])('a file outside bin/ that says `%s` is found', (text) => {
+])('a file outside them that says `%s` is found', (text) => {
   expect(findStrayReaders([{ path: 'services/quotes/issue.ts', text }])).toHaveLength(1);
   expect(findStrayReaders([{ path: 'bin/api.ts', text }])).toEqual([]);
 });

@@ -85,7 +85,7 @@ test('the imports the layers are made for break no rule', async () => {
   const broken = await brokenRules({
     'domain/leaf.ts': LEAF,
     'db/rows.ts': "import { leaf } from '../domain/leaf.ts';\nimport pg from 'pg';\nexport const rows = [leaf, pg];",
-    'services/quotes/issue.ts': "import { rows } from '../db/rows.ts';\nexport const quotes = rows;",
+    'services/quotes.ts': "import { rows } from '../db/rows.ts';\nexport const quotes = rows;",
     'api/app.ts':
       "import express from 'express';\nimport { quotes } from '../services/quotes.ts';\nexport const app = [express, quotes];",
     'activities/act.ts': "import { quotes } from '../services/quotes.ts';\nexport const act = () => quotes;",

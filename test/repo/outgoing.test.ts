@@ -7,7 +7,7 @@ import { readSources } from '../../tools/check/sources.ts';
  * `api/invitationPage` and `console`, whose scripts run in a browser.
  */
 const MAY_SEND =
-  /^(adapters\/(kms|outbound|outboundStart|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(console|test|bench|examples|packages|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/invitationPage\.ts$/;
+  /^(adapters\/(kms|outbound\/(outbound|start|pinnedConnector))|chain\/(rpc|facilitator))(\.ts$|\/)|^(console|test|bench|examples|packages|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/invitationPage\.ts$/;
 
 const SENDS = [
   /(?<![.\w])fetch\(/,

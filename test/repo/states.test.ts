@@ -9,7 +9,7 @@ const HOME = /^domain\/payment\/state\.ts$|\/migrations\//;
 
 test('a list of payment states is one of domain/payment/state.ts: written by hand it would not know a state added later', () => {
   const states = new Set<string>(PAYMENT_STATES);
-  const found = readSources(/^(db|domain|services|workflows|activities|api|graphql|bin)\/.*\.(ts|sql)$/)
+  const found = readSources(/^(db|domain|services|workflows|activities|api|graphql|bin|process)\/.*\.(ts|sql)$/)
     .filter(({ path }) => !HOME.test(path))
     .flatMap(({ path, text }) =>
       [...text.matchAll(LISTS)]

@@ -17,16 +17,16 @@ export function listNamesIn(envText: string): string[] {
   return [...envText.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name);
 }
 
-/** Files that read the environment although only `bin/` may (tests, benches and examples are programs of their own). */
+/** Files that read the environment although only `bin/`, `process/` and `tools/` may (tests, benches and examples are programs of their own). */
 export function findStrayReaders(sources: readonly Source[]): string[] {
   return sources
-    .filter(({ path }) => !/^(bin|test|bench|examples|packages)\//.test(path) && !/^[^/]+\.config\.ts$/.test(path))
+    .filter(({ path }) => !/^(bin|process|tools|test|bench|examples|packages)\//.test(path) && !/^[^/]+\.config\.ts$/.test(path))
     .filter(({ text }) =>
       /\bprocess\s*(\.\s*env\b|\[\s*['"]env['"])|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|import\s*\{[^}]*\benv\b[^}]*\}\s*from\s*'node:process'/.test(
         text,
       ),
     )
-    .map(({ path }) => `${path} reads process.env; take the value as an argument, bin/ reads the environment`);
+    .map(({ path }) => `${path} reads process.env; take the value as an argument, process/ reads the environment`);
 }
 
 /** The step of `npm run check`: null when schema, `.env.example` and code agree. */

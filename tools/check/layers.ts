@@ -23,7 +23,7 @@ export function findBridgeProblems(sources: readonly Source[]): string[] {
 /** The step of `npm run check`: null when all is well. */
 export async function checkTypeOnlyBridge(): Promise<string | null> {
   const problems = findBridgeProblems(
-    readSources(/^(activities|adapters|api|chain|db|domain|graphql|services|workflows)\/.*\.ts$/),
+    readSources(/^(activities|adapters|api|chain|db|domain|graphql|process|services|workflows)\/.*\.ts$/),
   );
   return problems.length === 0 ? null : problems.join('\n');
 }
