@@ -14,6 +14,7 @@ import type { ApiDeps, HandlerDeps, Route } from './route.ts';
 import { challengeRoute, signInRoute } from './routes/accounts/accounts.ts';
 import { accountNoticesRoute } from './routes/accounts/notices.ts';
 import { oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
+import { discoveryDocumentRoute } from './routes/discoveryDocument.ts';
 import { enforceConfigRoute } from './routes/gate/enforceConfig.ts';
 import { enforceStatusRoute } from './routes/gate/enforceStatus.ts';
 import { observeRoute } from './routes/gate/observe.ts';
@@ -70,6 +71,7 @@ export const DESCRIBED: readonly Route[] = [
   listHostsRoute,
   checkHostRoute,
   jwksRoute,
+  discoveryDocumentRoute,
 ];
 
 /** The paths of all routes, as they are written. */

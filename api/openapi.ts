@@ -14,6 +14,7 @@ const TAGS = [
   ['Enforce', 'What a publisher’s gate calls: prices, settlement, reports of what it did, and proof of hosts.'],
   ['Licences', 'What buyers call: quotes, purchases, and tokens for what they hold.'],
   ['Accounts', 'How buyers sign in.'],
+  ['Discovery', 'What everybody may know of a site that sells: documents about it, and the list of those that want to be found.'],
   ['Config', 'What a site is set to.'],
   ['Earnings', 'What a site has earned, and to whom it went.'],
   ['Audit', 'Who came, and what became of it.'],

@@ -66,6 +66,8 @@ export const QuoteBody = z
     issuedAt: z.int(),
     expiresAt: z.int(),
     quoteToken: z.string(),
-    x402: z.exactOptional(z.object({ header: z.string(), body: z.looseObject({}) })),
+    x402: z
+      .exactOptional(z.object({ header: z.string(), body: z.looseObject({}), headers: z.record(z.string(), z.string()) }))
+      .meta({ description: 'A 402 ready to be sent: the value of PAYMENT-REQUIRED, the body, and further headers by name.' }),
   })
   .meta({ id: 'Quote', description: 'What a page costs now, and who gets it. Times are epoch milliseconds.' });

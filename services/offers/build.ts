@@ -11,6 +11,8 @@ export interface Offer {
   readonly header: string;
   /** JSON body: the v1 object, which v2 clients do not read. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** Further headers of the 402, lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** More legs than this stand in the body only: a client echoes the header's extension in its own header. */
@@ -42,6 +44,10 @@ export interface OfferText {
   readonly mimeType?: string;
   /** Where the legs stand when they are too many for the header. */
   readonly legsUrl?: string;
+  /** Extensions of the v2 object besides the legs, by their names. */
+  readonly extensions?: Readonly<Record<string, object>>;
+  /** Further headers of the 402, lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -51,7 +57,7 @@ export interface OfferText {
 export function buildOffer({ quote, terms, destinations }: OfferFacts, text: OfferText = {}): Offer {
   const words = terms.legWords ?? [legWord({ wallet: terms.payTo, weight: 1n })];
   const legs = words.map(readWord);
-  const { error = 'Payment required', mimeType = 'text/html', legsUrl } = text;
+  const { error = 'Payment required', mimeType = 'text/html', legsUrl, extensions, headers = {} } = text;
   const description = quote.title ?? quote.slug;
   const { maxTimeoutSeconds, resource } = quote;
   const amount = String(quote.price);
@@ -72,7 +78,7 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
     accepts: items.map(({ network, asset, payTo, extra }) => ({
       ...{ scheme: 'exact', network, amount, asset, payTo, maxTimeoutSeconds, extra },
     })),
-    extensions: { 'svc-legs': { info, schema: LEGS_SCHEMA } },
+    extensions: { 'svc-legs': { info, schema: LEGS_SCHEMA }, ...extensions },
   };
   const v1Items = items.flatMap(({ v1Name, asset, payTo, extra }) => {
     if (v1Name === null) return [];
@@ -80,7 +86,7 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
     return [{ scheme: 'exact', network: v1Name, ...what, payTo, maxTimeoutSeconds, asset, extra }];
   });
   const body = { x402Version: 1, error, accepts: v1Items, legs };
-  return { header: Buffer.from(JSON.stringify(v2), 'utf8').toString('base64'), body };
+  return { header: Buffer.from(JSON.stringify(v2), 'utf8').toString('base64'), body, headers };
 }
 
 /** The router that each recipient can be recomputed with: one where all networks have the same, by network besides where they differ. */

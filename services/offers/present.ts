@@ -2,7 +2,8 @@ import { isServiceError } from '../../domain/errors.ts';
 import type { PageRequest, QuoteDeps } from '../quotes/issue.ts';
 import { findPage, offerable } from '../quotes/issue.ts';
 import type { Offer } from './build.ts';
-import { buildOffer } from './build.ts';
+import type { ExtensionDeps } from './extensions.ts';
+import { buildPageOffer } from './page.ts';
 
 /**
  * The present offer of a page with `error` in it, for whoever was refused: made of the prepared quote in memory, so that a refusal costs no question
@@ -10,7 +11,7 @@ import { buildOffer } from './build.ts';
  * what may be done.
  */
 export function findPresentOffer(
-  deps: Pick<QuoteDeps, 'networks' | 'credits' | 'isAway' | 'snapshots'>,
+  deps: Pick<QuoteDeps, 'networks' | 'credits' | 'isAway' | 'snapshots'> & ExtensionDeps,
   request: PageRequest,
   error: string,
 ): Offer | null {
@@ -18,7 +19,7 @@ export function findPresentOffer(
     const { found } = findPage(deps, request);
     if (typeof found === 'string') return null;
     const { base: quote, terms, destinations } = offerable(deps, found);
-    return buildOffer({ quote, terms, destinations }, { error });
+    return buildPageOffer(deps, { quote, terms, destinations }, { error });
   } catch (failure) {
     if (isServiceError(failure)) return null;
     throw failure;

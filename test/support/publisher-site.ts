@@ -79,7 +79,7 @@ export async function openFetchSite(options: Options): Promise<PublisherSite> {
   const waiting: Promise<unknown>[] = [];
   const handler = forFetch(given)((request: Request, _environment: unknown, _context: object) => {
     const slug = /^\/articles\/([^/]+)$/.exec(new URL(request.url).pathname)?.[1];
-    if (slug === undefined) return new Response('<p>home</p>');
+    if (slug === undefined) return new Response('<p>home</p>', { headers: { 'content-type': 'text/html' } });
     made.push(slug);
     if (slug === 'broken') return new Response('no', { status: 500 });
     return new Response(slug === 'empty' ? '' : `<p>${slug}</p>`, { headers: { 'content-type': 'text/html' } });

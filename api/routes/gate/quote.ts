@@ -1,7 +1,7 @@
 import type { FreeBecause } from '../../../domain/pricing/pricing.ts';
 import { withCredits } from '../../../services/credits/book.ts';
 import { noteCall } from '../../../services/gate/liveness.ts';
-import { buildOffer } from '../../../services/offers/build.ts';
+import { buildPageOffer } from '../../../services/offers/page.ts';
 import { findPage, issueQuote, issueQuoteText } from '../../../services/quotes/issue.ts';
 import { recallPage, rememberPage } from '../../../services/quotes/memory.ts';
 import type { Answer, KeyRoute } from '../../route.ts';
@@ -54,7 +54,9 @@ export const quoteRoute: KeyRoute = {
     if (typeof found === 'string') return FREE[found];
     const quoted = issueQuote(deps, found);
     const body =
-      build === undefined ? quoted.quote : { ...quoted.quote, x402: buildOffer(quoted, error === undefined ? {} : { error }) };
+      build === undefined
+        ? quoted.quote
+        : { ...quoted.quote, x402: buildPageOffer(deps, quoted, error === undefined ? {} : { error }) };
     return { status: 200, headers: HEADERS, body };
   },
   recall: ({ deps, caller: { tenant }, search }) => {

@@ -15,7 +15,7 @@ const FOR_BROWSERS = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': [...PAYING, 'authorization', 'x-licence-proof', 'access-control-expose-headers'].join(', '),
   'access-control-expose-headers':
-    'payment-required, payment-response, x-payment-response, x-licence, crawler-price, crawler-charged, retry-after',
+    'payment-required, payment-response, x-payment-response, x-licence, link, crawler-price, crawler-charged, retry-after',
 };
 
 /** Of every 402, and of every page that somebody paid for: it is one reader's alone, and whole. */
@@ -76,6 +76,7 @@ export function offerAnswer(
   },
 ): Answer {
   const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told.error);
+  const { headers: further } = quote.x402;
   const isPage = /\btext\/html\b/i.test(told.accept);
   const headers = {
     ...PRIVATE,
@@ -83,6 +84,7 @@ export function offerAnswer(
     ...forwarded(told.settlement?.headers),
     'payment-required': header,
     'crawler-price': dollars(quote.price),
+    ...toldHeaders(further),
     'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,
   };
   if (told.isHead) return { status: 402, headers, body: '' };
@@ -121,6 +123,19 @@ export function preflightAnswer(): Answer {
     headers: { ...FOR_BROWSERS, 'access-control-allow-methods': 'GET, HEAD', 'access-control-max-age': '600' },
     body: '',
   };
+}
+
+/** Headers that the service may put on a 402: none that says anything about the site, its cookies or who may read it. */
+const FURTHER = ['link', 'crawler-price', 'www-authenticate', 'content-usage', 'content-signal'];
+const MAX_HEADER_CHARS = 2_048;
+
+function toldHeaders(headers: Readonly<Record<string, unknown>> | undefined): Record<string, string> {
+  const found = FURTHER.flatMap((name) => {
+    const value = headers?.[name];
+    const isUsable = typeof value === 'string' && value.length <= MAX_HEADER_CHARS && /^[\x20-\x7e]+$/.test(value);
+    return isUsable ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(found);
 }
 
 /** A quote is shown to many: its JSON is made once. */

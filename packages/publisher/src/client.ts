@@ -10,6 +10,8 @@ export interface Leg {
 export interface Offer {
   readonly header: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Further headers of the 402 by their names; absent in answers of an older service. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What a page costs, and who gets it. Times are epoch milliseconds. */
@@ -187,6 +189,8 @@ export interface Client {
   self(): Promise<Result<{ readonly tenants: readonly Site[]; readonly chainsEnabled: readonly string[] }>>;
   /** The keys that licences are signed with. */
   jwks(): Promise<Result<KeySet>>;
+  /** A public document about a host of the site, as it stands; 304 with a null body when `etag` names what is there. */
+  document(host: string, name: string, etag?: string): Promise<Result<string | null>>;
   /** Opens the proof task of a host, or returns it: needs the scope `domain.manage`. */
   openHost(host: string, method?: HostChallenge['method']): Promise<Result<{ readonly challenge: HostChallenge }>>;
   /** The proof tasks of the site's hosts. */
@@ -202,6 +206,8 @@ interface Call {
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Reads the answer as the text that it is; as JSON unless told. */
+  readonly read?: (text: string) => unknown;
 }
 
 /** Opens the client; nothing is asked before its first call. No call follows a redirect, so that the key goes nowhere else. */
@@ -210,7 +216,7 @@ export function createClient(options: ClientOptions): Client {
   const base = options.serviceUrl.replace(/\/+$/, '');
   const send = options.fetch ?? ((input, init) => fetch(input, init));
 
-  async function call<Body>({ path, body, headers, timeoutMs }: Call): Promise<Result<Body>> {
+  async function call<Body>({ path, body, headers, timeoutMs, read = parsed }: Call): Promise<Result<Body>> {
     const given = { authorization: `Bearer ${options.apiKey}`, ...headers };
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     const signal = AbortSignal.timeout(timeoutMs);
@@ -220,7 +226,7 @@ export function createClient(options: ClientOptions): Client {
         headers: { ...given, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...{ redirect: 'manual', signal },
       });
-      return resultOf<Body>(answer, await textOf(answer));
+      return resultOf<Body>(answer, await textOf(answer), read);
     } catch {
       return { ok: false, why: signal.aborted ? 'timeout' : 'unreachable' };
     }
@@ -241,6 +247,12 @@ export function createClient(options: ClientOptions): Client {
     status: () => ask('/_svc/enforce-status'),
     self: () => ask('/_svc/tenants/self'),
     jwks: () => ask('/.well-known/jwks.json'),
+    document: (host, name, etag) =>
+      call({
+        path: `/_svc/discovery/${encodeURIComponent(host)}/${encodeURIComponent(name)}`,
+        headers: etag ? { 'if-none-match': etag } : {},
+        ...{ timeoutMs: quoteTimeoutMs, read: (text) => text },
+      }),
     openHost: (host, method = 'well-known') => ask('/_svc/verify-host', { host, method }),
     hosts: () => ask('/_svc/verify-host'),
     checkHost: (host) => ask('/_svc/verify-host/check', { host }),
@@ -265,8 +277,8 @@ async function textOf({ body }: Response): Promise<string | null> {
 }
 
 /** A text that is no JSON where JSON belongs is no answer of the service: something else stands in between. */
-function resultOf<Body>({ status, headers, ok }: Response, text: string | null): Result<Body> {
-  const body = text === '' ? null : parsed(text);
+function resultOf<Body>({ status, headers, ok }: Response, text: string | null, read: (text: string) => unknown): Result<Body> {
+  const body = text === '' ? null : text === null ? undefined : (ok ? read : parsed)(text);
   if ((ok && body !== undefined) || status === 304) return { ok: true, status, body: (body ?? null) as Body, headers };
   const code = headers.get('x-svc-error-code');
   const error = (body as { error?: unknown } | null | undefined)?.error;
@@ -279,8 +291,7 @@ function resultOf<Body>({ status, headers, ok }: Response, text: string | null):
   };
 }
 
-function parsed(text: string | null): unknown {
-  if (text === null) return undefined;
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

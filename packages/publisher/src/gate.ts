@@ -17,7 +17,7 @@ import { openPlaces } from './places.ts';
 import type { SiteRequest } from './request.ts';
 import { isPreflight } from './request.ts';
 import type { Sale, Sales } from './selling/sale.ts';
-import { openSales } from './selling/sale.ts';
+import { openSales, unlessSiteHas } from './selling/sale.ts';
 import { openFailures, quietly } from './telling/failures.ts';
 import type { Reports } from './telling/reports.ts';
 import { openReports } from './telling/reports.ts';
@@ -84,7 +84,8 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
         const own = await ownAnswer(parts, request);
         const judgement = await judge(parts, request, own !== null);
         parts.teller.decided(request.method, judgement);
-        return own === null ? carryOut(parts, request, judgement) : { act: 'answer', answer: own };
+        if (own === null) return carryOut(parts, request, judgement);
+        return own.isAfterSite ? { act: 'sell', sale: unlessSiteHas(own.answer) } : { act: 'answer', answer: own.answer };
       } catch (error) {
         failures.note({ what: 'gate', message: `a request could not be judged: ${String(error)}` });
         const { who } = readers(request, config.current());
@@ -128,7 +129,7 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
     unservable: ({ page, caller, quote }) => teller.report(page, { verdict: 'unservable', caller, priceMicro: quote.price }),
   });
   const readers = openReaders(options, failures);
-  const rows = [...(options.wellKnown ?? []), ...wellKnownRows(deps)];
+  const rows = [...(options.wellKnown ?? []), ...wellKnownRows({ ...deps, documents: options.documents })];
   return { config, pages, places, failures, readers, kind: options.kind, reports, teller, sales, rows, options };
 }
 
@@ -144,9 +145,19 @@ function letsThrough<Request>(parts: Parts<Request>, request: SiteRequest<Reques
 }
 
 /** What the package itself answers, whoever asks; null for nothing. */
-async function ownAnswer<Request>(parts: Parts<Request>, request: SiteRequest<Request>): Promise<Answer | null> {
-  if (isPreflight(request)) return parts.places(await parts.config.first(), request).isScoped ? preflightAnswer() : null;
-  return (await rowOf(parts, request)?.answer(rawPath(request))) ?? null;
+async function ownAnswer<Request>(
+  parts: Parts<Request>,
+  request: SiteRequest<Request>,
+): Promise<{ readonly answer: Answer; readonly isAfterSite?: boolean } | null> {
+  if (isPreflight(request)) {
+    return parts.places(await parts.config.first(), request).isScoped ? { answer: preflightAnswer() } : null;
+  }
+  const row = rowOf(parts, request);
+  if (!row) return null;
+  const origin = row.isAfterSite ? parts.places(await parts.config.first(), request).address?.origin : undefined;
+  const host = origin === undefined ? null : new URL(origin).hostname;
+  const answer = await row.answer(rawPath(request), { host, header: request.header });
+  return answer && { answer, isAfterSite: row.isAfterSite === true };
 }
 
 function rowOf<Request>({ rows }: Parts<Request>, request: SiteRequest<Request>): WellKnownRow | undefined {

@@ -1,4 +1,5 @@
 /** What a site says to the gate, and what holds where it says nothing. */
+import type { DocumentOptions } from './documents.ts';
 import type { PublisherFailure } from './telling/failures.ts';
 import type { WellKnownRow } from './wellKnown.ts';
 
@@ -44,6 +45,8 @@ export interface PublisherOptions<Request = unknown> {
   readonly now?: () => number;
   /** Bytes of a page that are kept until it is paid; of a longer one the rest is sent as it is made. 8 MiB unless told. */
   readonly maxPageBytes?: number;
+  /** Documents about the site that are not served at it, such as `{ '/llms.txt': false }`; `false`: none is. */
+  readonly documents?: DocumentOptions;
   /** More paths that are answered here, before the package's own. */
   readonly wellKnown?: readonly WellKnownRow[];
   /** Takes a line about a failure, one of a kind in five minutes. `console.warn` unless told. */

@@ -1,11 +1,22 @@
 /** Paths that a site has to serve for this service, one row each; whatever no row answers is the site's own. */
 import type { Answer } from './answers.ts';
 import type { Client } from './client.ts';
+import type { DocumentOptions } from './documents.ts';
+import { documentRows } from './documents.ts';
+
+/** What a row is told of a request besides its path. */
+export interface WellKnownRequest {
+  /** The site's host that was asked; null while none is known. */
+  readonly host: string | null;
+  readonly header: (name: string) => string | null | undefined;
+}
 
 /** A path, and what is answered there; null when there is nothing to say, and the site answers. */
 export interface WellKnownRow {
   readonly path: RegExp;
-  readonly answer: (path: string) => Promise<Answer | null>;
+  readonly answer: (path: string, request: WellKnownRequest) => Promise<Answer | null>;
+  /** True where the site answers first, and this only where it has nothing (404). */
+  readonly isAfterSite?: true;
 }
 
 const CHALLENGE = /^\/\.well-known\/svc-challenge\/([\w-]{8,128})$/;
@@ -13,8 +24,12 @@ const CHALLENGE = /^\/\.well-known\/svc-challenge\/([\w-]{8,128})$/;
 const TOKENS_MS = 5_000;
 
 /** The rows of this version. */
-export function wellKnownRows(deps: { readonly client: Client; readonly now: () => number }): readonly WellKnownRow[] {
-  return [challengeRow(deps)];
+export function wellKnownRows(deps: {
+  readonly client: Client;
+  readonly now: () => number;
+  readonly documents?: DocumentOptions | undefined;
+}): readonly WellKnownRow[] {
+  return [challengeRow(deps), ...documentRows(deps)];
 }
 
 /** The proof that the site is its owner's: only a token that the service gave this very site is repeated. */

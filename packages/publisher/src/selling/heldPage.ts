@@ -139,7 +139,11 @@ class HeldPage {
     try {
       // What the server's code does to the head after it ended the page is none of the page's.
       const head = headOf(this.#response);
-      const result = await this.#sale.finish({ status: head.status, bytes: this.#bytes });
+      const result = await this.#sale.finish({
+        status: head.status,
+        bytes: this.#bytes,
+        type: head.headers['content-type']?.toString(),
+      });
       if (this.#response.destroyed) this.#state = 'shut';
       else if (result.act === 'answer') this.#answer(result.answer);
       else this.#open(head, result.headers);

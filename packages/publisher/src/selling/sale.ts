@@ -29,11 +29,26 @@ export type SaleResult =
 /** A purchase that waits for its page. */
 export interface Sale {
   /** Settles for a page of that status and length, once; a second call gets the outcome of the first. Never rejects. */
-  finish(page: { readonly status: number; readonly bytes: number }): Promise<SaleResult>;
+  finish(page: { readonly status: number; readonly bytes: number; readonly type?: string | undefined }): Promise<SaleResult>;
   /** Counts bytes of the page that wait in memory; false when all pages together have too many. */
   hold(bytes: number): boolean;
   /** The buyer is gone, or the page was never made: nothing is settled. After `finish` only the bytes are no longer counted. */
   abandon(): void;
+}
+
+/**
+ * An answer of ours where the site has none: a 404, or the page that it shows at every address, for none of ours is HTML. Its own goes out as it
+ * is. Nothing is sold, and nothing counted.
+ */
+export function unlessSiteHas(answer: Answer): Sale {
+  return {
+    finish: ({ status, type = '' }) => {
+      const isNone = status === 404 || (status === 200 && /^text\/html\b/i.test(type));
+      return Promise.resolve(isNone ? { act: 'answer', answer } : { act: 'unservable', headers: {} });
+    },
+    hold: () => true,
+    abandon: () => undefined,
+  };
 }
 
 /** What is bought, and with what. */

@@ -1,0 +1,52 @@
+import type { DocumentName } from '../../domain/discovery/documents.ts';
+import { findDocument } from '../../domain/discovery/documents.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { PublisherDeps } from '../publisher.ts';
+import type { TenantSnapshot } from '../tenants/snapshots.ts';
+import { MAKERS } from './makers.ts';
+import type { DocumentSite } from './site.ts';
+import { findLiveSite } from './site.ts';
+
+/** A document as it is sent. */
+export interface ServedDocument {
+  readonly text: string;
+  readonly contentType: string;
+  /** Since when the pricing it tells is in force, in epoch milliseconds. */
+  readonly changedAtMs: number;
+}
+
+/** A document is made again after this long, though nothing of its site changed: prices may begin and end by the clock. */
+const KEPT_MS = 30_000;
+
+interface Kept {
+  readonly made: Promise<string | null>;
+  readonly atMs: number;
+}
+/** By host and name; kept with the copy of the tenant that they were made of. */
+const kept = new WeakMap<TenantSnapshot, Map<string, Kept>>();
+
+/**
+ * A document of a host, from memory when it was made lately. Throws not_found (404), the same for a host nobody proved, a site that does not
+ * sell now, and a document that it has not; and what making it throws.
+ */
+export async function readDocument(deps: PublisherDeps, host: string, name: string): Promise<ServedDocument> {
+  const document = findDocument(name);
+  const site = document && (await findLiveSite(deps, host));
+  const text = document && site && (await textOf(deps, site, document.name));
+  if (!text) throw new ServiceError('not_found', 'there is no such document');
+  const present = site.tenant.pricings.find(({ validUntilMs }) => validUntilMs === null);
+  return { text, contentType: document.contentType, changedAtMs: present?.validFromMs ?? 0 };
+}
+
+function textOf(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Promise<string | null> {
+  const ofTenant = kept.get(site.tenant) ?? new Map<string, Kept>();
+  kept.set(site.tenant, ofTenant);
+  const key = `${name} ${site.host}`;
+  const known = ofTenant.get(key);
+  const nowMs = deps.clock();
+  if (known && Math.abs(nowMs - known.atMs) <= KEPT_MS) return known.made;
+  const made = Promise.resolve(MAKERS[name](deps, site));
+  ofTenant.set(key, { made, atMs: nowMs });
+  made.catch(() => ofTenant.delete(key));
+  return made;
+}

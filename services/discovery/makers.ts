@@ -1,0 +1,13 @@
+import type { DocumentName } from '../../domain/discovery/documents.ts';
+import type { PublisherDeps } from '../publisher.ts';
+import { makeManifest } from './manifest.ts';
+import type { DocumentSite } from './site.ts';
+
+/** Makes a document of a site; null where the site has none. The same site gives the same text. */
+export type DocumentMaker = (deps: PublisherDeps, site: DocumentSite) => string | null | Promise<string | null>;
+
+/** Who makes which document. One line each. */
+export const MAKERS: Readonly<Record<DocumentName, DocumentMaker>> = {
+  'x402.json': makeManifest,
+  x402: makeManifest,
+};

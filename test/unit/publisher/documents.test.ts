@@ -1,0 +1,90 @@
+/** Documents about the site at the site's own address, made by a service that the test plays. */
+import { expect, test } from 'vitest';
+import { createClient } from '../../../packages/publisher/src/client.ts';
+import { documentRows } from '../../../packages/publisher/src/documents.ts';
+import { serviceThat } from '../../support/lying-service.ts';
+import { openExpressSite, openFetchSite } from '../../support/publisher-site.ts';
+
+const MANIFEST = '{"x402Version":2,"items":[]}';
+const tagged = (text: string) => new Response(text, { headers: { etag: '"one"' } });
+
+/** A service whose documents are what `say` says; `asked` has the calls for them. */
+function world(say: (path: string, etag: string | null) => Response) {
+  const asked: string[] = [];
+  const time = { ms: 1_700_000_000_000 };
+  const rest = serviceThat({});
+  const service: typeof fetch = (input, init) => {
+    const { pathname } = new URL(String(input));
+    if (!pathname.startsWith('/_svc/discovery/')) return rest(input, init);
+    asked.push(pathname);
+    return Promise.resolve(say(pathname, new Headers(init?.headers).get('if-none-match')));
+  };
+  const options = { serviceUrl: 'https://svc.example', apiKey: 'k', fetch: service, now: () => time.ms };
+  return { asked, time, options };
+}
+
+test.each([
+  ['Express', openExpressSite],
+  ['fetch', openFetchSite],
+])(
+  '%s: a document stands at the site until the site has one of its own there, and no page is in its way',
+  async (_name, open) => {
+    const { asked, options } = world((path) =>
+      path.endsWith('/x402.json') ? tagged(MANIFEST) : new Response('{}', { status: 404 }),
+    );
+    const site = await open(options);
+    try {
+      const answer = await site.get('/.well-known/x402.json');
+      expect([answer.status, await answer.text()]).toEqual([200, MANIFEST]);
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      const again = await site.get('/.well-known/x402.json', { 'if-none-match': '"one"' });
+      expect([again.status, await again.text()]).toEqual([304, '']);
+      expect(await (await site.get('/llms.txt')).text()).toMatch(/home|Cannot GET/);
+      expect(asked).toEqual(['/_svc/discovery/alpha.example/x402.json', '/_svc/discovery/alpha.example/llms.txt']);
+    } finally {
+      await site.close();
+    }
+  },
+);
+
+test('the own document of a site wins, as it stands', async () => {
+  const { options } = world(() => tagged('ours'));
+  const site = await openExpressSite(options, (app) =>
+    app.get('/llms.txt', (_request, response) => void response.set('x-own', 'yes').type('text/plain').send('its own')),
+  );
+  try {
+    const answer = await site.get('/llms.txt');
+    expect([answer.status, await answer.text(), answer.headers.get('x-own')]).toEqual([200, 'its own', 'yes']);
+  } finally {
+    await site.close();
+  }
+});
+
+test('any of them can be turned off, and all', () => {
+  const client = createClient({ serviceUrl: 'https://svc.example', apiKey: 'k' });
+  const deps = { client, now: Date.now };
+  const isServed = (rows: ReturnType<typeof documentRows>, path: string) => rows.some((row) => row.path.test(path));
+  expect(documentRows({ ...deps, documents: false })).toEqual([]);
+  const rows = documentRows({ ...deps, documents: { '/llms.txt': false } });
+  expect([isServed(rows, '/llms.txt'), isServed(rows, '/license.xml')]).toEqual([false, true]);
+});
+
+test('a document is asked for once a minute whoever asks how often, again by its tag, and the last copy stands for a day without the service', async () => {
+  let isAway = false;
+  const { asked, time, options } = world((_path, etag) =>
+    isAway ? new Response('', { status: 503 }) : etag === '"one"' ? new Response(null, { status: 304 }) : tagged(MANIFEST),
+  );
+  const client = createClient(options);
+  const [row] = documentRows({ client, now: options.now });
+  const read = async () =>
+    (await row?.answer('/.well-known/x402.json', { host: 'alpha.example', header: () => null }))?.body ?? null;
+  await Promise.all(Array.from({ length: 50 }, read));
+  expect(asked.length).toBe(1);
+  time.ms += 61_000;
+  expect([await read(), asked.length]).toEqual([MANIFEST, 2]);
+  isAway = true;
+  time.ms += 61_000;
+  expect([await read(), await read(), asked.length]).toEqual([MANIFEST, MANIFEST, 3]);
+  time.ms += 86_400_000;
+  expect(await read()).toBeNull();
+});
