@@ -10,6 +10,7 @@ import { HOST_TIMES } from '../domain/hosts/challengeSchedule.ts';
 import type { HostDeps, HostDoor } from '../services/hosts/deps.ts';
 import { createHostWorkflows } from '../services/hosts/workflows.ts';
 import type { Config } from './config.ts';
+import { rerouteToSandbox, withSandboxNames } from './sandboxWeb.ts';
 import { TASK_QUEUE } from './taskQueue.ts';
 
 type HostConfig = Pick<
@@ -32,7 +33,7 @@ export function openOutbound(config: HostConfig): Outbound {
   return createOutbound({
     allowLoopback: config.outboundAllowLoopback,
     ownHosts: ownHostsOf(config),
-    ...(outboundSandboxWeb === undefined ? {} : { sandboxWeb: outboundSandboxWeb }),
+    ...(outboundSandboxWeb === undefined ? {} : { reroute: rerouteToSandbox(outboundSandboxWeb) }),
   });
 }
 
@@ -49,10 +50,8 @@ export function createHostDoor(config: HostConfig, client: Client): HostDoor {
 /** The worker's side of host verification. */
 export function createHostDeps(config: HostConfig, database: Database, outbound: Outbound, log: Log): HostDeps {
   const { hostResolvers, outboundSandboxWeb } = config;
-  const dns = createHostDns({
-    ...(hostResolvers === undefined ? {} : { servers: hostResolvers }),
-    ...(outboundSandboxWeb === undefined ? {} : { sandboxWeb: { url: outboundSandboxWeb, outbound } }),
-  });
+  const names = createHostDns(hostResolvers === undefined ? {} : { servers: hostResolvers });
+  const dns = outboundSandboxWeb === undefined ? names : withSandboxNames(names, outboundSandboxWeb, outbound);
   return {
     database,
     probe: createHostProbe({ outbound, dns, fleetHost: config.fleetHost ?? null }),

@@ -3,10 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import express from 'express';
 import { z } from 'zod';
-import { isSandboxName } from '../adapters/outbound/sandboxWeb.ts';
 import type { Hex } from '../domain/x402/payload.ts';
 import { buyPage } from '../examples/buyer/buyer.ts';
 import { contentSettlement } from '../packages/publisher/src/express.ts';
+import { isSandboxName } from '../process/sandboxWeb.ts';
 import { listenOnFreePort, releasePort } from './parts/ports.ts';
 import type { SandboxWeb } from './site.ts';
 

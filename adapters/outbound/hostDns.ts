@@ -1,6 +1,4 @@
 import { Resolver } from 'node:dns/promises';
-import type { Outbound } from './outbound.ts';
-import { isSandboxName } from './sandboxWeb.ts';
 
 /** DNS as host checks ask it; several views of it, each from its own name servers, ought to agree. */
 export interface HostDns {
@@ -15,8 +13,6 @@ export interface HostDnsOptions {
   readonly timeoutMs?: number;
   /** Name servers in different networks, each a view of its own; the system's as the only view unless told. */
   readonly servers?: readonly string[];
-  /** The sandbox's web, which knows the records of its own names; asked through `outbound`. */
-  readonly sandboxWeb?: { readonly url: string; readonly outbound: Outbound };
 }
 
 const MAX_RECORDS = 100;
@@ -24,22 +20,19 @@ const ABSENT = ['ENODATA', 'ENOTFOUND'];
 
 /** DNS without hosts file, search domains or memory; a name that does not exist has no records. */
 export function createHostDns(options: HostDnsOptions = {}): HostDns {
-  const { sandboxWeb, servers = [] } = options;
+  const { servers = [] } = options;
   const views = servers.length === 0 ? [undefined] : servers.map((server) => [server]);
   const ask = <T>(view: readonly string[] | undefined, question: (resolver: Resolver) => Promise<T[]>): Promise<T[]> =>
     askOnce(view, options.timeoutMs ?? 2_000, question);
   return {
-    texts: async (name) => {
-      if (sandboxWeb && isSandboxName(name)) return [(await sandboxRecords(sandboxWeb, name)).txt];
-      return Promise.all(
+    texts: (name) =>
+      Promise.all(
         views.map(async (view) => {
           const records = await ask(view, (resolver) => resolver.resolveTxt(name));
           return records.slice(0, MAX_RECORDS).map((texts) => texts.join(''));
         }),
-      );
-    },
+      ),
     alias: async (name) => {
-      if (sandboxWeb && isSandboxName(name)) return (await sandboxRecords(sandboxWeb, name)).cname;
       const [target] = await ask(views[0], (resolver) => resolver.resolveCname(name));
       return target === undefined ? null : target.toLowerCase().replace(/\.$/, '');
     },
@@ -62,15 +55,4 @@ async function askOnce<T>(
   } finally {
     clearTimeout(timer);
   }
-}
-
-interface Records {
-  readonly txt: readonly string[];
-  readonly cname: string | null;
-}
-
-async function sandboxRecords(web: NonNullable<HostDnsOptions['sandboxWeb']>, name: string): Promise<Records> {
-  const answer = await web.outbound.send({ url: `${web.url}/control/dns?name=${encodeURIComponent(name)}` });
-  if (!answer.ok || answer.status !== 200) throw new Error('the web of the sandbox does not answer');
-  return JSON.parse(Buffer.from(answer.body).toString('utf8')) as Records;
 }

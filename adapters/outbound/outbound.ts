@@ -6,7 +6,6 @@ import { createResolver } from './dns.ts';
 import { createPinnedConnector } from './pinnedConnector.ts';
 import type { OutboundReason } from './reason.ts';
 import { reasonOfError } from './reason.ts';
-import { isSandboxName, sandboxUrl } from './sandboxWeb.ts';
 import { exchangeStart } from './start.ts';
 import type { TargetSlots } from './targetSlots.ts';
 import { createTargetSlots } from './targetSlots.ts';
@@ -26,8 +25,8 @@ export interface OutboundOptions {
   readonly perTarget?: number;
   /** Our own public names: nothing of ours is reached this way. */
   readonly ownHosts?: readonly string[];
-  /** Base URL of the sandbox's web, where the names it plays are served over http; the configuration refuses it in production. */
-  readonly sandboxWeb?: string;
+  /** Where a request that was allowed goes instead, with the name in `Host`; null: where it says. For places that play the internet. */
+  readonly reroute?: (url: URL) => URL | null;
 }
 
 /** One outgoing request. */
@@ -112,7 +111,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     check,
     slots: createTargetSlots(options.perTarget ?? 64),
     userAgent: options.userAgent ?? 'svc-outbound/1.0',
-    ...(options.sandboxWeb === undefined ? {} : { sandboxWeb: options.sandboxWeb }),
+    reroute: options.reroute ?? (() => null),
   };
   return {
     checkUrl: (url, extraPorts) => {
@@ -129,7 +128,7 @@ interface Door {
   readonly check: (url: string, extraPorts: readonly number[] | undefined) => UrlCheck;
   readonly slots: TargetSlots;
   readonly userAgent: string;
-  readonly sandboxWeb?: string;
+  readonly reroute: (url: URL) => URL | null;
 }
 
 async function send(door: Door, outgoing: OutboundRequest): Promise<OutboundAnswer> {
@@ -155,16 +154,15 @@ type Exchanged =
   | { readonly ok: false; readonly reason: OutboundReason };
 
 async function exchange(door: Door, url: URL, outgoing: OutboundRequest, signal: AbortSignal): Promise<Exchanged> {
-  const { sandboxWeb } = door;
-  const isPlayed = sandboxWeb !== undefined && isSandboxName(url.hostname);
-  const target = isPlayed ? sandboxUrl(url, sandboxWeb) : url;
+  const elsewhere = door.reroute(url);
+  const target = elsewhere ?? url;
   const asked = {
     method: outgoing.method ?? 'GET',
     headers: {
       'user-agent': door.userAgent,
       'accept-encoding': 'identity',
       ...outgoing.headers,
-      ...(isPlayed ? { host: url.host } : {}),
+      ...(elsewhere === null ? {} : { host: url.host }),
     },
     body: outgoing.body ?? null,
   };

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { checksumAddress } from '../../chain/offer.ts';
+import { rerouteToSandbox } from '../../process/sandboxWeb.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
@@ -20,7 +21,7 @@ let api: Awaited<ReturnType<typeof startTestApi>>;
 
 beforeAll(async () => {
   web = await startSandboxWeb(0);
-  api = await startTestApi({ outbound: createOutbound({ allowLoopback: true, sandboxWeb: web.url }) });
+  api = await startTestApi({ outbound: createOutbound({ allowLoopback: true, reroute: rerouteToSandbox(web.url) }) });
 });
 beforeEach(() => {
   Object.assign(api.time, { offsetMs: 0, stoppedAtMs: Date.now() });
@@ -107,7 +108,7 @@ test('an API is asked with its site’s token, which no redirect, no other origi
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const outbound = createOutbound({
     allowLoopback: true,
-    sandboxWeb: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    reroute: rerouteToSandbox(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
   });
   const warned: object[] = [];
   const { database, clock } = api.deps;
@@ -164,7 +165,7 @@ test('the last answer serves for a day while the API fails, also in a process th
   api.time.offsetMs = 23 * 3_600_000;
   expect((await quote('stale')).status).toBe(200);
   const { database, clock, log } = api.deps;
-  const outbound = createOutbound({ allowLoopback: true, sandboxWeb: web.url });
+  const outbound = createOutbound({ allowLoopback: true, reroute: rerouteToSandbox(web.url) });
   const other = openCreditsBook({ ...{ database, outbound, clock, log, forbidden: [] }, secretBox: api.secretBox });
   const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug: 'stale' };
   await other.load(key);
@@ -179,7 +180,7 @@ test('callers at once share one request', async () => {
   await answerWith('shared', PAGE, { delayMs: 100 });
   const answers = await Promise.all(Array.from({ length: 10 }, () => quote('shared')));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
-  const outbound = createOutbound({ allowLoopback: true, sandboxWeb: web.url });
+  const outbound = createOutbound({ allowLoopback: true, reroute: rerouteToSandbox(web.url) });
   const book = openCreditsBook({ ...api.deps, outbound, secretBox: api.secretBox, forbidden: [] });
   const key = { tenantId: (await site()).tenantId, apiUrl: 'https://none.sandbox.example', slug: 'x/../y' };
   expect(book.load(key)).toBe(book.load(key));
@@ -242,7 +243,7 @@ test('inline credits come first, and a page with them asks nobody', async () => 
 
 test.each(['.', '..', 'a/../b'])('the slug %s cannot lead out of the API', async (slug) => {
   const { tenantId } = await site();
-  const outbound = createOutbound({ allowLoopback: true, sandboxWeb: web.url });
+  const outbound = createOutbound({ allowLoopback: true, reroute: rerouteToSandbox(web.url) });
   const book = openCreditsBook({ ...api.deps, outbound, secretBox: api.secretBox, forbidden: [] });
   const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug };
   await book.load(key);

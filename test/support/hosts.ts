@@ -1,4 +1,5 @@
 /** Host verification as it runs: REST door, Temporal worker and a web of the test's own, on one database. */
+
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createHostActivities } from '../../activities/hosts.ts';
@@ -6,6 +7,7 @@ import { createHostDns } from '../../adapters/outbound/hostDns.ts';
 import { createHostProbe } from '../../adapters/outbound/hostProbe.ts';
 import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { HOST_TIMES } from '../../domain/hosts/challengeSchedule.ts';
+import { rerouteToSandbox, withSandboxNames } from '../../process/sandboxWeb.ts';
 import { openWorkflowBundle } from '../../process/workflowBundle.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import { createHostWorkflows } from '../../services/hosts/workflows.ts';
@@ -23,13 +25,13 @@ export async function startHostWorld() {
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });
   const native = await NativeConnection.connect({ address });
-  const outbound = createOutbound({ allowLoopback: true, sandboxWeb: web.url });
+  const outbound = createOutbound({ allowLoopback: true, reroute: rerouteToSandbox(web.url) });
   const caps = { perHour: 10_000, perHost: 10_000, gapMs: 0 };
   const times = { ...HOST_TIMES, openGapsMs: [...HOST_TIMES.openGapsMs], confirmAfterMs: [...HOST_TIMES.confirmAfterMs] };
   const hosts = { workflows: createHostWorkflows(client, taskQueue), caps, times, ownHosts: ['own.example'] };
   const api = await startTestApi({ hosts, outbound });
   const { database } = api.deps;
-  const dns = createHostDns({ sandboxWeb: { url: web.url, outbound } });
+  const dns = withSandboxNames(createHostDns(), web.url, outbound);
   const probe = createHostProbe({ outbound, dns, fleetHost: FLEET, timeoutMs: 3_000 });
   const startWorker = async () => {
     const worker = await Worker.create({

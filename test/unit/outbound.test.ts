@@ -10,8 +10,8 @@ import { createHostDns } from '../../adapters/outbound/hostDns.ts';
 import { createHostProbe } from '../../adapters/outbound/hostProbe.ts';
 import type { Outbound, OutboundOptions } from '../../adapters/outbound/outbound.ts';
 import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { isSandboxName } from '../../adapters/outbound/sandboxWeb.ts';
 import { createTargetSlots } from '../../adapters/outbound/targetSlots.ts';
+import { isSandboxName, rerouteToSandbox } from '../../process/sandboxWeb.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../support/certificate.ts';
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
@@ -143,7 +143,7 @@ test('names of the sandbox go to its web with their name in Host, and no other n
     response.end('ok');
   });
   const resolve = () => Promise.reject(new Error('asked'));
-  const outbound = open({ allowLoopback: true, resolve, sandboxWeb: `http://127.0.0.1:${port}` });
+  const outbound = open({ allowLoopback: true, resolve, reroute: rerouteToSandbox(`http://127.0.0.1:${port}`) });
   expect(await outbound.send({ url: 'https://a.alpha.example/x?y=1' })).toMatchObject({ ok: true, status: 200 });
   expect(await outbound.send({ url: 'https://alpha.example.org/' })).toMatchObject({ ok: false, reason: 'dns_error' });
   expect(await outbound.send({ url: 'http://a.alpha.example/' })).toMatchObject({ ok: false, reason: 'invalid_url' });
