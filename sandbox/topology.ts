@@ -4,7 +4,7 @@ import { keepAdminEnvironment } from './admin-environment.ts';
 import type { Balancer } from './cluster/balancer.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';
-import type { Postgres } from './parts/postgres.ts';
+import type { Postgres } from './parts/postgres/postgres.ts';
 import type { Progress } from './parts/progress.mjs';
 import type { Temporal } from './parts/temporal.ts';
 import { startTemporal } from './parts/temporal.ts';

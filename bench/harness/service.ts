@@ -9,7 +9,7 @@ import { SCOPES } from '../../domain/access/key.ts';
 import type { ServiceSecrets } from '../../process/serviceSecrets.ts';
 import { createServiceSecrets } from '../../process/serviceSecrets.ts';
 import type { ChainOptions } from '../../sandbox/parts/chain.ts';
-import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
+import type { DatabaseUrls } from '../../sandbox/parts/postgres/postgres.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import { LIFTED_RATES, serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
 import { mintKey } from '../../services/credentials/keys.ts';

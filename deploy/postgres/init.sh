@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs once, on an empty data folder: roles and databases as sandbox/parts/postgres-roles.ts makes them. Passwords come from the
+# Runs once, on an empty data folder: roles and databases as sandbox/parts/postgres/roles.ts makes them. Passwords come from the
 # files of docker-compose.yml and are handed to psql as variables, never as part of a statement.
 set -eu
 secret() { cat "/run/secrets/$1"; }

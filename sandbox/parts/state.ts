@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callChain } from './chain.ts';
 import { takeLock } from './lock.mjs';
-import { removeCluster } from './postgres-cluster.ts';
+import { removeCluster } from './postgres/cluster.ts';
 import type { Progress } from './progress.mjs';
 
 /** The folders of one sandbox: Postgres, Temporal and chain are one unit, kept or removed together. */

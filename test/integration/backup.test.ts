@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { Postgres } from '../../sandbox/parts/postgres.ts';
-import { startPostgres } from '../../sandbox/parts/postgres.ts';
-import { restoreInPlace, takeBaseBackup } from '../../sandbox/parts/postgres-archive.ts';
-import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
+import { restoreInPlace, takeBaseBackup } from '../../sandbox/parts/postgres/archive.ts';
+import { removeCluster } from '../../sandbox/parts/postgres/cluster.ts';
+import type { Postgres } from '../../sandbox/parts/postgres/postgres.ts';
+import { startPostgres } from '../../sandbox/parts/postgres/postgres.ts';
 import { query } from '../support/sql.ts';
 
 const SCRIPTS = fileURLToPath(new URL('../../deploy/postgres', import.meta.url));

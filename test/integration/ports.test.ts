@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createServiceSecrets } from '../../process/serviceSecrets.ts';
 import { choosePort, listenOnFreePort } from '../../sandbox/parts/ports.ts';
-import { startPostgres } from '../../sandbox/parts/postgres.ts';
+import { startPostgres } from '../../sandbox/parts/postgres/postgres.ts';
 import { startTemporal } from '../../sandbox/parts/temporal.ts';
 import { temporalSources } from '../../sandbox/parts/temporal-binary.mjs';
 import { serviceEnvironment, startApiProcess } from '../../sandbox/processes-of-service.ts';

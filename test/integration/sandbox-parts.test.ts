@@ -11,8 +11,8 @@ import { afterEach, beforeEach, expect, inject, onTestFinished, test } from 'vit
 import { ChainStateUnreadable, callChain, startChain } from '../../sandbox/parts/chain.ts';
 import { isAlive } from '../../sandbox/parts/lock.mjs';
 import { choosePort } from '../../sandbox/parts/ports.ts';
-import { startPostgres } from '../../sandbox/parts/postgres.ts';
-import { removeCluster } from '../../sandbox/parts/postgres-cluster.ts';
+import { removeCluster } from '../../sandbox/parts/postgres/cluster.ts';
+import { startPostgres } from '../../sandbox/parts/postgres/postgres.ts';
 import { lockState } from '../../sandbox/parts/state.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import { createDatabase, startTestChain, useTemporal } from '../support/parts.ts';

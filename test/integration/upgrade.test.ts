@@ -6,7 +6,7 @@ import { migrate } from '../../db/migrate.ts';
 import { listMigrations, migrationOf } from '../../db/migrations.ts';
 import { findMismatches, gatherLanes } from '../../db/reports/rollupCheck.ts';
 import { wholeDays } from '../../domain/reports/window.ts';
-import { createDatabase as createEmpty, dropDatabase } from '../../sandbox/parts/postgres-roles.ts';
+import { createDatabase as createEmpty, dropDatabase } from '../../sandbox/parts/postgres/roles.ts';
 import { insertCrossing, insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';

@@ -14,7 +14,7 @@ import {
   readWorkerConfig,
 } from '../../process/config.ts';
 import { REPLICAS } from '../../sandbox/cluster/replicas.ts';
-import { archiveSettings } from '../../sandbox/parts/postgres-archive.ts';
+import { archiveSettings } from '../../sandbox/parts/postgres/archive.ts';
 import { TEMPORAL_SERVER_VERSION } from '../../sandbox/parts/temporal-binary.mjs';
 import { listKnownNames } from '../../tools/check/env-names.ts';
 import { listPaths } from '../../tools/check/sources.ts';

@@ -1,6 +1,6 @@
 /** A cold copy of a service's database, and processes that go on from it: a backup and its restore. */
 import { expect } from 'vitest';
-import { createDatabase, dropDatabase } from '../../sandbox/parts/postgres-roles.ts';
+import { createDatabase, dropDatabase } from '../../sandbox/parts/postgres/roles.ts';
 import type { TestDatabase } from './parts.ts';
 import { query } from './sql.ts';
 

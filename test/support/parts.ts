@@ -5,8 +5,8 @@ import type { Chain, ChainOptions } from '../../sandbox/parts/chain.ts';
 import { startChain } from '../../sandbox/parts/chain.ts';
 import type { ChainSetup, PreparedChain } from '../../sandbox/parts/chain-setup.ts';
 import { prepareChain } from '../../sandbox/parts/chain-setup.ts';
-import type { DatabaseUrls } from '../../sandbox/parts/postgres.ts';
-import { createDatabase as create, dropDatabase } from '../../sandbox/parts/postgres-roles.ts';
+import type { DatabaseUrls } from '../../sandbox/parts/postgres/postgres.ts';
+import { createDatabase as create, dropDatabase } from '../../sandbox/parts/postgres/roles.ts';
 
 /** The database all migrations have run on; tests copy it and never connect to it. */
 export const TEMPLATE_DATABASE = 'svc_template';

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { PostgresBinaries } from './postgres-binaries.ts';
-import { REACHABLE_FOLDER, reachable } from './postgres-binaries.ts';
+import type { PostgresBinaries } from './binaries.ts';
+import { REACHABLE_FOLDER, reachable } from './binaries.ts';
 import type { Identity } from './unprivileged.ts';
 import { canEnter } from './unprivileged.ts';
 

@@ -16,7 +16,7 @@ export interface PostgresPlaces {
 
 type Archived = PostgresPlaces & { readonly archive: NonNullable<PostgresPlaces['archive']> };
 
-const SCRIPTS = fileURLToPath(new URL('../../deploy/postgres', import.meta.url));
+const SCRIPTS = fileURLToPath(new URL('../../../deploy/postgres', import.meta.url));
 const CLIENT = fileURLToPath(new URL('psql.ts', import.meta.url));
 const run = promisify(execFile);
 

@@ -2,17 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { isAlive } from './lock.mjs';
-import type { choosePort } from './ports.ts';
-import { onFreePort, releasePort } from './ports.ts';
-import type { PostgresPlaces } from './postgres-archive.ts';
-import { archiveSettings, placeArchive } from './postgres-archive.ts';
-import { findPostgresBinaries } from './postgres-binaries.ts';
-import type { ClusterRecord } from './postgres-cluster.ts';
-import { createCluster, findCluster, recordCluster } from './postgres-cluster.ts';
-import { createDatabase, createRoles } from './postgres-roles.ts';
-import type { PartProcess } from './processes.ts';
-import { startProcess, untilReady } from './processes.ts';
+import { isAlive } from '../lock.mjs';
+import type { choosePort } from '../ports.ts';
+import { onFreePort, releasePort } from '../ports.ts';
+import type { PartProcess } from '../processes.ts';
+import { startProcess, untilReady } from '../processes.ts';
+import type { PostgresPlaces } from './archive.ts';
+import { archiveSettings, placeArchive } from './archive.ts';
+import { findPostgresBinaries } from './binaries.ts';
+import type { ClusterRecord } from './cluster.ts';
+import { createCluster, findCluster, recordCluster } from './cluster.ts';
+import { createDatabase, createRoles } from './roles.ts';
 import { postgresIdentity } from './unprivileged.ts';
 
 /** Where to keep the cluster and how to run it. */
