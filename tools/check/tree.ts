@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs';
+import { listPaths } from './sources.ts';
+import { ROOT } from './tool.ts';
+
+/**
+ * What stands in each folder, in one line. The tree in ARCHITECTURE.md is written from it, and a folder without a line, or a line without a
+ * folder, fails the check: a new concept says here where it lives.
+ */
+const SHELVES: Readonly<Record<string, string>> = {
+  'domain/': 'pure rules: no I/O, no packages, no clock',
+  'domain/access/': 'what a key may do, bearer credentials, token buckets',
+  'domain/anomaly/': 'when a figure is worth an alert',
+  'domain/discovery/': 'how agents find a site: offers’ extensions, manifests',
+  'domain/gate/': 'what a publisher’s gate decides by, agents by name, who enforces',
+  'domain/hosts/': 'hosts, resource URLs, the challenge that proves a host',
+  'domain/licence/': 'claims, periods, proofs of a licence, what its buyer is told',
+  'domain/money/': 'micro-USDC, legs and their rounding, who is credited',
+  'domain/pages/': 'articles and slugs, path patterns, scopes, the catalogue',
+  'domain/payment/': 'the state machine of a payment, its judgement, batches, gas, guards',
+  'domain/pricing/': 'what a page costs: price versions, quotes, terms',
+  'domain/reports/': 'windows, series, which payout of a split pays which leg',
+  'domain/signIn/': 'messages a wallet signs in with, and their nonces',
+  'domain/webhook/': 'events, endpoints, signatures, retries',
+  'domain/x402/': 'the payment a buyer sends: payload, authorization, why one fails',
+  'db/': 'storage: migrations, entities, the SQL of hot paths and reports',
+  'db/anomalies/': 'figures an anomaly is judged by, rules, mails',
+  'db/credentials/': 'keys, accounts, owners, sessions, pepper, signing keys',
+  'db/entities/': 'MikroORM entities of the plain tables',
+  'db/gate/': 'enforcement settings and observations',
+  'db/hosts/': 'hosts, their challenges, caps, removal',
+  'db/licences/': 'licences, offers, revocation',
+  'db/lists/': 'the lists of GraphQL, a page at a time',
+  'db/migrations/': 'the schema, one file a step',
+  'db/operator/': 'what operators ask and do: review, partitions, retention, erasure, the audit log',
+  'db/operator/finds/': 'payments found by any of their traces',
+  'db/reconciliation/': 'recorded against settled, corrections',
+  'db/reports/': 'sums of windows and their rollups',
+  'db/reports/audit/': 'sums of observations',
+  'db/reports/earnings/': 'sums of crossings and legs, statements, exports',
+  'db/settlement/': 'payments: taken in, claimed, signed, decided, watched',
+  'db/tenants/': 'tenants, prices, members, what quotes read of them',
+  'db/webhooks/': 'outbox, deliveries, leases, endpoints',
+  'contracts/': 'Solidity: the legs split and its router; compiled artifacts are committed',
+  'chain/': 'networks, the relayer’s transactions, offers',
+  'chain/calls/': 'call data packed by hand, many reads in one call',
+  'chain/evidence/': 'what logs prove, what was seen of a payment',
+  'chain/gas/': 'bounds of gas, fees and their replacement, who bears them',
+  'chain/router/': 'splits: their addresses, code, calls and payees',
+  'chain/rpc/': 'nodes of a chain, and which of them is asked',
+  'chain/signature/': 'who signed: keys, wallets with code, the relayer’s signers',
+  'adapters/': 'one outside library each',
+  'adapters/kms/': 'relayer keys in a key management service',
+  'adapters/outbound/': 'requests to addresses that users gave us, DNS, probes of hosts',
+  'adapters/pdf/': 'statements as PDF, their fonts',
+  'adapters/telemetry/': 'log, metrics, traces',
+  'adapters/tokens/': 'JWS, client assertions, OpenID Connect, sealed secrets',
+  'services/': 'what the service can do: where rules meet storage',
+  'services/accounts/': 'buyers’ accounts and their sign-in',
+  'services/anomalies/': 'sweeps, mails and webhooks of anomalies',
+  'services/console/': 'sessions of the console',
+  'services/credentials/': 'keys: issued, hashed, remembered for as long as they stand',
+  'services/credits/': 'who wrote a page, asked of the site’s own API',
+  'services/discovery/': 'public documents about a site',
+  'services/gate/': 'settings of a gate, its reports, whether it lives',
+  'services/hosts/': 'verification of hosts',
+  'services/licences/': 'licences: priced, bought, held, checked, revoked',
+  'services/lists/': 'what GraphQL lists',
+  'services/offers/': 'a 402 with its offer and extensions',
+  'services/operations/': 'what bin/admin does',
+  'services/owners/': 'owners: sign-up, tokens, OpenID Connect',
+  'services/pacing/': 'rates, turns, slices of the event loop, work shared by those who ask for it',
+  'services/quotes/': 'quotes, their tokens, and which terms a payment was made for',
+  'services/rails/': 'how money moves: our relayer, another’s facilitator, none',
+  'services/reconcile/': 'rows compared with the chain',
+  'services/reports/': 'earnings, audit, statements, exports',
+  'services/retention/': 'what must go, goes',
+  'services/settlement/': 'a payment, from the signature to the ledger',
+  'services/settlement/accept/': 'taken in or refused, and waited for',
+  'services/settlement/answer/': 'what the caller is told',
+  'services/settlement/batch/': 'chosen, claimed, simulated, sent, confirmed',
+  'services/settlement/relayer/': 'nonces, funds and gas of relayer keys',
+  'services/settlement/watch/': 'what nobody waits for any more is looked after',
+  'services/site/': 'what an owner changes of a site',
+  'services/tenants/': 'a tenant as held in memory, its networks and members',
+  'services/webhooks/': 'events dispatched, signed, retried',
+  'workflows/': 'what lasts longer than a request; deterministic, replayed',
+  'activities/': 'the steps of workflows',
+  'api/': 'REST under `/_svc/*`',
+  'api/console/': 'the console’s page, files and sessions over HTTP',
+  'api/examples/': 'examples in the API description',
+  'api/routes/': 'one file an endpoint',
+  'api/schemas/': 'bodies and parameters as zod schemas, which also describe them',
+  'graphql/': 'the admin surface at `/_svc/graphql`: reports, and what owners change',
+  'graphql/limits/': 'what a query may cost, told before it runs',
+  'graphql/mutations/': 'what owners change',
+  'graphql/request/': 'a request: who asks, how it is answered',
+  'graphql/schema/': 'building blocks of the schema',
+  'graphql/thread/': 'queries run off the thread that quotes and settles',
+  'graphql/types/': 'types that are read',
+  'console/': 'the page for owners at `/_svc/console`, served as it is written',
+  'process/': 'what a running process is made of: configuration, networks, keys, telemetry',
+  'process/api/': 'the API process',
+  'process/config/': 'variables, and how they are read',
+  'bin/': 'commands of the service',
+  'bin/admin/': 'commands of the operator',
+  'tools/': 'programs of development: checks, tests, mutants, faults, simulator, documents',
+  'tools/check/': 'the steps of `npm run check`, and the generated documents',
+  'tools/test/': 'which test files run, and what is told of them',
+  'sandbox/': 'everything on one machine: `npm start` and `npm run cluster`',
+  'sandbox/cluster/': 'several processes, a proxy, alerts',
+  'sandbox/history/': '28 days of sales of the demo site',
+  'sandbox/parts/': 'embedded Postgres, Temporal and chain',
+  'deploy/': 'settings for containers, Temporal, Prometheus and Grafana',
+  'packages/': 'what publishers install: a package for JavaScript, a plugin for WordPress',
+  'examples/': 'publishers and a buyer, as newcomers write them',
+  'test/':
+    'unit, property, contract, simulation, integration, workflow, e2e, fault, mutants, repo; wordpress and starters run apart',
+  'bench/': 'figures, each beside a named reference in the same run',
+  'docs/': 'pages by reader; `adr/` has the decisions, one page each',
+};
+
+/** Layers whose folders stand in the tree one by one. */
+const OPENED = /^(domain|db|chain|adapters|services|api|graphql|process|bin|tools|sandbox)\//;
+/** Folders inside a concept that are its own matter. */
+const CLOSED =
+  /^(services\/(rails|reports)|db\/operator|db\/reports|chain\/rpc|process\/config|sandbox\/parts|api\/(routes|console)|graphql\/types)\/./;
+const START = '<!-- The tree: written by `npm run generate` from tools/check/tree.ts. -->\n```\n';
+const END = '\n```\n<!-- End of the tree. -->';
+
+/** Every folder that the tree has to name, with a slash at its end. */
+export function shelvesOf(paths: readonly string[]): string[] {
+  const found = new Set<string>();
+  for (const path of paths) {
+    const folders = path.split('/').slice(0, -1);
+    folders.forEach((_, index) => {
+      const folder = `${folders.slice(0, index + 1).join('/')}/`;
+      const isNamed = index === 0 ? !folder.startsWith('.') : OPENED.test(folder) && !CLOSED.test(folder);
+      if (isNamed || SHELVES[folder] !== undefined) found.add(folder);
+    });
+  }
+  return [...found];
+}
+
+/** ARCHITECTURE.md with the tree as it is. Throws for a folder without a line and for a line without a folder. */
+export function renderArchitecture(): string {
+  const present = new Set(shelvesOf(listPaths()));
+  const unnamed = [...present].filter((folder) => SHELVES[folder] === undefined);
+  const gone = Object.keys(SHELVES).filter((folder) => !present.has(folder));
+  const problems = [
+    ...unnamed.map((folder) => `${folder} has no line in tools/check/tree.ts`),
+    ...gone.map((folder) => `tools/check/tree.ts names ${folder}, which is not there`),
+  ];
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const text = readFileSync(`${ROOT}ARCHITECTURE.md`, 'utf8');
+  const [before, rest = ''] = text.split(START);
+  const after = rest.slice(rest.indexOf(END) + END.length);
+  return `${before}${START}${treeLines().join('\n')}${END}${after}`;
+}
+
+/** One line a folder: indented by its depth, its own name, what stands in it. */
+function treeLines(): string[] {
+  return Object.entries(SHELVES).map(([folder, line]) => {
+    const depth = folder.split('/').length - 2;
+    const name = `${'  '.repeat(depth)}${folder.split('/').at(-2)}/`;
+    return `${name.padEnd(20)} ${line}`;
+  });
+}
