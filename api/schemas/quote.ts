@@ -23,10 +23,10 @@ export const QuoteQuery = z.object({
 
 /** What a 204 of GET /_svc/quote says in its headers. */
 export const FreeHeaders = z.object({
-  'X-SVC-Free-Because': z.enum(['no_credits', 'free_slug', 'out_of_scope', 'no_price']).meta({
+  'X-SVC-Free-Because': z.enum(['no_credits', 'free_slug', 'out_of_scope', 'no_price', 'free_rule']).meta({
     description:
       'Why: nobody is named who could be paid for the page; its owner named it free, himself or by the credits API; it is no article of ' +
-      'the site, or the site is not sold yet; the price of the site is 0.',
+      'the site, or the site is not sold yet; the price of the site is 0; one of its price rules says so.',
   }),
 });
 

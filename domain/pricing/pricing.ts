@@ -9,6 +9,14 @@ import type { PageCredits } from '../money/credits.ts';
 import { flattenCredits } from '../money/credits.ts';
 import { formatUsdc, MAX_PRICE_MICRO, parseDecimal, priceToMicro } from '../money/money.ts';
 import { MAX_SLUG_CHARS, normalisePrefix, plainSlug } from '../pages/resource.ts';
+import { exactPattern } from '../pages/scope.ts';
+import type { PriceClass } from '../rules/classes.ts';
+import { classesOf, nextBoundary } from '../rules/classes.ts';
+import type { Asked, Outcome } from '../rules/compiled.ts';
+import { compileRules } from '../rules/compiled.ts';
+import { validateTogether } from '../rules/conflicts.ts';
+import type { PriceRule, RulePrices } from '../rules/rule.ts';
+import { refuseRule, ruleMicro, validateEach } from '../rules/rule.ts';
 import type { CrossingKind } from './terms.ts';
 
 /** A citation costs this many reads unless the tenant says otherwise. */
@@ -34,13 +42,15 @@ export interface Pricing {
   readonly creditsApiUrl: string | null;
   /** Left out in versions of before there was one. */
   readonly defaultPayee?: DefaultPayee | null;
+  /** What holds instead of the price for some pages, agents, uses and times. Left out in versions of before there were rules; null = none. */
+  readonly rules?: readonly PriceRule[] | null;
 }
 
 /**
  * Why a page is free: nobody is named who could be paid for it, its owner named it free (also by its credits API), it is no article of the
- * site (or the site is not sold yet), or the site's price is 0.
+ * site (or the site is not sold yet), the site's price is 0, or one of its rules says so.
  */
-export type FreeBecause = 'no_credits' | 'free_slug' | 'out_of_scope' | 'no_price';
+export type FreeBecause = 'no_credits' | 'free_slug' | 'out_of_scope' | 'no_price' | 'free_rule';
 
 /** What a pricing asks for reads and citations. */
 export type Prices = Pick<Pricing, 'priceUsdc' | 'citationMultiplier'>;
@@ -48,11 +58,21 @@ export type Prices = Pick<Pricing, 'priceUsdc' | 'citationMultiplier'>;
 /** The reason of a report about such a page, as observations and their sums keep it. */
 export const NO_CREDITS = 'no_credits' satisfies FreeBecause;
 
-/** A price found: free, so much for these authors, or to be asked at the tenant's credits API; `otherwise` when that names nobody. */
+/**
+ * A price found: refused, free, so much for these authors, or to be asked at the tenant's credits API; `otherwise` when that names nobody.
+ * `ruleId`: the rule that decided; null: none did.
+ */
 export type Price =
-  | { readonly kind: 'free'; readonly because: FreeBecause }
-  | { readonly kind: 'priced'; readonly micro: bigint; readonly credits: PageCredits }
-  | { readonly kind: 'credits_api'; readonly micro: bigint; readonly apiUrl: string; readonly otherwise: PageCredits | null };
+  | { readonly kind: 'refused'; readonly ruleId: string }
+  | { readonly kind: 'free'; readonly because: FreeBecause; readonly ruleId: string | null }
+  | { readonly kind: 'priced'; readonly micro: bigint; readonly credits: PageCredits; readonly ruleId: string | null }
+  | {
+      readonly kind: 'credits_api';
+      readonly micro: bigint;
+      readonly apiUrl: string;
+      readonly otherwise: PageCredits | null;
+      readonly ruleId: string | null;
+    };
 
 /** A pricing version made quick to ask; the credits of a page are flattened at its first quote. */
 export interface CompiledPricing {
@@ -63,8 +83,23 @@ export interface CompiledPricing {
   readonly inlineSlugs: readonly string[];
   /** True when nothing is charged for a page of this slug, whoever wrote it. */
   isFree(slug: string): boolean;
-  /** Price of an article's slug; a null slug is a page that is no article. Throws invalid_parameter for broken stored credits. */
-  priceOf(slug: string | null, kind: CrossingKind): Price;
+  /** Slugs that are free unless a rule of a path as long says otherwise. */
+  readonly freeSlugs: readonly string[];
+  /** False where every agent is asked the same at every time. */
+  readonly hasRules: boolean;
+  /** What a page costs whoever asks. Throws invalid_parameter for broken stored credits. */
+  resolve(asked: Asked): Price;
+  /**
+   * What an agent that nobody verified and that says nothing of itself is asked: of a page's patterns the first in the list holds, unless it is a
+   * free slug or has no authors. Free slugs are not in it.
+   */
+  classes(atMs: number): readonly PriceClass[];
+  /** The next moment at which a rule begins or ends; null: prices stay until they are set. */
+  nextChangeMs(atMs: number): number | null;
+  /** The moments after one and up to another at which a rule began or ended, the last first. */
+  changesBetween(afterMs: number, untilMs: number): readonly number[];
+  /** `resolve` without rules: goes. */
+  priceOf(slug: string | null, kind: CrossingKind): Exclude<Price, { kind: 'refused' }>;
 }
 
 /** Refuses a pricing that could not be quoted: invalid_parameter with the place. `forbidden` wallets: the asset, the router. */
@@ -81,6 +116,8 @@ export function validatePricing(pricing: Pricing, forbidden: readonly string[] =
     flattenCredits(entry, `credits_inline.${slug}`, forbidden);
   }
   defaultCreditsOf(pricing, forbidden);
+  validateEach(pricing.rules ?? [], rulePrices(pricing));
+  validateTogether(pricing.rules ?? [], pricing.articlePrefixes);
 }
 
 function refuse(parameter: string, sentence: string): never {
@@ -113,6 +150,23 @@ export function requireFloor(pricing: Prices, floorMicro: bigint): void {
   if (microOf(pricing, 'citation') < floorMicro) refuse('citation_multiplier', `makes a citation too cheap: ${floor}`);
 }
 
+/** Refuses a rule with a price below the floor, of a read or of a citation, as `requireFloor` does the site's. */
+export function requireRuleFloor(pricing: Pricing, floorMicro: bigint): void {
+  for (const [index, rule] of (pricing.rules ?? []).entries()) {
+    if (typeof rule.effect === 'string') continue;
+    const asked = (['read', 'citation'] as const).filter((kind) => rule.kind === null || rule.kind === kind);
+    if (asked.every((kind) => ruleMicro(rule, kind, rulePrices(pricing)) >= floorMicro)) continue;
+    refuseRule(
+      `rules.${index}.price`,
+      `is too low: the lowest price is ${formatUsdc(floorMicro)} USDC, also of citations by the multiplier`,
+    );
+  }
+}
+
+function rulePrices({ citationMultiplier }: Prices): RulePrices {
+  return { citationMultiplier: citationMultiplier ?? DEFAULT_CITATION_MULTIPLIER };
+}
+
 /**
  * The price and the multiplier as they are charged: those stored, or what stands for a read that was stored below the floor, and for
  * a citation beside it (rounded to four places). Decimals as text.
@@ -129,10 +183,48 @@ export function chargedPrices(pricing: Prices, floorMicro: bigint): Prices {
 
 /** Compiles a version; `floorMicro` is the lowest price of anything that is not free. A price of 0 is free. */
 export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPricing {
-  const readMicro = chargedMicro(pricing, 'read', floorMicro);
-  const citationMicro = chargedMicro(pricing, 'citation', floorMicro);
+  const micro = { read: chargedMicro(pricing, 'read', floorMicro), citation: chargedMicro(pricing, 'citation', floorMicro) };
   const isFree = isPriceZero(pricing);
   const freeSlugs = new Set((pricing.creditsFreeSlugs ?? []).map(plainSlug));
+  const rules = compileRules(pricing.rules ?? [], rulePrices(pricing), floorMicro);
+  const base: Settable = isFree ? FREE : { read: { priceMicro: micro.read }, citation: { priceMicro: micro.citation } };
+  const credits = openCredits(pricing);
+  const otherwise = (slug: string): Settable => (freeSlugs.has(slug) ? FREE : base);
+  const priceAt = (slug: string, outcome: Exclude<Outcome, 'refused'>, ruleId: string | null) => {
+    if (outcome !== 'free') return { ...credits.of(slug, outcome.priceMicro), ruleId };
+    const because = ruleId !== null ? 'free_rule' : freeSlugs.has(slug) ? 'free_slug' : 'no_price';
+    return { kind: 'free', because, ruleId } as const;
+  };
+  const resolve = (asked: Asked, slug: string): Price => {
+    const octets = freeSlugs.has(slug) ? exactPattern(asked.path).length : 0;
+    const rule = rules.find(asked, { octets, outcome: otherwise(slug) });
+    if (!rule) return priceAt(slug, otherwise(slug)[asked.kind], null);
+    const outcome = rule.outcome[asked.kind];
+    return outcome === 'refused' ? { kind: 'refused', ruleId: rule.rule.id } : priceAt(slug, outcome, rule.rule.id);
+  };
+  const nowhere = { kind: 'free', because: 'out_of_scope', ruleId: null } as const;
+  return {
+    articlePrefixes: pricing.articlePrefixes?.map(normalisePrefix) ?? null,
+    readMicro: micro.read,
+    citationMicro: micro.citation,
+    inlineSlugs: credits.slugs,
+    freeSlugs: [...freeSlugs],
+    hasRules: rules.ordered.length > 0,
+    isFree: (slug) => isFree || freeSlugs.has(slug),
+    resolve: (asked) => (asked.slug === null ? nowhere : resolve(asked, asked.slug)),
+    classes: (atMs) => classesOf(rules, base, pricing.articlePrefixes, atMs),
+    nextChangeMs: (atMs) => nextBoundary(rules.boundaries, atMs),
+    changesBetween: (afterMs, untilMs) => rules.boundaries.filter((at) => at > afterMs && at <= untilMs).toReversed(),
+    priceOf: (slug, kind) => (slug === null ? nowhere : priceAt(slug, otherwise(slug)[kind], null)),
+  };
+}
+
+/** What a site can set as its price: it refuses nobody. */
+type Settable = Readonly<Record<CrossingKind, Exclude<Outcome, 'refused'>>>;
+const FREE: Settable = { read: 'free', citation: 'free' };
+
+/** Who is paid for a page that has a price; credits are flattened at the first question. */
+function openCredits(pricing: Pricing) {
   const inline = new Map(Object.entries(pricing.creditsInline ?? {}).map(([slug, entry]) => [plainSlug(slug), entry] as const));
   const flattened = new Map<string, PageCredits>();
   let defaultCredits: PageCredits | null | undefined;
@@ -142,21 +234,14 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
     return credits;
   };
   return {
-    articlePrefixes: pricing.articlePrefixes?.map(normalisePrefix) ?? null,
-    readMicro,
-    citationMicro,
-    inlineSlugs: [...inline.keys()],
-    isFree: (slug) => isFree || freeSlugs.has(slug),
-    priceOf: (slug, kind) => {
-      if (slug === null) return { kind: 'free', because: 'out_of_scope' };
-      if (freeSlugs.has(slug)) return { kind: 'free', because: 'free_slug' };
-      if (isFree) return { kind: 'free', because: 'no_price' };
-      const micro = kind === 'read' ? readMicro : citationMicro;
-      if (inline.has(slug)) return { kind: 'priced', micro, credits: creditsOf(slug) };
+    slugs: [...inline.keys()],
+    of: (slug: string, micro: bigint) => {
+      if (inline.has(slug)) return { kind: 'priced', micro, credits: creditsOf(slug) } as const;
       defaultCredits ??= defaultCreditsOf(pricing);
       const { creditsApiUrl: apiUrl } = pricing;
-      if (apiUrl !== null) return { kind: 'credits_api', micro, apiUrl, otherwise: defaultCredits };
-      return defaultCredits ? { kind: 'priced', micro, credits: defaultCredits } : { kind: 'free', because: 'no_credits' };
+      if (apiUrl !== null) return { kind: 'credits_api', micro, apiUrl, otherwise: defaultCredits } as const;
+      if (defaultCredits) return { kind: 'priced', micro, credits: defaultCredits } as const;
+      return { kind: 'free', because: 'no_credits' } as const;
     },
   };
 }

@@ -34,6 +34,7 @@ const FreeBecauseName = builder.enumType('FreeBecause', {
     FREE_SLUG: { value: 'free_slug', description: 'Its owner named it free.' },
     OUT_OF_SCOPE: { value: 'out_of_scope', description: 'It stands under no article prefix.' },
     NO_PRICE: { value: 'no_price', description: 'The price of the site is 0.' },
+    FREE_RULE: { value: 'free_rule', description: 'A price rule of its owner says so.' },
   } as const satisfies Record<string, { value: FreeBecause; description: string }>,
 });
 

@@ -6,8 +6,11 @@ import { agentLabel } from '../../domain/gate/agent.ts';
 import type { ResourceUrl } from '../../domain/hosts/host.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import { requireOwned, requireResource, slugOf } from '../../domain/pages/resource.ts';
+import { canonicalPath } from '../../domain/pages/scope.ts';
 import { NO_CREDITS } from '../../domain/pricing/pricing.ts';
 import type { CrossingKind, ObservedAgent } from '../../domain/pricing/terms.ts';
+import type { Asked } from '../../domain/rules/compiled.ts';
+import { NOBODY } from '../../domain/rules/compiled.ts';
 import type { CreditsBook } from '../credits/book.ts';
 import { atDatabase, isTooSlow } from '../outage.ts';
 import { gathered } from '../pacing/gather.ts';
@@ -137,7 +140,7 @@ function rowOf({ tenant, find, nowMs, pages }: Reading, report: ObservationRepor
   return {
     host: resource.host,
     slug: report.slug ?? slug ?? '',
-    reason: isGiven && isUnnamed({ tenant, find }, slug) ? NO_CREDITS : null,
+    reason: isGiven && isUnnamed({ tenant, find, nowMs }, { path: resource.path, slug }) ? NO_CREDITS : null,
     verdict: report.verdict,
     classifiedAs: report.classifiedAs,
     kind: report.kind ?? null,
@@ -156,10 +159,11 @@ function rowOf({ tenant, find, nowMs, pages }: Reading, report: ObservationRepor
  * True when a page is free because nobody is named who could be paid, by the pricing of this site and what memory knows of its credits API:
  * no report asks anybody.
  */
-function isUnnamed({ tenant, find }: Pick<Reading, 'tenant' | 'find'>, slug: string | null): boolean {
+function isUnnamed({ tenant, find, nowMs }: Omit<Reading, 'pages'>, { path, slug }: Pick<Asked, 'path' | 'slug'>): boolean {
   if (slug === null || tenant.status === 'pending') return false;
   try {
-    const price = presentPricing(tenant).priceOf(slug, 'read');
+    const price = presentPricing(tenant).resolve({ ...NOBODY, path: canonicalPath(path), slug, kind: 'read', atMs: nowMs });
+    if (price.kind === 'refused') return false;
     if (price.kind === 'free') return price.because === NO_CREDITS;
     if (price.kind !== 'credits_api' || price.otherwise) return false;
     return find({ tenantId: tenant.tenantId, apiUrl: price.apiUrl, slug }) === 'none';

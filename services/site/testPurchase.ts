@@ -53,6 +53,7 @@ const FREE: Readonly<Record<FreeBecause, string>> = {
   no_credits: 'the page is free, because nobody is named who could be paid: say who wrote it, or name a default payee',
   free_slug: 'the page is on the free list',
   no_price: 'the price is 0, so every page is free: set a price',
+  free_rule: 'a price rule makes the page free',
   out_of_scope: 'the page is outside of the article prefixes, so it is free',
 };
 

@@ -12,7 +12,7 @@ import { parseName } from '../../domain/hosts/hostname.ts';
 import { parseIssuer, parseOrigin } from '../../domain/hosts/siteAddress.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Pricing } from '../../domain/pricing/pricing.ts';
-import { requireFloor, validatePricing } from '../../domain/pricing/pricing.ts';
+import { requireFloor, requireRuleFloor, validatePricing } from '../../domain/pricing/pricing.ts';
 import type { CredentialDeps } from '../credentials/keys.ts';
 import { generateToken } from '../credentials/keys.ts';
 import type { Pepper } from '../credentials/pepper.ts';
@@ -158,6 +158,7 @@ export function completePricing(input: PricingInput): Pricing {
     creditsFreeSlugs: input.creditsFreeSlugs ?? null,
     creditsApiUrl: input.creditsApiUrl ?? null,
     defaultPayee: input.defaultPayee ?? null,
+    rules: input.rules ?? null,
   };
 }
 
@@ -169,6 +170,8 @@ export function requirePricing(limits: PricingLimits, pricing: Pricing, set: Par
   validatePricing(pricing, limits.networks?.contracts ?? []);
   const setsPrice = set.priceUsdc !== undefined || set.citationMultiplier !== undefined;
   if (setsPrice && limits.priceFloorMicro !== undefined) requireFloor(pricing, limits.priceFloorMicro);
+  const setsRules = set.rules !== undefined || set.citationMultiplier !== undefined;
+  if (setsRules && limits.priceFloorMicro !== undefined) requireRuleFloor(pricing, limits.priceFloorMicro);
   const { creditsApiUrl, defaultPayee } = pricing;
   if (defaultPayee) requireChecksum(defaultPayee.wallet, 'default_payee');
   if (creditsApiUrl === null) return;

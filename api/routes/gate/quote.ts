@@ -16,6 +16,7 @@ const FREE: Readonly<Record<FreeBecause, Answer>> = {
   free_slug: free('free_slug'),
   out_of_scope: free('out_of_scope'),
   no_price: free('no_price'),
+  free_rule: free('free_rule'),
 };
 
 function free(because: FreeBecause): Answer {

@@ -41,6 +41,7 @@ const BECAUSE: Readonly<Record<string, string>> = {
   FREE_SLUG: 'named free',
   OUT_OF_SCOPE: 'under no article prefix',
   NO_PRICE: 'the price is 0',
+  FREE_RULE: 'a price rule says so',
 };
 
 /** Why a page is free, in words. */
