@@ -19,6 +19,7 @@ const SHELVES: Readonly<Record<string, string>> = {
   'domain/payment/': 'the state machine of a payment, its judgement, batches, gas, guards',
   'domain/pricing/': 'what a page costs: price versions, quotes, terms',
   'domain/reports/': 'windows, series, which payout of a split pays which leg',
+  'domain/rules/': 'price rules: which one decides, what classes of pages they make',
   'domain/signIn/': 'messages a wallet signs in with, and their nonces',
   'domain/webhook/': 'events, endpoints, signatures, retries',
   'domain/x402/': 'the payment a buyer sends: payload, authorization, why one fails',
