@@ -132,6 +132,20 @@ export function short(text: string | null | undefined): string {
   return text.length <= 14 ? text : `${text.slice(0, 6)}…${text.slice(-4)}`;
 }
 
+/** What a licence is for, as people say it. */
+const USES: Readonly<Record<string, string>> = {
+  search: 'Search',
+  'ai-index': 'AI index',
+  'ai-input': 'AI answers',
+  'ai-train': 'Training',
+  all: 'Everything',
+};
+
+/** The words of use of a licence. */
+export function uses(terms: readonly string[]): string {
+  return terms.map((term) => USES[term] ?? term).join(', ');
+}
+
 /** An enum value as words: `PAYMENT_FAILED` is `Payment failed`. */
 export function words(value: string | null | undefined): string {
   if (!value) return NONE;

@@ -67,8 +67,10 @@ export function setQuery(changes: Query): void {
 /** The address itself if a link may lead there: http, https, or a path of ours. Anything else is null, and no link. */
 export function safeHref(address: string | null | undefined): string | null {
   if (!address) return null;
+  // A browser drops tabs and line ends before it reads an address, so none may hide what it begins with.
+  if (/[\s\u0000-\u001f]/.test(address)) return null;
   if (address.startsWith('/') && !address.startsWith('//') && !address.startsWith('/\\')) return address;
-  return /^https?:\/\/[^\s]+$/i.test(address) ? address : null;
+  return /^https?:\/\/./i.test(address) ? address : null;
 }
 
 function routeOf({ pathname, search }: Location): Route {

@@ -24,7 +24,7 @@ export const PAYMENTS_DOCUMENT = `query payments($tenantId: ID, $filter: Payment
   tenant(tenantId: $tenantId) {
     payments(filter: $filter, orderBy: $orderBy, first: 25, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { paymentId slug title host state micro acceptedAt reason payer }
+      nodes { paymentId mode slug title host state micro acceptedAt reason payer }
     }
   }
 }`;

@@ -11,6 +11,8 @@ import { Table } from '../../parts/table.ts';
 /** A payment of a list. */
 export interface PaymentRow {
   readonly paymentId: string;
+  /** `MOCK`: a test, by which nobody earned anything. */
+  readonly mode: string;
   readonly slug: string;
   readonly title: string | null;
   readonly host: string;
@@ -64,9 +66,13 @@ export function PaymentsTable({
       isName: true,
       width: 'wide',
       cell: ({ slug, title, host }) =>
-        html`<span title=${slug}>${pageName(slug, title)}</span> <span class="muted">${host}</span>`,
+        html`<span title=${slug}><bdi>${pageName(slug, title)}</bdi></span> <span class="muted">${host}</span>`,
     },
-    { head: 'State', cell: ({ state, reason }) => html`<${StateBadge} state=${state} reason=${reason} />` },
+    {
+      head: 'State',
+      cell: ({ state, reason, mode }) =>
+        html`<${StateBadge} state=${state} reason=${reason} />${mode === 'MOCK' ? html` <${Badge} title="Bought with a test key: no money moved">Test<//>` : null}`,
+    },
     {
       head: 'Buyer',
       width: 'late',

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { uses } from '../../../console/core/format.ts';
 import { compareLists, entriesOf } from '../../../console/core/lists.ts';
+import { safeHref } from '../../../console/core/router.ts';
 import { changesOf } from '../../../console/screens/auditLog/changes.ts';
 import { licenceState, periodsOf, periodsText } from '../../../console/screens/licences/words.ts';
 import { mattersOf } from '../../../console/screens/overview/attention.ts';
@@ -214,4 +216,21 @@ test('what needs a look is told in the words of its own screen, in dollars and n
     ['warn', '21 more hosts need a look'],
     ['warn', 'The price of $0.0001 is below the lowest that the service takes: $0.001 is charged'],
   ]);
+});
+
+test.each([
+  ['https://alpha.example/a', true],
+  ['/_svc/console/earnings', true],
+  ['javascript:alert(1)', false],
+  ['java\tscript:alert(1)', false],
+  ['/\t/evil.example', false],
+  ['\thttps://alpha.example', false],
+  ['//evil.example', false],
+  ['/\\evil.example', false],
+])('a link leads to %j: %s', (address, isLink) => {
+  expect(safeHref(address)).toBe(isLink ? address : null);
+});
+
+test('what a licence is for is told in words', () => {
+  expect(uses(['search', 'ai-train'])).toBe('Search, Training');
 });
