@@ -68,7 +68,7 @@ export function setQuery(changes: Query): void {
 export function safeHref(address: string | null | undefined): string | null {
   if (!address) return null;
   // A browser drops tabs and line ends before it reads an address, so none may hide what it begins with.
-  if (/[\s\u0000-\u001f]/.test(address)) return null;
+  if (/[\s\p{Cc}]/u.test(address)) return null;
   if (address.startsWith('/') && !address.startsWith('//') && !address.startsWith('/\\')) return address;
   return /^https?:\/\/./i.test(address) ? address : null;
 }
