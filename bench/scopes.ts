@@ -96,7 +96,7 @@ async function longestBlock(count: number, quick: boolean): Promise<readonly Fig
   const ask = async (scope: readonly string[]): Promise<void> => {
     try {
       const compiled = scope.map((pattern) => compilePattern(pattern));
-      await inSlices(priceScopeSteps(offered, compiled, 1_000n));
+      await inSlices(priceScopeSteps(offered, compiled, () => ({ priceMicro: 1_000n })));
     } catch (error) {
       if (!isServiceError(error)) throw error;
     }

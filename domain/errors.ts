@@ -32,6 +32,7 @@ const KIND_BY_CODE = {
   site_suspended: 'forbidden',
   resource_not_owned: 'forbidden',
   outside_period: 'forbidden',
+  agent_refused: 'forbidden',
   cross_site: 'forbidden',
   // plan
   plan_gate: 'plan',

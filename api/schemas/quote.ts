@@ -1,13 +1,41 @@
 import { z } from 'zod';
+import { TERMS } from '../../domain/licence/period.ts';
+import { AGENT_CATEGORIES, isOperator } from '../../domain/rules/rule.ts';
 import { address, kind, micro, resource } from './shared.ts';
 
 const MAX_ERROR_CHARS = 200;
+const operator = z.string().max(253, 'is too long').refine(isOperator, 'must be a host name in lower case');
+
+/** A list of different known words, between commas. */
+function wordsOf<T extends string>(known: readonly T[]) {
+  return z
+    .string()
+    .max(200, 'is too long')
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(known, `must be words from ${known.join(', ')}`)).max(known.length, 'names a word twice'));
+}
 
 /** Query of GET /_svc/quote. */
 export const QuoteQuery = z.object({
   resource: z.exactOptional(resource.meta({ description: 'The page; its host must belong to the site of the key.' })),
   slug: z.exactOptional(z.string().max(512, 'is too long').meta({ description: 'The slug of an article.' })),
   kind: z.exactOptional(kind),
+  agent: z.exactOptional(
+    operator.meta({
+      description: 'Host that the asking agent was proven to be of. Leave it out for whoever was not verified, whatever he says.',
+    }),
+  ),
+  category: z.exactOptional(
+    z
+      .enum(AGENT_CATEGORIES, `must be one of ${AGENT_CATEGORIES.join(', ')}`)
+      .meta({ description: 'What the agent says it reads for.' }),
+  ),
+  terms: z.exactOptional(
+    wordsOf(TERMS).meta({
+      description: 'Words of use that the agent asks for, between commas; the dearest decides.',
+      example: 'ai-input,search',
+    }),
+  ),
   build: z.exactOptional(z.literal('402', 'must be 402').meta({ description: 'Adds `x402`: a 402 answer ready to be sent.' })),
   error: z.exactOptional(
     z

@@ -6,6 +6,7 @@ import type { Address, Leg, WeightedPayee } from '../money/legs.ts';
 import { MAX_LEGS } from '../money/legs.ts';
 import { MAX_JSON_MICRO } from '../money/money.ts';
 import { legsOf } from '../pricing/quote.ts';
+import type { Outcome } from '../rules/compiled.ts';
 import { coverSteps } from './cover.ts';
 import type { CompiledPattern } from './scope.ts';
 
@@ -47,27 +48,36 @@ export interface PricedScope {
 }
 
 /**
- * Prices the pages that the patterns cover, each at `pageMicro`. Stops at each `yield` after a millisecond's work at most. Throws
- * not_found (404) when they cover none, and conflict (409) when they cannot be sold as a scope: more than 5,000 pages, a page nobody
- * can be paid for, more than 50 wallets, too much to compare.
+ * Prices the pages that the patterns cover, each by `priceOf`; those that are free are not among them. Stops at each `yield` after a millisecond's
+ * work at most. Throws not_found (404) when they cover none, and conflict (409) when they cannot be sold as a scope: more than 5,000 pages, a page
+ * nobody can be paid for or that is refused, more than 50 wallets, too much to compare.
  */
 export function* priceScopeSteps(
   { pages, paths }: Catalogue,
   patterns: readonly CompiledPattern[],
-  pageMicro: bigint,
+  priceOf: (page: CataloguePage) => Outcome,
 ): Generator<void, PricedScope> {
   const { places, count } = yield* coverSteps(paths, patterns, MAX_PAGES);
   if (count === 0) throw new ServiceError('not_found', 'the scope covers no page that is sold on this site');
   if (count > MAX_PAGES) {
     throw new ServiceError('conflict', `the scope covers ${count} pages; a licence covers at most ${MAX_PAGES}`);
   }
-  const priceMicro = pageMicro * BigInt(count);
-  if (priceMicro > MAX_JSON_MICRO) throw new ServiceError('conflict', 'the scope costs more than one payment can carry');
   const byWallet = new Map<Address, Leg>();
   const covered: PricedPage[] = [];
   let paid = 0;
+  let priceMicro = 0n;
   for (const place of places) {
-    const { authors, path, slug } = pages[place] as CataloguePage;
+    const page = pages[place] as CataloguePage;
+    const { authors, path, slug } = page;
+    const outcome = priceOf(page);
+    if (outcome === 'refused') throw new ServiceError('conflict', `the owner of this site does not sell ${path} for these terms`);
+    if (outcome === 'free') {
+      yield;
+      continue;
+    }
+    const { priceMicro: pageMicro } = outcome;
+    priceMicro += pageMicro;
+    if (priceMicro > MAX_JSON_MICRO) throw new ServiceError('conflict', 'the scope costs more than one payment can carry');
     if (authors === null)
       throw new ServiceError('conflict', `no author of ${path} can be paid, so no scope that contains it can be sold`);
     for (const leg of pageLegs(pageMicro, authors)) {
@@ -81,6 +91,7 @@ export function* priceScopeSteps(
     covered.push({ path, slug, micro: pageMicro });
     yield;
   }
+  if (covered.length === 0) throw new ServiceError('not_found', 'every page that the scope covers is free');
   const legs = [...byWallet.values()].filter(({ amountMicro }) => amountMicro > 0n).sort(byAmount);
   return { priceMicro, pages: covered, legs };
 }

@@ -2,7 +2,8 @@
 import type { Leg } from '../money/legs.ts';
 import { normalisePrefix, slugOf } from '../pages/resource.ts';
 import { canonicalPath } from '../pages/scope.ts';
-import type { CompiledPricing, FreeBecause } from './pricing.ts';
+import { NOBODY } from '../rules/compiled.ts';
+import type { CompiledPricing, FreeBecause, Price } from './pricing.ts';
 import { legsOf } from './quote.ts';
 
 /** A page of the catalogue; its path is canonical (domain/pages/scope.ts). */
@@ -22,11 +23,18 @@ export interface NamedPage {
 
 /**
  * What a page costs: so much; `asked`: so much if its credits API, which is not asked here, names somebody, or if somebody is paid for pages that
- * name nobody; or nothing, and why.
+ * name nobody; or nothing, and why; `refused`: a rule refuses both kinds. Always what an agent is asked that nobody verified.
  */
 export type PagePrice =
-  | { readonly state: 'priced' | 'asked'; readonly readMicro: bigint; readonly citationMicro: bigint; readonly freeBecause: null }
-  | { readonly state: 'free'; readonly readMicro: null; readonly citationMicro: null; readonly freeBecause: FreeBecause };
+  | {
+      readonly state: 'priced' | 'asked';
+      /** 0 where only the other kind costs something; null where it is refused. */
+      readonly readMicro: bigint | null;
+      readonly citationMicro: bigint | null;
+      readonly freeBecause: null;
+    }
+  | { readonly state: 'free'; readonly readMicro: null; readonly citationMicro: null; readonly freeBecause: FreeBecause }
+  | { readonly state: 'refused'; readonly readMicro: null; readonly citationMicro: null; readonly freeBecause: null };
 
 /** A page with its price, and who gets what of one read. */
 export interface ListedPage extends NamedPage {
@@ -56,7 +64,8 @@ export function namedPages(imported: readonly CataloguedPage[], versions: readon
     if (prefix === undefined) continue;
     for (const slug of pricing.inlineSlugs) {
       const path = canonicalPath(`${normalisePrefix(prefix)}${slug}`);
-      if (!pages.has(path)) pages.set(path, { path, title: inlineTitle(pricing, slug), importedSlug: null });
+      const title = pricing.inlineCredits(slug)?.title ?? null;
+      if (!pages.has(path)) pages.set(path, { path, title, importedSlug: null });
     }
   }
   for (const { path, title, slug } of imported) {
@@ -65,21 +74,24 @@ export function namedPages(imported: readonly CataloguedPage[], versions: readon
   return [...pages.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** A page as a version prices it. */
-export function listPage(pricing: CompiledPricing, page: NamedPage): ListedPage {
-  const slug = slugOf(pricing.articlePrefixes, decoded(page.path));
-  const price = priceOf(pricing, slug);
-  const found = pricing.priceOf(slug, 'read');
-  const legs = found.kind === 'priced' ? legsOf(found.micro, found.credits.authors) : [];
-  return { ...page, slug, price, legs };
+/** A page as a version prices it at a moment. */
+export function listPage(pricing: CompiledPricing, page: NamedPage, atMs: number): ListedPage {
+  const { slug, read, citation } = pricesOf(pricing, page.path, atMs);
+  const legs = read.kind === 'priced' ? legsOf(read.micro, read.credits.authors) : [];
+  return { ...page, slug, price: pagePrice(read, citation), legs };
 }
 
-/** What becomes of the pages when one version follows another: one step for each pair of prices, those of most pages first. */
-export function priceSteps(pages: readonly NamedPage[], before: CompiledPricing, after: CompiledPricing): readonly PriceStep[] {
+/** What becomes of the pages when one version follows another at a moment: one step for each pair of prices, those of most pages first. */
+export function priceSteps(
+  pages: readonly NamedPage[],
+  { before, after, atMs }: { readonly before: CompiledPricing; readonly after: CompiledPricing; readonly atMs: number },
+): readonly PriceStep[] {
   const steps = new Map<string, { before: PagePrice; after: PagePrice; pages: number; paths: string[] }>();
   for (const { path } of pages) {
-    const plain = decoded(path);
-    const [from, to] = [before, after].map((pricing) => priceOf(pricing, slugOf(pricing.articlePrefixes, plain)));
+    const [from, to] = [before, after].map((pricing) => {
+      const { read, citation } = pricesOf(pricing, path, atMs);
+      return pagePrice(read, citation);
+    });
     if (from === undefined || to === undefined) continue;
     const key = [from, to]
       .map((price) => `${price.state} ${price.freeBecause ?? price.readMicro} ${price.citationMicro}`)
@@ -92,19 +104,26 @@ export function priceSteps(pages: readonly NamedPage[], before: CompiledPricing,
   return [...steps.values()].sort((a, b) => b.pages - a.pages);
 }
 
-function priceOf(pricing: CompiledPricing, slug: string | null): PagePrice {
-  const [read, citation] = [pricing.priceOf(slug, 'read'), pricing.priceOf(slug, 'citation')];
-  if (read.kind === 'free' || citation.kind === 'free') {
-    const because = read.kind === 'free' ? read.because : 'no_price';
-    return { state: 'free', readMicro: null, citationMicro: null, freeBecause: because };
-  }
-  const state = read.kind === 'credits_api' ? 'asked' : 'priced';
-  return { state, readMicro: read.micro, citationMicro: citation.micro, freeBecause: null };
+function pricesOf(pricing: CompiledPricing, path: string, atMs: number) {
+  const slug = slugOf(pricing.articlePrefixes, decoded(path));
+  const asked = { ...NOBODY, path, slug, atMs };
+  return { slug, read: pricing.resolve({ ...asked, kind: 'read' }), citation: pricing.resolve({ ...asked, kind: 'citation' }) };
 }
 
-function inlineTitle(pricing: CompiledPricing, slug: string): string | null {
-  const price = pricing.priceOf(slug, 'read');
-  return price.kind === 'priced' ? (price.credits.title ?? null) : null;
+function pagePrice(read: Price, citation: Price): PagePrice {
+  if (read.kind === 'free' && citation.kind === 'free') {
+    return { state: 'free', readMicro: null, citationMicro: null, freeBecause: read.because };
+  }
+  if (read.kind === 'refused' && citation.kind === 'refused') {
+    return { state: 'refused', readMicro: null, citationMicro: null, freeBecause: null };
+  }
+  const state = read.kind === 'credits_api' || citation.kind === 'credits_api' ? 'asked' : 'priced';
+  return { state, readMicro: microOf(read), citationMicro: microOf(citation), freeBecause: null };
+}
+
+function microOf(price: Price): bigint | null {
+  if (price.kind === 'refused') return null;
+  return price.kind === 'free' ? 0n : price.micro;
 }
 
 function decoded(path: string): string {

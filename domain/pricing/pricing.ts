@@ -81,14 +81,18 @@ export interface CompiledPricing {
   readonly citationMicro: bigint;
   /** Slugs that credits_inline names. */
   readonly inlineSlugs: readonly string[];
-  /** True when nothing is charged for a page of this slug, whoever wrote it. */
+  /** Who is paid for a page of `inlineSlugs`; null for any other. Throws invalid_parameter for broken stored credits. */
+  inlineCredits(slug: string): PageCredits | null;
+  /** True when nobody is ever charged for a page of this slug, whoever wrote it. */
   isFree(slug: string): boolean;
   /** Slugs that are free unless a rule of a path as long says otherwise. */
   readonly freeSlugs: readonly string[];
-  /** False where every agent is asked the same at every time. */
-  readonly hasRules: boolean;
+  /** Operators, categories and terms that some rule names; whatever else an asker says changes no price. */
+  readonly namedByRules: ReadonlySet<string>;
   /** What a page costs whoever asks. Throws invalid_parameter for broken stored credits. */
   resolve(asked: Asked): Price;
+  /** The same before anybody's credits are asked for: what the page costs if it has authors. */
+  outcome(asked: Asked & { readonly slug: string }): Outcome;
   /**
    * What an agent that nobody verified and that says nothing of itself is asked: of a page's patterns the first in the list holds, unless it is a
    * free slug or has no authors. Free slugs are not in it.
@@ -98,8 +102,6 @@ export interface CompiledPricing {
   nextChangeMs(atMs: number): number | null;
   /** The moments after one and up to another at which a rule began or ended, the last first. */
   changesBetween(afterMs: number, untilMs: number): readonly number[];
-  /** `resolve` without rules: goes. */
-  priceOf(slug: string | null, kind: CrossingKind): Exclude<Price, { kind: 'refused' }>;
 }
 
 /** Refuses a pricing that could not be quoted: invalid_parameter with the place. `forbidden` wallets: the asset, the router. */
@@ -195,12 +197,14 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
     const because = ruleId !== null ? 'free_rule' : freeSlugs.has(slug) ? 'free_slug' : 'no_price';
     return { kind: 'free', because, ruleId } as const;
   };
-  const resolve = (asked: Asked, slug: string): Price => {
+  const decide = (asked: Asked, slug: string): { readonly outcome: Outcome; readonly ruleId: string | null } => {
     const octets = freeSlugs.has(slug) ? exactPattern(asked.path).length : 0;
     const rule = rules.find(asked, { octets, outcome: otherwise(slug) });
-    if (!rule) return priceAt(slug, otherwise(slug)[asked.kind], null);
-    const outcome = rule.outcome[asked.kind];
-    return outcome === 'refused' ? { kind: 'refused', ruleId: rule.rule.id } : priceAt(slug, outcome, rule.rule.id);
+    return { outcome: (rule?.outcome ?? otherwise(slug))[asked.kind], ruleId: rule?.rule.id ?? null };
+  };
+  const resolve = (asked: Asked, slug: string): Price => {
+    const { outcome, ruleId } = decide(asked, slug);
+    return outcome === 'refused' ? { kind: 'refused', ruleId: ruleId ?? '' } : priceAt(slug, outcome, ruleId);
   };
   const nowhere = { kind: 'free', because: 'out_of_scope', ruleId: null } as const;
   return {
@@ -209,13 +213,14 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
     citationMicro: micro.citation,
     inlineSlugs: credits.slugs,
     freeSlugs: [...freeSlugs],
-    hasRules: rules.ordered.length > 0,
-    isFree: (slug) => isFree || freeSlugs.has(slug),
+    namedByRules: rules.named,
+    inlineCredits: credits.inline,
+    isFree: (slug) => rules.ordered.length === 0 && (isFree || freeSlugs.has(slug)),
     resolve: (asked) => (asked.slug === null ? nowhere : resolve(asked, asked.slug)),
+    outcome: (asked) => decide(asked, asked.slug).outcome,
     classes: (atMs) => classesOf(rules, base, pricing.articlePrefixes, atMs),
     nextChangeMs: (atMs) => nextBoundary(rules.boundaries, atMs),
     changesBetween: (afterMs, untilMs) => rules.boundaries.filter((at) => at > afterMs && at <= untilMs).toReversed(),
-    priceOf: (slug, kind) => (slug === null ? nowhere : priceAt(slug, otherwise(slug)[kind], null)),
   };
 }
 
@@ -235,6 +240,7 @@ function openCredits(pricing: Pricing) {
   };
   return {
     slugs: [...inline.keys()],
+    inline: (slug: string) => (inline.has(slug) ? creditsOf(slug) : null),
     of: (slug: string, micro: bigint) => {
       if (inline.has(slug)) return { kind: 'priced', micro, credits: creditsOf(slug) } as const;
       defaultCredits ??= defaultCreditsOf(pricing);

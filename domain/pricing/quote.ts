@@ -8,6 +8,7 @@ import type { WeightedAuthor } from '../money/credits.ts';
 import type { Address, Leg } from '../money/legs.ts';
 import { canonicalPayees, splitAmounts } from '../money/legs.ts';
 import { microToJson } from '../money/money.ts';
+import type { Asker } from '../rules/compiled.ts';
 import type { CrossingKind, Destination, Payee, Terms } from './terms.ts';
 
 /** Life of a quote token, in milliseconds; judged at intake. */
@@ -26,6 +27,8 @@ export interface QuoteFacts extends Destination {
   readonly authors: readonly WeightedAuthor[];
   /** Where the price may be paid as well, in the order offered. */
   readonly others: readonly Destination[];
+  /** Who was asked this price, where that may change it. */
+  readonly asker?: Asker;
 }
 
 /** A quote of one moment. */
@@ -175,16 +178,21 @@ export function buildQuoteBase(terms: Terms, text: QuoteText, checksum: (address
 
 /**
  * The text of the facts that a token signs, without the two members that change with every quote. Version 2 of the text says further
- * networks; where there is one, it is version 1, which processes of an older release read.
+ * networks, version 3 who was asked; where there is nothing of that, it is version 1, which processes of an older release read.
  */
 export function tokenBase(facts: QuoteFacts): string {
   const authors = facts.authors.map(({ authorId, wallet, weight, role }) => [authorId, wallet, String(weight), role]);
   const { tenantId, host, slug, resource, kind, priceMicro, network, asset, router, payTo } = facts;
   const first = [tenantId, host, slug, resource, kind, String(priceMicro), network, asset, router, payTo, authors];
-  if (facts.others.length === 0) return JSON.stringify([1, ...first]);
+  const { asker } = facts;
+  if (facts.others.length === 0 && !asker) return JSON.stringify([1, ...first]);
   const others = facts.others.map((other) => [other.network, other.asset, other.router, other.payTo]);
-  return JSON.stringify([2, ...first, others]);
+  if (!asker) return JSON.stringify([2, ...first, others]);
+  return JSON.stringify([3, ...first, others, [asker.operator, asker.category, asker.terms]]);
 }
+
+/** How many members the text of a version has. */
+const TEXT_MEMBERS: Readonly<Record<string, number>> = { 1: 12, 2: 13, 3: 14 };
 
 /** The whole text a token signs. */
 export function tokenText(base: string, quoteId: string, expiresAtMs: number): string {
@@ -195,18 +203,20 @@ export function tokenText(base: string, quoteId: string, expiresAtMs: number): s
 export function parseTokenText(text: string): IssuedQuote | null {
   const [base = '', quoteId = '', expiresAt = ''] = text.split('\n');
   const parts = JSON.parse(base) as unknown[];
-  if (parts.length !== (parts[0] === 1 ? 12 : 13) || (parts[0] !== 1 && parts[0] !== 2)) return null;
+  if (parts.length !== TEXT_MEMBERS[String(parts[0])]) return null;
   const [, tenantId, host, slug, resource, kind, price, network, asset, router, payTo, list] = parts as string[];
   const authors = (list as unknown as [string, Address, string, WeightedAuthor['role']][]).map(
     ([authorId, wallet, weight, role]) => ({ authorId, wallet, weight: BigInt(weight), role }),
   );
   const facts = { tenantId, host, slug, resource, kind, network, asset, router, payTo } as Omit<
     QuoteFacts,
-    'authors' | 'priceMicro' | 'others'
+    'authors' | 'priceMicro' | 'others' | 'asker'
   >;
   const more = (parts[12] ?? []) as [string, Address, Address, Address][];
   const others = more.map(([network, asset, router, payTo]) => ({ network, asset, router, payTo }));
-  return { ...facts, priceMicro: BigInt(price ?? ''), authors, others, quoteId, expiresAtMs: Number(expiresAt) };
+  const [operator, category, terms] = (parts[13] ?? []) as [Asker['operator'], Asker['category'], Asker['terms']];
+  const asker = parts[13] === undefined ? {} : { asker: { operator, category, terms } };
+  return { ...facts, ...asker, priceMicro: BigInt(price ?? ''), authors, others, quoteId, expiresAtMs: Number(expiresAt) };
 }
 
 /**

@@ -23,8 +23,11 @@ export interface Asked {
   readonly atMs: number;
 }
 
-/** What an agent that nobody verified asks when it says nothing of itself. */
-export const NOBODY = { operator: null, category: null, terms: [] } as const satisfies Partial<Asked>;
+/** Who asks, as far as a price may depend on it. */
+export type Asker = Pick<Asked, 'operator' | 'category' | 'terms'>;
+
+/** An agent that nobody verified and that says nothing of itself. */
+export const NOBODY: Asker = { operator: null, category: null, terms: [] };
 
 /** What a page costs somebody: so much, nothing, or it is not given at all. */
 export type Outcome = { readonly priceMicro: bigint } | 'free' | 'refused';
@@ -44,6 +47,8 @@ export interface CompiledRules {
   readonly boundaries: readonly number[];
   /** The rule that decides; null: none does, so that what holds otherwise does. Of several terms the dearest decides, a refusal before any price. */
   find(asked: Asked, otherwise: Otherwise): CompiledRule | null;
+  /** Operators, categories and terms that some rule names; whatever else an asker says changes no price. */
+  readonly named: ReadonlySet<string>;
 }
 
 /** What holds where no rule decides, and the octets of the pattern that it stands for: a shorter one does not come before it. */
@@ -60,6 +65,7 @@ export function compileRules(rules: readonly PriceRule[], prices: RulePrices, fl
     ordered,
     boundaries: [...new Set(edges)].sort((a, b) => a - b),
     find: ordered.length === 0 ? () => null : openFinder(ordered),
+    named: new Set(rules.flatMap(({ operators, categories, terms }) => [...operators, ...categories, ...spelledTerms(terms)])),
   };
 }
 

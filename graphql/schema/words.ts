@@ -181,6 +181,7 @@ export const ObservationReasonName = words<FailureReason | typeof NO_CREDITS>(
 /** Codes of errors. */
 export const ErrorCodeName = words<ErrorCode>('ErrorCode', 'What went wrong: the machine codes of the whole API.', {
   malformed_body: 'The body cannot be read.',
+  agent_refused: 'A price rule of the site refuses the page to this agent.',
   body_too_large: 'The body is too long.',
   invalid_parameter: 'A member has a value that cannot be used; `parameter` says which.',
   query_limit: 'The query goes beyond a limit; `extensions.limit` says which.',

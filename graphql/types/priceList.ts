@@ -24,6 +24,7 @@ const PagePriceState = builder.enumType('PagePriceState', {
       description: 'It costs what is said if the credits API of the site, which is not asked here, names who is paid.',
     },
     FREE: { value: 'free', description: 'It costs nothing.' },
+    REFUSED: { value: 'refused', description: 'A price rule refuses it to whoever is not verified.' },
   } as const satisfies Record<string, { value: PagePrice['state']; description: string }>,
 });
 
@@ -39,19 +40,19 @@ const FreeBecauseName = builder.enumType('FreeBecause', {
 });
 
 const PagePriceType = builder.objectRef<PagePrice>('PagePrice').implement({
-  description: 'What a page costs, by the rules that quote it.',
+  description: 'What a page costs an agent that nobody verified, by the rules that quote it.',
   fields: (t) => ({
     state: t.field({ type: PagePriceState, description: 'Whether it costs something.', resolve: ({ state }) => state }),
     readMicro: t.field({
       type: 'Micro',
       nullable: true,
-      description: 'What a read costs; null: nothing.',
+      description: 'What a read costs, 0 where citations alone do; null: nothing, or it is refused.',
       resolve: ({ readMicro }) => readMicro,
     }),
     citationMicro: t.field({
       type: 'Micro',
       nullable: true,
-      description: 'What a citation costs; null: nothing.',
+      description: 'What a citation costs, 0 where reads alone do; null: nothing, or it is refused.',
       resolve: ({ citationMicro }) => citationMicro,
     }),
     freeBecause: t.field({

@@ -147,9 +147,9 @@ class Making {
     if (prefix === undefined) return [];
     const found: CataloguePage[] = [];
     for (const slug of pricing.inlineSlugs) {
-      const price = pricing.priceOf(slug, 'read');
       const path = canonicalPath(`${normalisePrefix(prefix)}${slug}`);
-      if (price.kind === 'priced') this.#keep(found, { path, slug, authors: price.credits.authors });
+      const authors = pricing.isFree(slug) ? null : (pricing.inlineCredits(slug)?.authors ?? null);
+      if (authors) this.#keep(found, { path, slug, authors });
       yield;
     }
     return found.sort((a, b) => (a.path < b.path ? -1 : 1));

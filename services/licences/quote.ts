@@ -4,9 +4,11 @@ import { ServiceError } from '../../domain/errors.ts';
 import { includesTraining, pagePriceMicro } from '../../domain/licence/period.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import { microToJson } from '../../domain/money/money.ts';
-import type { PricedScope } from '../../domain/pages/catalogue.ts';
+import type { CataloguePage, PricedScope } from '../../domain/pages/catalogue.ts';
 import { payeesOfLegs, priceScopeSteps } from '../../domain/pages/catalogue.ts';
 import type { Destination } from '../../domain/pricing/terms.ts';
+import type { Outcome } from '../../domain/rules/compiled.ts';
+import { NOBODY } from '../../domain/rules/compiled.ts';
 import { presentPricing } from '../quotes/issue.ts';
 import { reachable, siteNetworks } from '../tenants/networks.ts';
 import type { BuyerDeps } from './deps.ts';
@@ -47,9 +49,13 @@ async function priceNow(deps: BuyerDeps, request: UnderstoodRequest): Promise<Sc
   if (offering.pages.length === 0)
     throw new ServiceError('conflict', 'this site has no catalogue of priced pages to sell a scope of');
   const pricing = presentPricing(tenant);
-  const unitMicro = kind === 'read' ? pricing.readMicro : pricing.citationMicro;
-  const pageMicro = pagePriceMicro(unitMicro, periodDays, offering.periodFactors);
-  const priced = await deps.scopes.run(priceScopeSteps(offering, request.compiled, pageMicro));
+  const asked = { ...NOBODY, terms: request.terms, kind, atMs: deps.clock() };
+  const priceOf = ({ path, slug }: CataloguePage): Outcome => {
+    const unit = pricing.outcome({ ...asked, path, slug });
+    if (typeof unit === 'string') return unit;
+    return { priceMicro: pagePriceMicro(unit.priceMicro, periodDays, offering.periodFactors) };
+  };
+  const priced = await deps.scopes.run(priceScopeSteps(offering, request.compiled, priceOf));
   const networks = siteNetworks(deps, tenant);
   const destinations = networks.map((network) => {
     const { payTo, words } = recipientOf(priced, network.router);

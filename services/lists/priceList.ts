@@ -13,7 +13,7 @@ import { completePricing, requirePricing } from '../tenants/tenants.ts';
 import type { ReadingDeps } from './deps.ts';
 
 /** What reading price lists needs. */
-export interface PriceListDeps extends Pick<ReadingDeps, 'reading'> {
+export interface PriceListDeps extends Pick<ReadingDeps, 'reading' | 'clock'> {
   readonly priceFloorMicro: bigint;
 }
 
@@ -51,11 +51,12 @@ export interface PlannedChange {
 export async function readPriceList(deps: PriceListDeps, tenantId: string): Promise<PriceList> {
   const { pricing, version, imported, isWhole } = await readPrices(deps, tenantId);
   const compiled = compilePricing(pricing, deps.priceFloorMicro);
+  const atMs = deps.clock();
   const inline = new Map(
     Object.entries(pricing.creditsInline ?? {}).map(([slug, credits]) => [plainSlug(slug), credits] as const),
   );
   const pages = namedPages(imported, [compiled]).map((named) => {
-    const page = listPage(compiled, named);
+    const page = listPage(compiled, named, atMs);
     return { ...page, credits: page.slug === null ? null : (inline.get(page.slug) ?? null) };
   });
   return { version, isWhole, pages };
@@ -70,14 +71,15 @@ export async function readPriceEffect(deps: PriceListDeps, tenantId: string, cha
   const next = completePricing({ ...pricing, ...change.pricing, ...creditsOf(pricing, change) });
   requirePricing({ priceFloorMicro: deps.priceFloorMicro }, next, change.pricing);
   const [before, after] = [compilePricing(pricing, deps.priceFloorMicro), compilePricing(next, deps.priceFloorMicro)];
+  const atMs = deps.clock();
   const pages = namedPages(imported, [before, after]);
   const slug = change.page?.slug;
   const named =
-    slug === undefined ? undefined : pages.find((page) => [before, after].some((one) => listPage(one, page).slug === slug));
+    slug === undefined ? undefined : pages.find((page) => [before, after].some((one) => listPage(one, page, atMs).slug === slug));
   return {
     ...{ version, isWhole, pages: pages.length, formerMs: PRICING_GRACE_MS },
-    steps: priceSteps(pages, before, after),
-    page: named === undefined ? null : { before: listPage(before, named), after: listPage(after, named) },
+    steps: priceSteps(pages, { before, after, atMs }),
+    page: named === undefined ? null : { before: listPage(before, named, atMs), after: listPage(after, named, atMs) },
   };
 }
 

@@ -11,7 +11,7 @@ import { buildPageOffer } from './page.ts';
  * what may be done.
  */
 export function findPresentOffer(
-  deps: Pick<QuoteDeps, 'networks' | 'credits' | 'isAway' | 'snapshots'> & ExtensionDeps,
+  deps: Pick<QuoteDeps, 'networks' | 'credits' | 'isAway' | 'snapshots' | 'clock'> & ExtensionDeps,
   request: PageRequest,
   error: string,
 ): Offer | null {

@@ -5,12 +5,17 @@ import { checksumAddress } from '../../chain/offer.ts';
 import { payToOf } from '../../chain/router/split.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ResourceUrl } from '../../domain/hosts/host.ts';
+import { TERMS } from '../../domain/licence/period.ts';
 import type { PageCredits } from '../../domain/money/credits.ts';
 import { locatePage } from '../../domain/pages/resource.ts';
+import { canonicalPath } from '../../domain/pages/scope.ts';
 import type { CompiledPricing, FreeBecause } from '../../domain/pricing/pricing.ts';
 import type { Quote, QuoteBase, TokenDomain } from '../../domain/pricing/quote.ts';
 import { buildQuoteBase, buildTerms, QUOTE_LIFE_MS, tokenBase } from '../../domain/pricing/quote.ts';
 import type { CrossingKind, Destination, Terms } from '../../domain/pricing/terms.ts';
+import type { Asker } from '../../domain/rules/compiled.ts';
+import { NOBODY } from '../../domain/rules/compiled.ts';
+import { spelledTerms } from '../../domain/rules/order.ts';
 import type { CreditsBook, KnownCredits } from '../credits/book.ts';
 import { CreditsNeeded } from '../credits/book.ts';
 import type { PublisherDeps } from '../publisher.ts';
@@ -54,6 +59,7 @@ interface PricedPage {
   readonly kind: CrossingKind;
   readonly micro: bigint;
   readonly credits: PageCredits;
+  readonly asker: Asker;
 }
 
 /** Whose page is quoted, and on which networks. */
@@ -68,15 +74,32 @@ export interface PageRequest {
   readonly resource?: string;
   readonly slug?: string;
   readonly kind: CrossingKind;
+  /** Nobody that is known unless told. */
+  readonly asker?: Asker;
+}
+
+/** Why a page has no price. */
+export type Unpriced = FreeBecause | 'refused';
+
+/** A page that is priced, by one version of its site's prices. */
+export interface AskedPage {
+  readonly pricing: CompiledPricing;
+  readonly resource: ResourceUrl;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  readonly asker: Asker;
+  readonly atMs: number;
 }
 
 /** A page that was found in a tenant's copy. */
 export interface FoundPage {
   readonly host: string;
-  /** What a quote of it is made of, or why it is free. */
-  readonly found: PreparedQuote | FreeBecause;
+  /** What a quote of it is made of, or why there is none. */
+  readonly found: PreparedQuote | Unpriced;
   /** True when nothing but the tenant's copy was asked, so that the page stays as found as long as that copy is in use. */
   readonly isLasting: boolean;
+  /** When a rule begins or ends next, so that the page may be found another; null: never. */
+  readonly untilMs: number | null;
 }
 
 /** The members of a quote that change every time. */
@@ -100,15 +123,41 @@ const narrowed = new WeakMap<PreparedQuote, Map<string, PreparedQuote>>();
  * invalid_resource (400), resource_not_owned (403), credits_unavailable (503); a page whose authors stand behind a credits API is
  * looked for inside `withCredits`.
  */
-export function findPage(deps: Pick<QuoteDeps, 'networks' | 'credits'>, request: PageRequest): FoundPage {
+export function findPage(deps: Pick<QuoteDeps, 'networks' | 'credits' | 'clock'>, request: PageRequest): FoundPage {
   const { tenant, kind } = request;
   const pricing = presentPricing(tenant);
   const { resource, slug } = locatePage({ hosts: tenant.hosts, articlePrefixes: pricing.articlePrefixes }, request);
   const { host } = resource;
-  if (slug === null || tenant.status === 'pending') return { host, found: 'out_of_scope', isLasting: true };
+  if (slug === null || tenant.status === 'pending') return { host, found: 'out_of_scope', isLasting: true, untilMs: null };
   const site = { tenantId: tenant.tenantId, networks: siteNetworks(deps, tenant) };
-  const found = prepareQuote(deps, site, pricing, resource, slug, kind);
-  return { host, found, isLasting: pricing.priceOf(slug, kind).kind !== 'credits_api' };
+  const asker = namedBy(tenant, request.asker ?? NOBODY);
+  const atMs = deps.clock();
+  const { found, isLasting } = prepareQuote(deps, site, { pricing, resource, slug, kind, asker, atMs });
+  return { host, found, isLasting, untilMs: pricing.nextChangeMs(atMs) };
+}
+
+/**
+ * Of what an asker says that which some price of the site within its ten minutes (safety 17) names: whatever else anybody says makes no
+ * quote of its own.
+ */
+function namedBy({ pricings }: TenantSnapshot, { operator, category, terms }: Asker): Asker {
+  const isNamed = (word: string | null): boolean =>
+    word !== null && pricings.some(({ pricing }) => pricing.namedByRules.has(word));
+  const named = {
+    operator: isNamed(operator) ? operator : null,
+    category: isNamed(category) ? category : null,
+    terms: spelledTerms(terms).some(isNamed) ? TERMS.filter((term) => terms.includes(term)) : [],
+  };
+  return isNobody(named) ? NOBODY : named;
+}
+
+function isNobody({ operator, category, terms }: Asker): boolean {
+  return operator === null && category === null && terms.length === 0;
+}
+
+/** What a page that is refused is answered with. */
+export function agentRefused(): ServiceError {
+  return new ServiceError('agent_refused', 'the owner of this site does not give this page to this agent');
 }
 
 /** A new quote of a page with its terms. Throws payee_blocked (503). */
@@ -155,43 +204,50 @@ function issuePart(deps: QuoteDeps, ready: PreparedQuote): IssuedPart {
 }
 
 /**
- * The quote of a page under one pricing version, made once a page, kind and version; why that page is free when it is. Throws
- * CreditsNeeded when the authors stand behind the tenant's credits API and no answer of it is in memory, and credits_unavailable
- * when there is none to be had. `find` says which answer counts: the present one unless told.
+ * The quote of a page under one pricing version; why it has none when it has none. It is made once a page, kind, price and asker: the price is part
+ * of the name it is kept by, so that no memory can mix what two agents or two moments pay. Throws CreditsNeeded when the authors stand behind the
+ * tenant's credits API and no answer of it is in memory, and credits_unavailable when there is none to be had. `find` says which answer counts: the
+ * present one unless told. `isLasting` as of a found page.
  */
 export function prepareQuote(
   deps: Pick<QuoteDeps, 'credits'>,
-  site: QuotedSite,
-  pricing: CompiledPricing,
-  resource: ResourceUrl,
-  slug: string,
-  kind: CrossingKind,
+  { tenantId, networks }: QuotedSite,
+  { pricing, resource, slug, kind, asker, atMs }: AskedPage,
   find: CreditsBook['find'] = deps.credits.find,
-): PreparedQuote | FreeBecause {
-  const ofVersion = prepared.get(pricing) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_PAGES });
-  prepared.set(pricing, ofVersion);
-  const { tenantId, networks } = site;
-  const name = `${networks.map(({ id }) => id).join(' ')} ${kind} ${resource.url}`;
-  const made = (known: LRUCache<string, PreparedQuote>, as: string, micro: bigint, credits: PageCredits): PreparedQuote => {
-    const ready =
-      known.get(as) ?? makeQuote(destinationsOf(credits, networks), { tenantId, resource, slug, kind, micro, credits });
+): Pick<FoundPage, 'found' | 'isLasting'> {
+  const price = pricing.resolve({ ...asker, path: canonicalPath(resource.path), slug, kind, atMs });
+  if (price.kind === 'refused') return { found: 'refused', isLasting: true };
+  if (price.kind === 'free') return { found: price.because, isLasting: true };
+  const { micro } = price;
+  const name = `${micro} ${nameOf(asker)} ${networks.map(({ id }) => id).join(' ')} ${kind} ${resource.url}`;
+  const made = (known: LRUCache<string, PreparedQuote>, as: string, credits: PageCredits): PreparedQuote => {
+    const page = { tenantId, resource, slug, kind, micro, credits, asker };
+    const ready = known.get(as) ?? makeQuote(destinationsOf(credits, networks), page);
     known.set(as, ready);
     return ready;
   };
-  const found = ofVersion.get(name);
-  if (found) return found;
-  const price = pricing.priceOf(slug, kind);
-  if (price.kind === 'free') return price.because;
-  if (price.kind === 'priced') return made(ofVersion, name, price.micro, price.credits);
+  const ofVersion = preparedOf(pricing);
+  if (price.kind === 'priced') return { found: made(ofVersion, name, price.credits), isLasting: true };
   const key = { tenantId, apiUrl: price.apiUrl, slug };
   const credits = requireCredits(find(key), key);
-  if (credits === 'free') return 'free_slug';
+  if (credits === 'free') return { found: 'free_slug', isLasting: false };
   // Under a name of its own: the API may name somebody a moment later.
+  const { otherwise } = price;
   if (credits === 'none')
-    return price.otherwise ? made(ofVersion, `otherwise ${name}`, price.micro, price.otherwise) : 'no_credits';
+    return { found: otherwise ? made(ofVersion, `otherwise ${name}`, otherwise) : 'no_credits', isLasting: false };
   const ofCredits = preparedOfCredits.get(credits) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_SPELLINGS });
   preparedOfCredits.set(credits, ofCredits);
-  return made(ofCredits, `${price.micro} ${name}`, price.micro, credits);
+  return { found: made(ofCredits, name, credits), isLasting: false };
+}
+
+function preparedOf(pricing: CompiledPricing): LRUCache<string, PreparedQuote> {
+  const known = prepared.get(pricing) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_PAGES });
+  prepared.set(pricing, known);
+  return known;
+}
+
+function nameOf(asker: Asker): string {
+  return asker === NOBODY ? '' : `${asker.operator} ${asker.category} ${asker.terms.join(',')}`;
 }
 
 function requireCredits(known: KnownCredits | undefined, key: CreditsNeeded['key']): Exclude<KnownCredits, 'failed'> {
@@ -223,6 +279,7 @@ function makeQuote(destinations: readonly NetworkDestination[], page: PricedPage
     priceMicro: page.micro,
     authors,
     ...{ network, asset, router, payTo, others },
+    ...(isNobody(page.asker) ? {} : { asker: page.asker }),
   };
   const terms = buildTerms({ ...facts, quoteId: '' }, words.length > 1 ? words : null);
   const base = buildQuoteBase(terms, { extra, others, ...(title === undefined ? {} : { title }) }, checksumAddress);

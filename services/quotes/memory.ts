@@ -11,9 +11,10 @@ const MAX_PAGES = 2_000;
 /** Longer questions are read every time. */
 const MAX_WORDS_CHARS = 1_024;
 
-/** The page that was asked for in these words before; undefined when it is to be found anew. */
-export function recallPage(tenant: TenantSnapshot, words: string): FoundPage | undefined {
-  return pages.get(tenant)?.get(words);
+/** The page that was asked for in these words before; undefined when it is to be found anew, as after a rule of its price began or ended. */
+export function recallPage(tenant: TenantSnapshot, words: string, nowMs: number): FoundPage | undefined {
+  const page = pages.get(tenant)?.get(words);
+  return page && (page.untilMs === null || nowMs < page.untilMs) ? page : undefined;
 }
 
 /** Remembers a page that lasts as long as the tenant's copy; any other is left alone. */

@@ -8,16 +8,19 @@ import { sameLegs } from '../../domain/money/legs.ts';
 import { requireOwned, requireResource, slugOf } from '../../domain/pages/resource.ts';
 import type { InForce } from '../../domain/pricing/formerPrice.ts';
 import { findTermsPaid, isHonoured } from '../../domain/pricing/formerPrice.ts';
+import { PRICING_GRACE_MS } from '../../domain/pricing/pricing.ts';
 import type { IssuedQuote, QuoteBase } from '../../domain/pricing/quote.ts';
 import { buildQuoteBase, buildTerms, findDifference } from '../../domain/pricing/quote.ts';
 import type { CrossingKind, Destination, Terms } from '../../domain/pricing/terms.ts';
+import type { Asker } from '../../domain/rules/compiled.ts';
+import { NOBODY } from '../../domain/rules/compiled.ts';
 import type { ParsedPayment } from '../../domain/x402/payload.ts';
 import { CreditsNeeded } from '../credits/book.ts';
 import type { PublisherDeps } from '../publisher.ts';
 import { siteNetworks, takesNetwork } from '../tenants/networks.ts';
-import type { TenantSnapshot } from '../tenants/snapshots.ts';
-import type { QuotedPage } from './issue.ts';
-import { prepareQuote } from './issue.ts';
+import type { PricingVersion, TenantSnapshot } from '../tenants/snapshots.ts';
+import type { AskedPage, QuotedPage } from './issue.ts';
+import { agentRefused, prepareQuote } from './issue.ts';
 import { readQuoteToken } from './token.ts';
 
 /** A quote as a publisher sends it back: the object of GET quote, or a bare price. */
@@ -73,7 +76,8 @@ export interface MetTerms {
 export function resolveTerms(deps: TermsDeps, request: TermsRequest): MetTerms {
   const resource = requireOwnedPage(request);
   const quoted = quotedTerms(deps, request);
-  const versions = (): Iterable<SoldVersion> => offeredOn(deps, request, versionsOf(deps, request.tenant, resource, quoted.kind));
+  const sold = { resource, kind: quoted.kind, asker: askerOf(deps, request.quote) };
+  const versions = (): Iterable<SoldVersion> => offeredOn(deps, request, versionsOf(deps, request.tenant, sold).found);
   return { quoted, paid: findTermsPaid(quoted, versions, request.payment.authorization, deps.clock()) };
 }
 
@@ -157,6 +161,11 @@ function readToken(secrets: readonly string[], token: string): ReadToken | null 
   return read;
 }
 
+/** Who was asked the price that was sent: what our token says; without one nobody that is known, whatever the payment's sender claims. */
+export function askerOf({ quoteTokenSecrets }: Pick<TermsDeps, 'quoteTokenSecrets'>, { quoteToken }: SentQuote): Asker {
+  return (quoteToken === undefined ? null : readToken(quoteTokenSecrets, quoteToken))?.issued.asker ?? NOBODY;
+}
+
 function differenceOf({ issued, base }: ReadToken, quote: SentQuote): string | null {
   if (quote['quoteId'] !== undefined && quote['quoteId'] !== issued.quoteId) return 'quoteId';
   if (quote['expiresAt'] !== undefined && quote['expiresAt'] !== issued.expiresAtMs) return 'expiresAt';
@@ -175,13 +184,15 @@ function termsOfPrice(deps: TermsDeps, request: TermsRequest, resource: Resource
   const quoted = quote.resource === undefined ? null : parseResource(quote.resource);
   if (quoted && resourceKeyOf(quoted) !== resourceKeyOf(resource)) throw refused('the quote is for another resource');
   let byPrice: Terms | null = null;
-  for (const { terms, destinations } of versionsOf(deps, tenant, resource, quote.kind ?? 'read')) {
+  const { found, isRefused } = versionsOf(deps, tenant, { resource, kind: quote.kind ?? 'read', asker: NOBODY });
+  for (const { terms, destinations } of found) {
     const candidate = { ...terms, ...(request.taken ?? destinationOf(deps, request, destinations)) };
     if (candidate.priceMicro !== BigInt(quote.price)) continue;
     if (sameLegs(legs, candidate.legs)) return candidate;
     byPrice ??= candidate;
   }
   if (byPrice) return byPrice;
+  if (isRefused) throw agentRefused();
   if (isFull) throw new ServiceError('quote_expired', 'this price is no longer in force; ask for a new quote');
   throw refused('no price of this resource in force within the last 10 minutes equals this one');
 }
@@ -199,20 +210,31 @@ function offeredOn(deps: TermsDeps, request: TermsRequest, versions: readonly Of
   });
 }
 
-/** What a page cost within the last 10 minutes, newest first: prepared in memory, each once a version. */
-function versionsOf(deps: TermsDeps, tenant: TenantSnapshot, resource: ResourceUrl, kind: CrossingKind): OfferedVersion[] {
+/** What is sold to whom. */
+type SoldPage = Pick<AskedPage, 'resource' | 'kind' | 'asker'>;
+
+/**
+ * What a page cost an asker within the last 10 minutes, newest first: under each version, and under each before and after the moments at which
+ * one of its rules began or ended. Prepared in memory, each once a price. `isRefused`: he does not get it now.
+ */
+function versionsOf(
+  deps: TermsDeps,
+  tenant: TenantSnapshot,
+  page: SoldPage,
+): { readonly found: OfferedVersion[]; readonly isRefused: boolean } {
   const nowMs = deps.clock();
   const found: OfferedVersion[] = [];
-  if (tenant.status === 'pending') return found;
+  let isRefused = false;
+  if (tenant.status === 'pending') return { found, isRefused };
   const site = { tenantId: tenant.tenantId, networks: siteNetworks(deps, tenant) };
   let outage: unknown = null;
-  for (const { version, pricing, validUntilMs } of tenant.pricings) {
-    if (!isHonoured({ validUntilMs }, nowMs)) continue;
-    const slug = slugOf(pricing.articlePrefixes, resource.path);
+  for (const { version, pricing, validUntilMs, atMs } of momentsOf(tenant, nowMs)) {
+    const slug = slugOf(pricing.articlePrefixes, page.resource.path);
     if (slug === null) continue;
     for (const find of [deps.credits.find, deps.credits.findPrevious]) {
       try {
-        const ready = prepareQuote(deps, site, pricing, resource, slug, kind, find);
+        const { found: ready } = prepareQuote(deps, site, { ...page, pricing, slug, atMs }, find);
+        if (ready === 'refused' && validUntilMs === null) isRefused = true;
         if (typeof ready === 'string') continue;
         found.push({ validUntilMs, terms: { ...ready.terms, quoteId: `v${version}` }, destinations: ready.destinations });
       } catch (error) {
@@ -223,7 +245,20 @@ function versionsOf(deps: TermsDeps, tenant: TenantSnapshot, resource: ResourceU
     }
   }
   if (found.length === 0 && outage !== null) throw outage;
-  return found;
+  return { found, isRefused };
+}
+
+/** The versions that are honoured, newest first, each at its last moment and at the last ones before its rules changed what it asks. */
+function* momentsOf({ pricings }: TenantSnapshot, nowMs: number): Generator<PricingVersion & { readonly atMs: number }> {
+  for (const one of pricings) {
+    if (!isHonoured(one, nowMs)) continue;
+    const lastMs = one.validUntilMs === null ? nowMs : Math.min(nowMs, one.validUntilMs - 1);
+    yield { ...one, atMs: lastMs };
+    const sinceMs = Math.max(one.validFromMs, nowMs - PRICING_GRACE_MS - 1);
+    for (const changedMs of one.pricing.changesBetween(sinceMs, lastMs)) {
+      yield { ...one, validUntilMs: changedMs, atMs: changedMs - 1 };
+    }
+  }
 }
 
 function refused(sentence: string): ServiceError {

@@ -10,14 +10,13 @@ import { buildResource } from '../../domain/hosts/host.ts';
 import { usdText } from '../../domain/money/money.ts';
 import { normalisePrefix } from '../../domain/pages/resource.ts';
 import { judgeSight } from '../../domain/pricing/offerSeen.ts';
-import type { FreeBecause } from '../../domain/pricing/pricing.ts';
 import { withCredits } from '../credits/book.ts';
 import type { HostDoor } from '../hosts/deps.ts';
 import type { CheckDeps } from '../licences/check.ts';
 import { checkLicence } from '../licences/check.ts';
 import { atDatabase } from '../outage.ts';
 import type { Caller } from '../publisher.ts';
-import type { QuotedPage } from '../quotes/issue.ts';
+import type { QuotedPage, Unpriced } from '../quotes/issue.ts';
 import { findPage, issueQuote, presentPricing } from '../quotes/issue.ts';
 import { isPlayedFailure } from '../rails/mock.ts';
 import type { VerifyDeps } from '../settlement/accept/verify.ts';
@@ -49,11 +48,12 @@ export interface TestPurchase {
   readonly steps: readonly TestStep[];
 }
 
-const FREE: Readonly<Record<FreeBecause, string>> = {
+const UNPRICED: Readonly<Record<Unpriced, string>> = {
   no_credits: 'the page is free, because nobody is named who could be paid: say who wrote it, or name a default payee',
   free_slug: 'the page is on the free list',
   no_price: 'the price is 0, so every page is free: set a price',
   free_rule: 'a price rule makes the page free',
+  refused: 'a price rule refuses the page to everybody who is not verified',
   out_of_scope: 'the page is outside of the article prefixes, so it is free',
 };
 
@@ -150,7 +150,7 @@ async function priceOf(
   const [prefix = '/'] = presentPricing(tenant).articlePrefixes ?? ['/'];
   const asked = host === undefined ? { slug } : { slug, resource: buildResource(host, `${normalisePrefix(prefix)}${slug}`).url };
   const found = await withCredits(deps.credits, () => findPage(deps, { tenant, kind: 'read', ...asked }).found);
-  if (typeof found === 'string') throw new StepFailed(FREE[found]);
+  if (typeof found === 'string') throw new StepFailed(UNPRICED[found]);
   const quoted = issueQuote(deps, found);
   const { priceMicro, legs } = quoted.terms;
   if (isPlayedFailure(priceMicro)) {

@@ -41,7 +41,9 @@ function finish<T>(steps: Generator<void, T>): { readonly value: T; readonly sto
 
 function priceScope(list: readonly CataloguePage[], patterns: readonly CompiledPattern[], micro: bigint) {
   const sorted = [...list].sort((a, b) => (a.path < b.path ? -1 : 1));
-  return finish(priceScopeSteps({ pages: sorted, paths: sorted.map(({ path }) => path) }, patterns, micro)).value;
+  return finish(
+    priceScopeSteps({ pages: sorted, paths: sorted.map(({ path }) => path) }, patterns, () => ({ priceMicro: micro })),
+  ).value;
 }
 
 test('Σ legs = Σ pages = price, and each wallet gets exactly what its pages would pay it one by one', () => {

@@ -4,6 +4,7 @@ import { matchesPattern } from '../../domain/pages/pattern.ts';
 import type { Pricing } from '../../domain/pricing/pricing.ts';
 import { compilePricing } from '../../domain/pricing/pricing.ts';
 import { parseTokenText, tokenBase, tokenText } from '../../domain/pricing/quote.ts';
+import { NOBODY } from '../../domain/rules/compiled.ts';
 import { readQuoteToken, signQuoteToken } from '../../services/quotes/token.ts';
 
 const hex40 = fc.bigInt({ min: 1n, max: (1n << 160n) - 1n }).map((n) => `0x${n.toString(16).padStart(40, '0')}` as const);
@@ -19,6 +20,11 @@ const others = fc.array(
     maxLength: 3,
   },
 );
+const asker = fc.record({
+  operator: fc.option(fc.domain()),
+  category: fc.option(fc.constantFrom('train' as const, 'agent' as const)),
+  terms: fc.subarray(['search', 'ai-train'] as const),
+});
 const facts = fc.record({
   tenantId: fc.uuid(),
   host: fc.domain(),
@@ -33,10 +39,14 @@ const facts = fc.record({
   payTo: hex40,
   others,
 });
+const anyFacts = fc.oneof(
+  facts,
+  fc.tuple(facts, asker).map(([one, by]) => ({ ...one, asker: by })),
+);
 
 test('a token gives back exactly the facts it was signed for', () => {
   fc.assert(
-    fc.property(facts, fc.uuid(), fc.nat(), (given, quoteId, expiresAtMs) => {
+    fc.property(anyFacts, fc.uuid(), fc.nat(), (given, quoteId, expiresAtMs) => {
       const token = signQuoteToken(['s'.repeat(32)], tokenBase(given), quoteId, expiresAtMs);
       expect(readQuoteToken(['n'.repeat(32), 's'.repeat(32)], token)).toEqual({ ...given, quoteId, expiresAtMs });
       expect(readQuoteToken(['n'.repeat(32)], token)).toBeNull();
@@ -92,7 +102,7 @@ test('with a default payee no page of the scope is free for want of authors, wha
   });
   fc.assert(
     fc.property(pricings, slug, fc.constantFrom('read' as const, 'citation' as const), (pricing, asked, kind) => {
-      const price = compilePricing(pricing, 1_000n).priceOf(asked, kind);
+      const price = compilePricing(pricing, 1_000n).resolve({ ...NOBODY, path: `/${asked}`, slug: asked, kind, atMs: 0 });
       const house = pricing.defaultPayee && { authors: [{ authorId: 'house', wallet }] };
       const isNamed = Object.hasOwn(pricing.creditsInline ?? {}, asked);
       const nobody = house ? { kind: 'priced', credits: house } : { kind: 'free', because: 'no_credits' };

@@ -3,6 +3,7 @@ import { baseSepoliaNetwork } from '../../chain/presets.ts';
 import { routerAddress } from '../../chain/router/split.ts';
 import { buildResource } from '../../domain/hosts/host.ts';
 import { compilePricing } from '../../domain/pricing/pricing.ts';
+import { NOBODY } from '../../domain/rules/compiled.ts';
 import type { KnownCredits } from '../../services/credits/book.ts';
 import { prepareQuote } from '../../services/quotes/issue.ts';
 
@@ -21,8 +22,10 @@ test('a page is sold for the default payee while its credits API names nobody, a
   const site = { tenantId: 'site', networks: [baseSepoliaNetwork({ rpcUrls: ['http://127.0.0.1:1'], router: routerAddress })] };
   let known: KnownCredits = 'none';
   const credits = { find: () => known, findPrevious: () => undefined, load: () => Promise.resolve() };
+  const resource = buildResource('a.example', '/page');
+  const page = { pricing, resource, slug: 'page', kind: 'read', asker: NOBODY, atMs: 0 } as const;
   const payTo = () => {
-    const ready = prepareQuote({ credits }, site, pricing, buildResource('a.example', '/page'), 'page', 'read');
+    const ready = prepareQuote({ credits }, site, page).found;
     return typeof ready === 'string' ? ready : ready.terms.payTo;
   };
   expect([payTo(), payTo()]).toEqual([HOUSE, HOUSE]);

@@ -20,8 +20,8 @@ test('pricing each page of a catalogue below a thousand long prefixes ends long 
   }));
   const pages = namedPages(imported, [before, after]);
   const start = process.threadCpuUsage();
-  expect(pages.map((page) => listPage(before, page).slug)).toEqual(pages.map(({ importedSlug }) => importedSlug));
-  expect(priceSteps(pages, before, after).map((step) => step.pages)).toEqual([3_000]);
+  expect(pages.map((page) => listPage(before, page, 0).slug)).toEqual(pages.map(({ importedSlug }) => importedSlug));
+  expect(priceSteps(pages, { before, after, atMs: 0 }).map((step) => step.pages)).toEqual([3_000]);
   const { user, system } = process.threadCpuUsage(start);
   expect((user + system) / 1_000).toBeLessThan(1_200);
 });

@@ -2,7 +2,7 @@ import type { FreeBecause } from '../../../domain/pricing/pricing.ts';
 import { withCredits } from '../../../services/credits/book.ts';
 import { noteCall } from '../../../services/gate/liveness.ts';
 import { buildPageOffer } from '../../../services/offers/page.ts';
-import { findPage, issueQuote, issueQuoteText } from '../../../services/quotes/issue.ts';
+import { agentRefused, findPage, issueQuote, issueQuoteText } from '../../../services/quotes/issue.ts';
 import { recallPage, rememberPage } from '../../../services/quotes/memory.ts';
 import type { Answer, KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
@@ -47,11 +47,14 @@ export const quoteRoute: KeyRoute = {
     },
   },
   handle: async ({ deps, caller: { tenant }, query, search }) => {
-    const { build, error, kind = 'read', ...asked } = parseWith(QuoteQuery, Object.fromEntries(query), 'invalid_parameter');
+    const { build, error, kind = 'read', ...given } = parseWith(QuoteQuery, Object.fromEntries(query), 'invalid_parameter');
+    const { agent: operator = null, category = null, terms = [], ...asked } = given;
     noteCall(deps.liveness, tenant, asked.resource, 'quoted');
-    const page = await withCredits(deps.credits, () => findPage(deps, { tenant, kind, ...asked }), CREDITS_PATIENCE_MS);
+    const request = { tenant, kind, ...asked, asker: { operator, category, terms } };
+    const page = await withCredits(deps.credits, () => findPage(deps, request), CREDITS_PATIENCE_MS);
     if (build === undefined) rememberPage(tenant, search, page);
     const { found } = page;
+    if (found === 'refused') throw agentRefused();
     if (typeof found === 'string') return FREE[found];
     const quoted = issueQuote(deps, found);
     const body =
@@ -61,8 +64,8 @@ export const quoteRoute: KeyRoute = {
     return { status: 200, headers: HEADERS, body };
   },
   recall: ({ deps, caller: { tenant }, search }) => {
-    const page = recallPage(tenant, search);
-    if (!page) return null;
+    const page = recallPage(tenant, search, deps.clock());
+    if (!page || page.found === 'refused') return null;
     deps.liveness.note(tenant.tenantId, page.host, 'quoted');
     const { found } = page;
     return typeof found === 'string' ? FREE[found] : { status: 200, headers: HEADERS, body: issueQuoteText(deps, found) };

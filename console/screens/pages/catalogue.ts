@@ -93,7 +93,7 @@ function columnsOf(host: string | null, actions: Actions): readonly Column<Price
       align: 'end',
       cell: ({ price }) =>
         price.readMicro === null
-          ? html`<${Badge} title=${becauseOf(price)}>free<//>`
+          ? html`<${Badge} title=${becauseOf(price)}>${price.state === 'FREE' ? 'free' : 'refused'}<//>`
           : html`<${Money} micro=${price.readMicro} />`,
     },
     { head: 'Citation', align: 'end', width: 'late', cell: ({ price }) => html`<${Money} micro=${price.citationMicro} />` },

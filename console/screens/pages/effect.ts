@@ -4,7 +4,7 @@ import { many } from '../../core/lists.ts';
 
 /** What a page costs. */
 export interface PagePrice {
-  readonly state: 'PRICED' | 'ASKED' | 'FREE';
+  readonly state: 'PRICED' | 'ASKED' | 'FREE' | 'REFUSED';
   readonly readMicro: string | null;
   readonly citationMicro: string | null;
   readonly freeBecause: string | null;
@@ -86,6 +86,9 @@ export function effectText({ steps, pages, isWhole, formerMs }: PriceEffect): Ef
 
 function changeText({ before, after, pages }: PriceStep): string {
   const [what, one] = [many(pages, 'page'), pages === 1];
+  if (before.state === 'REFUSED' || after.state === 'REFUSED') {
+    return `${what} ${one ? 'changes' : 'change'} from ${priceText(before, false)} to ${priceText(after, false)}`;
+  }
   if (before.state === 'FREE' && after.state === 'FREE') {
     return `${what} ${one ? 'stays' : 'stay'} free, now because: ${becauseOf(after)}`;
   }
@@ -110,6 +113,7 @@ function changeText({ before, after, pages }: PriceStep): string {
 /** A price in words: `at $0.005`, or `free: named free`. */
 export function priceText(price: PagePrice, withAt = true): string {
   if (price.state === 'FREE') return `free: ${becauseOf(price)}`;
+  if (price.state === 'REFUSED') return 'refused by a price rule';
   const text = `${withAt ? 'at ' : ''}${usd(price.readMicro)}`;
   return price.state === 'ASKED' ? `${text}, if the credits API names who is paid` : text;
 }

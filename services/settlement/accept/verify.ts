@@ -12,7 +12,7 @@ import { atLedger } from '../../outage.ts';
 import type { Caller, PublisherDeps } from '../../publisher.ts';
 import { presentPricing } from '../../quotes/issue.ts';
 import type { SentQuote, TermsRequest } from '../../quotes/resolveTerms.ts';
-import { quotedTerms, requireOwnedPage, resolveTerms } from '../../quotes/resolveTerms.ts';
+import { askerOf, quotedTerms, requireOwnedPage, resolveTerms } from '../../quotes/resolveTerms.ts';
 import type { SettleReceipt } from '../answer/receipt.ts';
 import { PaymentError } from '../answer/receipt.ts';
 import type { Refusal } from '../answer/refuse.ts';
@@ -50,7 +50,7 @@ export async function verifyPayment(deps: VerifyDeps, caller: Caller, request: V
   } catch (error) {
     if (!(error instanceof PaymentError) || error.code === 'settlement_pending') throw error;
     const { tenant } = caller;
-    const asked = { tenant, resource: page.url, kind: request.quote.kind ?? 'read' };
+    const asked = { tenant, resource: page.url, kind: request.quote.kind ?? 'read', asker: askerOf(deps, request.quote) };
     throw error.withOffer(findPresentOffer(deps, asked, error.text)?.header ?? null);
   }
 }
@@ -95,7 +95,8 @@ async function termsOf(deps: VerifyDeps, caller: Caller, request: VerifyRequest,
   let failure: unknown;
   const met = await withCredits(deps.credits, () => resolveTerms(deps, { ...request, tenant, payment })).catch(
     (error: unknown) => {
-      if (!(error instanceof ServiceError) || error.kind !== 'payment') throw error;
+      const isOfQuote = error instanceof ServiceError && (error.kind === 'payment' || error.code === 'agent_refused');
+      if (!isOfQuote) throw error;
       failure = error;
       return null;
     },

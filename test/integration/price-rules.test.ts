@@ -1,0 +1,160 @@
+/** Price rules at the doors that charge by them: what is quoted to whom, for how long it is honoured, and what is refused. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { PriceRule } from '../../domain/rules/rule.ts';
+import { PaymentError } from '../../services/settlement/answer/receipt.ts';
+import type { TenantSnapshot } from '../../services/tenants/snapshots.ts';
+import { setPricing } from '../../services/tenants/tenants.ts';
+import { startTestApi } from '../support/api.ts';
+import { newAccount } from '../support/payments.ts';
+import { ruleOf } from '../support/rules/arbitrary.ts';
+import { payTo, receiptOf } from '../support/verifyApi.ts';
+
+let api: Awaited<ReturnType<typeof startTestApi>>;
+const buyer = newAccount();
+/** A minute ahead, so that whatever is set while a test runs is in force since before. */
+const NOW = Date.now() + 60_000;
+
+beforeAll(async () => {
+  api = await startTestApi({
+    settle: async (request) => {
+      const { payment, terms } = request;
+      if (payment.authorization.value === terms.priceMicro && payment.authorization.to === terms.payTo) return receiptOf(request);
+      throw new PaymentError('authorization_invalid', 'the signed value is not the price', 'cmVmdXNlZA==');
+    },
+  });
+});
+beforeEach(() => Object.assign(api.time, { offsetMs: 0, stoppedAtMs: NOW }));
+afterAll(() => api.stop());
+
+type Site = Awaited<ReturnType<typeof api.site>>;
+const ask = (site: Site, query = '') => api.request(`/_svc/quote?slug=trio${query}`, { key: site.key });
+const quote = async (site: Site, query = '') => (await ask(site, query)).body;
+/** A price as it is quoted: its micro, or why there is none. */
+async function told(site: Site, query = ''): Promise<unknown> {
+  const { status, headers, body } = await ask(site, query);
+  return status === 200 ? body.price : (headers.get('x-svc-error-code') ?? headers.get('x-svc-free-because') ?? status);
+}
+// biome-ignore lint/suspicious/noExplicitAny: a quote as the API answers it
+async function buy(site: Site, sent: any, value: number, to: string = sent.payTo) {
+  const body = { payment: await payTo(api, buyer, to, value), quote: sent, legs: sent.legs };
+  const answer = await api.post('/_svc/verify', site.key, { ...body, resource: `https://${site.host}/articles/trio` });
+  return answer.status === 200 ? answer.body.chargedMicro : answer.headers.get('x-svc-error-code');
+}
+/** Sets rules, and waits until quotes are made by them. */
+async function charge(site: Site, rules: readonly PriceRule[]): Promise<void> {
+  const { version } = await setPricing(api.deps, { tenantId: site.tenantId, pricing: { rules } });
+  const held = async (): Promise<TenantSnapshot | null> => api.deps.snapshots.tenant(site.tenantId, version);
+  expect((await held())?.version).toBe(version);
+}
+
+const OPENAI = ruleOf({ id: 'openai', operators: ['openai.com'], effect: { price: '0.002' } });
+
+test('each agent is quoted its own price, in whatever order they ask, and the same words get the same answer again', async () => {
+  const site = await api.site();
+  await charge(site, [
+    OPENAI,
+    ruleOf({ id: 'train', categories: ['train'], effect: { price: '0.05' } }),
+    ruleOf({ id: 'no-training', terms: ['ai-train'], effect: 'refuse' }),
+    ruleOf({ id: 'index', terms: ['ai-index'], effect: 'free' }),
+    ruleOf({ id: 'cited', path: '/articles/trio$', kind: 'citation', effect: { price: '0.004' } }),
+  ]);
+  const questions = ['', '&agent=openai.com', '&category=train', '&terms=ai-train', '&terms=ai-index', '&kind=citation'];
+  const prices = [1_000, 2_000, 50_000, 'agent_refused', 'free_rule', 4_000];
+  for (const order of [questions, questions.toReversed(), questions]) {
+    const answers = new Map<string, unknown>();
+    for (const query of order) answers.set(query, await told(site, query));
+    expect(questions.map((query) => answers.get(query))).toEqual(prices);
+  }
+  expect(await told(site, '&agent=openai.com&category=train&terms=ai-index,ai-input')).toBe(2_000);
+  expect(await told(site, '&agent=other.example&category=search')).toBe(1_000);
+  expect((await ask(site, '&terms=ai-train')).status).toBe(403);
+});
+
+test('what is said of an agent that cannot be meant is refused, and what no rule names makes no quote of its own', async () => {
+  const site = await api.site();
+  for (const bad of [
+    'agent=OpenAI.com',
+    'agent=a%20b',
+    `agent=${'a'.repeat(254)}`,
+    'category=human',
+    'terms=training',
+    'terms=',
+  ]) {
+    expect([bad, (await ask(site, `&${bad}`)).status]).toEqual([bad, 400]);
+  }
+  const size = async (query: string) => (await quote(site, query)).quoteToken.length;
+  expect(await size('&agent=openai.com&category=train&terms=search')).toBe(await size(''));
+  await charge(site, [OPENAI]);
+  expect(await size('&agent=other.example&category=train')).toBe(await size(''));
+  expect(await size('&agent=openai.com')).toBeGreaterThan(await size(''));
+});
+
+test('only who was verified pays an operator’s price: its quote is signed for it, and a bare price is that of anybody', async () => {
+  const site = await api.site();
+  await charge(site, [{ ...OPENAI, effect: { price: '0.0015' } }, ruleOf({ id: 'all', effect: { price: '0.003' } })]);
+  const [cheap, dear] = [await quote(site, '&agent=openai.com'), await quote(site)];
+  expect([cheap.price, dear.price]).toEqual([1_500, 3_000]);
+  expect(await buy(site, cheap, 1_500)).toBe('1500');
+  expect(await buy(site, dear, 3_000)).toBe('3000');
+  expect(await buy(site, dear, 1_500)).toBe('authorization_invalid');
+  const { legs } = cheap;
+  expect(await buy(site, { price: 1_500, legs }, 1_500, cheap.payTo)).toBe('quote_expired');
+  expect(await buy(site, { ...cheap, quoteToken: dear.quoteToken }, 1_500)).toBe('authorization_invalid');
+});
+
+test('a price ends with its rule, is honoured ten minutes longer, and to the agent it was for alone', async () => {
+  const site = await api.site();
+  const untilMs = NOW + 1_000;
+  await charge(site, [{ ...OPENAI, untilMs }, ruleOf({ id: 'sale', untilMs, effect: { price: '0.003' } })]);
+  const [cheap, sale] = [await quote(site, '&agent=openai.com'), await quote(site)];
+  expect([cheap.price, sale.price]).toEqual([2_000, 3_000]);
+  api.time.offsetMs = 1_000;
+  expect([await told(site), await told(site, '&agent=openai.com')]).toEqual([1_000, 1_000]);
+  const [anybody, openai] = [await quote(site), await quote(site, '&agent=openai.com')];
+  expect(await buy(site, anybody, 3_000)).toBe('3000');
+  expect(await buy(site, { price: 3_000, legs: sale.legs }, 3_000, sale.payTo)).toBe('3000');
+  expect(await buy(site, openai, 2_000)).toBe('2000');
+  expect(await buy(site, anybody, 2_000)).toBe('authorization_invalid');
+  api.time.offsetMs = 601_000;
+  expect(await buy(site, await quote(site, '&agent=openai.com'), 2_000)).toBe('2000');
+  api.time.offsetMs = 601_001;
+  expect(await buy(site, await quote(site, '&agent=openai.com'), 2_000)).toBe('authorization_invalid');
+  expect(await buy(site, await quote(site), 3_000)).toBe('authorization_invalid');
+});
+
+test('an agent’s former price is honoured also after its rule was taken away', async () => {
+  const site = await api.site();
+  await charge(site, [OPENAI]);
+  const former = await quote(site, '&agent=openai.com');
+  await charge(site, []);
+  const present = await quote(site, '&agent=openai.com');
+  expect([former.price, present.price]).toEqual([2_000, 1_000]);
+  expect(await buy(site, present, 2_000)).toBe('2000');
+  expect(await buy(site, await quote(site), 2_000)).toBe('authorization_invalid');
+});
+
+test('a page that a rule begins to refuse is sold to who saw its price for ten minutes more, and then refused', async () => {
+  const site = await api.site();
+  await charge(site, [ruleOf({ id: 'closed', fromMs: NOW + 1_000, effect: 'refuse' })]);
+  const seen = await quote(site);
+  api.time.offsetMs = 1_000;
+  expect(await told(site)).toBe('agent_refused');
+  expect(await buy(site, seen, 1_000)).toBe('1000');
+  const bare = { price: 1_000, legs: seen.legs };
+  expect(await buy(site, bare, 1_000, seen.payTo)).toBe('1000');
+  api.time.offsetMs = 602_000;
+  expect(await buy(site, bare, 1_000, seen.payTo)).toBe('agent_refused');
+  expect(await buy(site, { ...bare, price: 900 }, 900, seen.payTo)).toBe('agent_refused');
+});
+
+test('a rule that cannot be set changes nothing', async () => {
+  const site = await api.site();
+  const set = (rule: Partial<PriceRule>) =>
+    setPricing(
+      { ...api.deps, priceFloorMicro: 1_000n },
+      { tenantId: site.tenantId, pricing: { rules: [ruleOf({ id: 'one', effect: 'free', ...rule })] } },
+    );
+  await expect(set({ effect: { price: '0.0009' } })).rejects.toThrow(/rules\.0\.price: is too low/);
+  await expect(set({ path: '/*.pdf$' })).rejects.toThrow(/begin its path with \/articles\//);
+  expect(await told(site)).toBe(1_000);
+});
