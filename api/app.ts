@@ -19,6 +19,7 @@ import { enforceConfigRoute } from './routes/gate/enforceConfig.ts';
 import { enforceStatusRoute } from './routes/gate/enforceStatus.ts';
 import { observeRoute } from './routes/gate/observe.ts';
 import { quoteRoute } from './routes/gate/quote.ts';
+import { quotesRoute } from './routes/gate/quotes.ts';
 import { verifyRoute } from './routes/gate/verify.ts';
 import { healthRoute, readyRoute, rememberChecks, rememberReadiness } from './routes/health.ts';
 import { jwksRoute } from './routes/jwks.ts';
@@ -43,6 +44,7 @@ import { checkHostRoute } from './routes/tenant/verifyHostCheck.ts';
 /** Every endpoint; the quote first, since most calls are quotes. */
 export const DESCRIBED: readonly Route[] = [
   quoteRoute,
+  quotesRoute,
   observeRoute,
   verifyRoute,
   licenseCheckRoute,

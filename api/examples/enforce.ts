@@ -55,7 +55,30 @@ const manifest = {
 
 /** Examples of the group Enforce. */
 export const enforceExamples: Readonly<Record<string, OperationExamples>> = {
-  getQuote: { parameters: { resource: RESOURCE, slug: SLUG, kind: 'read' }, response: quote },
+  getQuote: {
+    parameters: {
+      resource: RESOURCE,
+      slug: SLUG,
+      kind: 'read',
+      agent: 'reader.example',
+      category: 'assistant',
+      terms: 'ai-input',
+    },
+    response: quote,
+  },
+  getQuotes: {
+    request: { pages: [{ resource: RESOURCE }, { slug: SLUG, kind: 'citation' }], agent: 'reader.example', terms: ['ai-input'] },
+    response: {
+      quotes: [
+        { state: 'priced', quote },
+        {
+          state: 'refused',
+          code: 'agent_refused',
+          error: 'agent_refused: the owner of this site does not give this page to this agent',
+        },
+      ],
+    },
+  },
   verifyPayment: {
     request: {
       payment: 'eyJ4NDAyVmVyc2lvbiI6MiwicGF5bG9hZCI6e30sImFjY2VwdGVkIjp7fX0=',

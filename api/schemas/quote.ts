@@ -4,7 +4,16 @@ import { AGENT_CATEGORIES, isOperator } from '../../domain/rules/rule.ts';
 import { address, kind, micro, resource } from './shared.ts';
 
 const MAX_ERROR_CHARS = 200;
-const operator = z.string().max(253, 'is too long').refine(isOperator, 'must be a host name in lower case');
+/** Pages of one POST /_svc/quotes. */
+const MAX_QUOTES = 100;
+const operator = z.string().max(253, 'is too long').refine(isOperator, 'must be a host name in lower case').meta({
+  description: 'Host that the asking agent was proven to be of. Leave it out for whoever was not verified, whatever he says.',
+});
+const category = z
+  .enum(AGENT_CATEGORIES, `must be one of ${AGENT_CATEGORIES.join(', ')}`)
+  .meta({ description: 'What the agent says it reads for.' });
+const slug = z.string().max(512, 'is too long').meta({ description: 'The slug of an article.' });
+const page = resource.meta({ description: 'The page; its host must belong to the site of the key.' });
 
 /** A list of different known words, between commas. */
 function wordsOf<T extends string>(known: readonly T[]) {
@@ -17,19 +26,11 @@ function wordsOf<T extends string>(known: readonly T[]) {
 
 /** Query of GET /_svc/quote. */
 export const QuoteQuery = z.object({
-  resource: z.exactOptional(resource.meta({ description: 'The page; its host must belong to the site of the key.' })),
-  slug: z.exactOptional(z.string().max(512, 'is too long').meta({ description: 'The slug of an article.' })),
+  resource: z.exactOptional(page),
+  slug: z.exactOptional(slug),
   kind: z.exactOptional(kind),
-  agent: z.exactOptional(
-    operator.meta({
-      description: 'Host that the asking agent was proven to be of. Leave it out for whoever was not verified, whatever he says.',
-    }),
-  ),
-  category: z.exactOptional(
-    z
-      .enum(AGENT_CATEGORIES, `must be one of ${AGENT_CATEGORIES.join(', ')}`)
-      .meta({ description: 'What the agent says it reads for.' }),
-  ),
+  agent: z.exactOptional(operator),
+  category: z.exactOptional(category),
   terms: z.exactOptional(
     wordsOf(TERMS).meta({
       description: 'Words of use that the agent asks for, between commas; the dearest decides.',
@@ -49,9 +50,29 @@ export const QuoteQuery = z.object({
   ),
 });
 
+/** Body of POST /_svc/quotes. */
+export const QuotesRequest = z
+  .object({
+    pages: z
+      .array(z.object({ resource: z.exactOptional(page), slug: z.exactOptional(slug), kind: z.exactOptional(kind) }))
+      .min(1, 'names no page')
+      .max(MAX_QUOTES, `has more than ${MAX_QUOTES} pages`),
+    agent: z.exactOptional(operator),
+    category: z.exactOptional(category),
+    terms: z.exactOptional(
+      z
+        .array(z.enum(TERMS, `must be words from ${TERMS.join(', ')}`))
+        .max(TERMS.length, 'names a word twice')
+        .meta({ description: 'Words of use that the agent asks for; the dearest decides.' }),
+    ),
+  })
+  .meta({ id: 'QuotesRequest', description: 'Pages to price at once for one agent; each counts as a call.' });
+
+const freeBecause = z.enum(['no_credits', 'free_slug', 'out_of_scope', 'no_price', 'free_rule']);
+
 /** What a 204 of GET /_svc/quote says in its headers. */
 export const FreeHeaders = z.object({
-  'X-SVC-Free-Because': z.enum(['no_credits', 'free_slug', 'out_of_scope', 'no_price', 'free_rule']).meta({
+  'X-SVC-Free-Because': freeBecause.meta({
     description:
       'Why: nobody is named who could be paid for the page; its owner named it free, himself or by the credits API; it is no article of ' +
       'the site, or the site is not sold yet; the price of the site is 0; one of its price rules says so.',
@@ -99,3 +120,19 @@ export const QuoteBody = z
       .meta({ description: 'A 402 ready to be sent: the value of PAYMENT-REQUIRED, the body, and further headers by name.' }),
   })
   .meta({ id: 'Quote', description: 'What a page costs now, and who gets it. Times are epoch milliseconds.' });
+
+/** Body of POST /_svc/quotes. */
+export const QuotesBody = z
+  .object({
+    quotes: z.array(
+      z.union([
+        z.object({ state: z.literal('priced'), quote: QuoteBody }),
+        z.object({ state: z.literal('free'), because: freeBecause }),
+        z.object({ state: z.enum(['refused', 'failed']), code: z.string(), error: z.string() }),
+      ]),
+    ),
+  })
+  .meta({
+    id: 'Quotes',
+    description: 'One outcome a page, in the order asked: a quote, why it is free, or why there is neither.',
+  });

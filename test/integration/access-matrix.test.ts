@@ -14,6 +14,7 @@ import { startTestApi } from '../support/api.ts';
 /** What every keyed operation asks for, and what it answers a key that may. */
 const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?: true; allowed: number }>> = {
   getQuote: { scope: 'tenant.read', query: '?slug=solo', allowed: 200 },
+  getQuotes: { scope: 'tenant.read', allowed: 400 },
   verifyPayment: { scope: 'tenant.read', isOkShape: true, allowed: 400 },
   observe: { scope: 'tenant.read', isOkShape: true, allowed: 400 },
   checkLicense: { scope: 'tenant.read', allowed: 400 },
@@ -32,7 +33,7 @@ const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?:
   listMembers: { scope: 'member.read', allowed: 200 },
 };
 /** These read a copy in memory, at most two seconds old (safety 24). */
-const SNAPSHOT = ['getQuote', 'observe'];
+const SNAPSHOT = ['getQuote', 'getQuotes', 'observe'];
 /** Operations of buyer accounts: a publisher key is no credential there. */
 const ACCOUNT = ['listHeldLicences', 'openLicenceAccess', 'buyLicence', 'listAccountNotices'];
 

@@ -158,3 +158,43 @@ test('a rule that cannot be set changes nothing', async () => {
   await expect(set({ path: '/*.pdf$' })).rejects.toThrow(/begin its path with \/articles\//);
   expect(await told(site)).toBe(1_000);
 });
+
+test('many pages are priced at once in their order, each by itself, and each counts as a call', async () => {
+  const site = await api.site();
+  await charge(site, [OPENAI, ruleOf({ id: 'solo', path: '/articles/solo$', effect: 'refuse' })]);
+  const url = (path: string, host = site.host) => ({ resource: `https://${host}${path}` });
+  const pages = [
+    { slug: 'trio' },
+    url('/articles/solo'),
+    url('/articles/free'),
+    url('/about'),
+    url('/', 'other.example'),
+    {},
+    { slug: 'duo', kind: 'citation' },
+  ];
+  const { status, body } = await api.post('/_svc/quotes', site.key, { pages, agent: 'openai.com' });
+  const shown = (outcome: Record<string, never>) =>
+    (outcome['quote'] as { price?: number } | undefined)?.price ?? outcome['because'] ?? outcome['code'];
+  const outcomes = [2_000, 'agent_refused', 'free_slug', 'out_of_scope', 'resource_not_owned', 'invalid_parameter', 10_000];
+  expect([status, body.quotes.map(shown)]).toEqual([200, outcomes]);
+  const [{ quote: first }] = body.quotes;
+  expect(await buy(site, first, 2_000)).toBe('2000');
+  const many = (count: number) => api.post('/_svc/quotes', site.key, { pages: Array(count).fill({ slug: 'trio' }) });
+  expect([(await many(0)).status, (await many(101)).status, (await many(100)).body.quotes.length]).toEqual([400, 400, 100]);
+});
+
+test('a list of pages spends as many points of its key as it has pages', async () => {
+  const rated = await startTestApi({
+    rates: {
+      perSecond: { address: 100, refused: 100, key: 1, tenant: 1_000, account: 1, account_address: 1 },
+      burstSeconds: 120,
+    },
+  });
+  try {
+    const site = await rated.site();
+    const many = async () => (await rated.post('/_svc/quotes', site.key, { pages: Array(100).fill({ slug: 'trio' }) })).status;
+    expect([await many(), await many()]).toEqual([200, 429]);
+  } finally {
+    await rated.stop();
+  }
+});

@@ -44,6 +44,9 @@ test('the description shows examples of parameters, bodies and answers, and both
     ['resource', true],
     ['slug', true],
     ['kind', true],
+    ['agent', true],
+    ['category', true],
+    ['terms', true],
     ['build', false],
     ['error', false],
   ]);

@@ -27,7 +27,7 @@ function free(because: FreeBecause): Answer {
  * How long a quote waits for the site's credits API. Gates wait 2 s for a quote, and take a service that is silent for longer as away, for which
  * they give pages free: whoever makes that API slow must not get any.
  */
-const CREDITS_PATIENCE_MS = 1_200;
+export const CREDITS_PATIENCE_MS = 1_200;
 
 /** GET /_svc/quote: what a page costs now; 204, and why, when it is free. Reads no database, unless authors stand behind a credits API. */
 export const quoteRoute: KeyRoute = {

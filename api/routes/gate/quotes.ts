@@ -1,0 +1,38 @@
+import { noteCall } from '../../../services/gate/liveness.ts';
+import { holderOfKey } from '../../../services/pacing/rates.ts';
+import { quoteMany } from '../../../services/quotes/many.ts';
+import type { KeyRoute } from '../../route.ts';
+import { parseWith } from '../../schemas/parse.ts';
+import { QuotesBody, QuotesRequest } from '../../schemas/quote.ts';
+import { jsonResponse, keyErrors } from '../responses.ts';
+import { CREDITS_PATIENCE_MS } from './quote.ts';
+
+/** POST /_svc/quotes: what up to 100 pages cost one agent, in their order; each page counts as a call. */
+export const quotesRoute: KeyRoute = {
+  method: 'post',
+  path: '/_svc/quotes',
+  access: { scope: 'tenant.read', freshness: 'snapshot' },
+  bodyLimitBytes: 262_144,
+  operation: {
+    operationId: 'getQuotes',
+    tags: ['Enforce'],
+    summary: 'Price many resources at once',
+    security: [{ publisherKey: [] }],
+    requestBody: { required: true, content: { 'application/json': { schema: QuotesRequest } } },
+    responses: { '200': jsonResponse('One outcome a page, in the order asked', QuotesBody), ...keyErrors() },
+  },
+  handle: async ({ deps, caller, body }) => {
+    const { pages, agent: operator = null, category = null, terms = [] } = parseWith(QuotesRequest, body);
+    // The call itself is counted already.
+    deps.rates?.count(holderOfKey(caller.key), pages.length - 1);
+    const { tenant } = caller;
+    const asker = { operator, category, terms };
+    for (const resource of new Set(pages.map((page) => page.resource))) noteCall(deps.liveness, tenant, resource, 'quoted');
+    const requests = pages.map(({ kind = 'read', ...page }) => ({ tenant, kind, ...page, asker }));
+    return {
+      status: 200,
+      headers: { 'cache-control': 'private, no-store' },
+      body: { quotes: await quoteMany(deps, requests, CREDITS_PATIENCE_MS) },
+    };
+  },
+};
