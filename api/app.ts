@@ -29,6 +29,7 @@ import { licenseCheckRoute } from './routes/licences/check.ts';
 import { licencesHeldRoute } from './routes/licences/held.ts';
 import { licencesLegsRoute } from './routes/licences/legs.ts';
 import { licencesQuoteRoute } from './routes/licences/quote.ts';
+import { licenseProofRoute } from './routes/licenseProof.ts';
 import { auditRoute } from './routes/reports/audit.ts';
 import { earningsRoute } from './routes/reports/earnings.ts';
 import { exportCsvRoute } from './routes/reports/exportCsv.ts';
@@ -48,6 +49,7 @@ export const DESCRIBED: readonly Route[] = [
   observeRoute,
   verifyRoute,
   licenseCheckRoute,
+  licenseProofRoute,
   licencesQuoteRoute,
   licencesBuyRoute,
   licencesHeldRoute,

@@ -89,6 +89,38 @@ export async function findLicence(
   return rows[0] ? { ...licenceFromRow(rows[0]), isOpen: rows[0].is_open } : null;
 }
 
+/**
+ * The licence of a wallet's own account at a site that covers a page now and ends last; null when it holds none. Not revoked, paid as the chain
+ * stands, and bound to nobody else.
+ */
+export async function findLicenceOfWallet(
+  sql: Sql,
+  asked: {
+    readonly tenantId: string;
+    readonly wallet: Address;
+    readonly host: string;
+    /** Canonical. */
+    readonly path: string;
+    readonly kind: CrossingKind;
+    readonly at: Date;
+  },
+): Promise<LicenceRecord | null> {
+  const { tenantId, wallet, host, path, kind, at } = asked;
+  const rows = await sql.query<Row>(
+    `select ${COLUMNS} from buyer_account as account
+       join account_licence as held on held.account_id = account.account_id and held.tenant_id = $1
+       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
+       join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
+      where account.wallet = $2 and licence.host = $3 and (licence.kind = 'citation' or $5 = 'read')
+        and licence.period_from <= $6 and licence.period_until > $6 and licence.revoked_at is null
+        and payment.state in (${sqlStates(SETTLED_STATES)}) and (licence.holder is null or licence.holder = $2)
+        and exists (select from licence_page as page where page.tenant_id = licence.tenant_id and page.jti = licence.jti and page.path = $4)
+      order by licence.period_until desc, licence.jti limit 1`,
+    [tenantId, wallet, host, path, kind, at],
+  );
+  return rows[0] ? licenceFromRow(rows[0]) : null;
+}
+
 /** The licence that a payment bought; null when it bought none (yet). */
 export async function findBoughtLicence(
   sql: Sql,

@@ -22,14 +22,28 @@ export function nonceFacts(expiresAtMs: number, random: string): string {
   return `${expiresAtMs.toString(16).padStart(TIME_DIGITS, '0')}${random}`;
 }
 
-/** The text that a tag is made over. */
+/** The text that a tag is made over, for one address. */
 export function tagText(address: string, facts: string): string {
   return `sign-in ${address.toLowerCase()} ${facts}`;
+}
+
+/** The text that a tag is made over, for whoever answers at a host: nobody said yet who it will be. */
+export function hostTagText(host: string, facts: string): string {
+  return `sign-in at ${host} ${facts}`;
 }
 
 /** A nonce of facts and the HMAC over their `tagText`, in hexadecimal. */
 export function buildNonce(facts: string, mac: string): string {
   return `${facts}${mac.slice(0, TAG_DIGITS)}`;
+}
+
+/**
+ * Takes a nonce of a host apart: one of ours, and after it up to 20 digits of whoever hands out the same offer many times. They are signed like the
+ * rest, so a nonce is good once however many were made of one of ours.
+ */
+export function parseHostNonce(nonce: string): SignInNonce | null {
+  const ours = TIME_DIGITS + RANDOM_DIGITS + TAG_DIGITS;
+  return /^[0-9a-f]{0,20}$/.test(nonce.slice(ours)) ? parseNonce(nonce.slice(0, ours)) : null;
 }
 
 /** Takes a nonce apart; null for one of another form, as those were that older processes gave out. */

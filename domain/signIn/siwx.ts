@@ -24,8 +24,8 @@ export interface SignInExpectation {
 
 /** The one sentence our challenges carry. */
 export const STATEMENT = 'Sign in to buy and use licences. This signature moves no money.';
-/** Longest message that is looked at, in characters. */
-export const MAX_MESSAGE_CHARS = 2_000;
+/** Longest message that is looked at, in characters: the longest address of a page, and what stands around it. */
+export const MAX_MESSAGE_CHARS = 3_000;
 const SKEW_MS = 60_000;
 
 /** The text a wallet signs. */

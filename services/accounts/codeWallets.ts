@@ -2,7 +2,8 @@
  * Wallets of code that sign in. To ask one costs two calls of a node, the second of foreign code, and anyone can name any contract; so they
  * have a lane of their own: few at once, so many a minute, and of both a part at most for one address.
  */
-
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Rpc } from '../../chain/rpc/rpc.ts';
 import { isConfirmedByWallet } from '../../chain/signature/message.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -33,6 +34,8 @@ export const CODE_WALLET_LIMITS: CodeWalletLimits = { atOnce: 4, perMinute: 600,
 const WAIT_MS = 2_000;
 const ANSWER_MS = 1_500;
 const MINUTE_MS = 60_000;
+/** What a wallet said to the very same question is good for a minute: whoever repeats a request costs nothing. */
+const ANSWERS = 1_000;
 
 /** Opens the lane. */
 export function openCodeWallets(
@@ -56,6 +59,7 @@ export function openCodeWallets(
     total++;
     asked.set(from, own + 1);
   };
+  const answers = new LRUCache<string, { readonly isConfirmed: boolean; readonly atMs: number }>({ max: ANSWERS });
   const hurried: Rpc = {
     networkId: rpc.networkId,
     request: (method, params) => rpc.request(method, params, { timeoutMs: ANSWER_MS }),
@@ -64,10 +68,15 @@ export function openCodeWallets(
   };
   return {
     confirms: async (from, question) => {
+      const words = hash('sha256', JSON.stringify([question.address, question.message, question.signature]), 'base64');
+      const known = answers.get(words);
+      if (known && Math.abs(clock() - known.atMs) < MINUTE_MS) return known.isConfirmed;
       const leave = await turns.enter(from);
       try {
         count(from);
-        return await isConfirmedByWallet(hurried, question);
+        const isConfirmed = await isConfirmedByWallet(hurried, question);
+        answers.set(words, { isConfirmed, atMs: clock() });
+        return isConfirmed;
       } finally {
         leave();
       }

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { checksumAddress } from '../../chain/offer.ts';
 import { isSignedByKey } from '../../chain/signature/message.ts';
 import { isNonceStored, isNonceUsed, openAccountOfWallet, useNonce, useStoredNonce } from '../../db/credentials/accounts.ts';
@@ -12,6 +12,7 @@ import { macOf } from '../credentials/mac.ts';
 import type { Pepper } from '../credentials/pepper.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
+import { endOfHostNonce, isTagged } from '../siwx/declare.ts';
 
 /** How long a challenge may be answered. */
 export const CHALLENGE_LIFE_MS = 300_000;
@@ -61,12 +62,11 @@ export async function signIn(deps: BuyerDeps, { message, signature, from }: Sign
   const expected = { domain: new URL(deps.baseUrl).host, uri: deps.baseUrl, chainIds: [deps.networks.first.chainId], nowMs };
   const refusal = fields ? refuseSignIn(fields, expected) : 'the message is not one of our challenges';
   if (!fields || refusal !== null) throw new ServiceError('unknown_credential', refusal ?? 'the message cannot be read');
-  if (!/^0x(?:[0-9a-fA-F]{2}){1,4000}$/.test(signature))
-    throw new ServiceError('unknown_credential', 'the signature is malformed');
+  if (!isSignature(signature)) throw new ServiceError('unknown_credential', 'the signature is malformed');
   const address = signerOf(fields);
-  const nonce = nonceOf(deps.pepper, fields.nonce, address, nowMs);
+  const nonce = nonceOf(deps.pepper, fields, address, nowMs);
   if (!nonce) throw spent();
-  const signed = { address, message, signature: signature as `0x${string}` };
+  const signed = { address, message, signature };
   if (!isSignedByKey(signed)) {
     if (!(await atDatabase(() => nonce.isGood(deps.database)))) throw spent();
     if (!(await deps.codeWallets.confirms(from, signed))) {
@@ -87,10 +87,12 @@ interface Usable {
 }
 
 /**
- * A nonce that we gave to this address and whose time has not passed; null for any other. One of the form of older processes, which
+ * A nonce that we gave to this address, or declared at our host for any, and whose time has not passed; null for any other. One of the form of older processes, which
  * stored theirs, is for the database to know.
  */
-function nonceOf(pepper: Pepper, nonce: string, address: Address, nowMs: number): Usable | null {
+function nonceOf(pepper: Pepper, { nonce, domain }: SignInFields, address: Address, nowMs: number): Usable | null {
+  const declared = endOfHostNonce(pepper, { nonce, host: domain }, nowMs);
+  if (declared) return usedOnce(nonce, declared);
   const parsed = parseNonce(nonce);
   if (!parsed) {
     if (!/^[0-9a-f]{32}$/.test(nonce)) return null;
@@ -98,18 +100,17 @@ function nonceOf(pepper: Pepper, nonce: string, address: Address, nowMs: number)
     return { isGood: (sql) => isNonceStored(sql, nonce, at), use: (sql) => useStoredNonce(sql, nonce, at) };
   }
   const { expiresAtMs, facts, tag } = parsed;
-  const secrets = pepper.previous === null ? [pepper.current] : [pepper.current, pepper.previous];
-  const isOurs = secrets.some((secret) => {
-    const mac = macOf(secret, tagText(address, facts))
-      .digest()
-      .subarray(0, tag.length / 2);
-    return timingSafeEqual(mac, Buffer.from(tag, 'hex'));
-  });
-  if (!isOurs || nowMs >= expiresAtMs) return null;
-  return {
-    isGood: async (sql) => !(await isNonceUsed(sql, nonce)),
-    use: (sql) => useNonce(sql, nonce, new Date(expiresAtMs)),
-  };
+  if (!isTagged(pepper, tagText(address, facts), tag) || nowMs >= expiresAtMs) return null;
+  return usedOnce(nonce, new Date(expiresAtMs));
+}
+
+function usedOnce(nonce: string, expiresAt: Date): Usable {
+  return { isGood: async (sql) => !(await isNonceUsed(sql, nonce)), use: (sql) => useNonce(sql, nonce, expiresAt) };
+}
+
+/** True for octets that may be a signature, of a key or of a wallet with code. */
+export function isSignature(text: string): text is `0x${string}` {
+  return /^0x(?:[0-9a-fA-F]{2}){1,4000}$/.test(text);
 }
 
 function spent(): ServiceError {

@@ -75,27 +75,9 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
   if (deps.now() >= licence.expiresAtSeconds * 1000) {
     throw refused(deps, holder, { ...INVALID, sentence: 'already used: this payment was settled and its licence has ended' });
   }
-  const isMock = paid.mode === 'mock';
-  const settlementRef = isMock ? `mock_${paid.paymentId}` : (paid.facts.evidence?.txHash ?? null);
-  const refKind = settlementRefKind(settlementRef, paid.mode);
   const issuer = await deps.issuerOf(holder.tenantId);
-  const facts: ReReadFacts = {
-    issuer,
-    tenantId: holder.tenantId,
-    host: holder.host,
-    slug: holder.slug,
-    kind: holder.kind,
-    payer: holder.payer,
-    network: paid.network, // a licence may repeat itself for a payment shown on another network: nothing moved there
-    amountMicro: chargedMicro,
-    settlementRef,
-    settlementRefKind: refKind,
-    payees: paid.legs,
-    jti: licence.jti,
-    issuedAtSeconds: licence.issuedAtSeconds,
-    expiresAtSeconds: licence.expiresAtSeconds,
-    kid: licence.kid,
-  };
+  const facts = reReadFacts({ holder, paid, chargedMicro, licence, issuer });
+  const { settlementRef, settlementRefKind: refKind } = facts;
   const licenseJws = bought
     ? (await mintAccessToken(deps, bought, { ...licence, issuer, paths: null, holder: bought.holder })).license
     : await mintReReadLicence(deps.signer, facts);
@@ -113,6 +95,35 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
     licenseJws,
     chargedMicro,
     ...(bought ? { licence: { jti: bought.jti, priceMicro: bought.priceMicro } } : {}),
+  };
+}
+
+/** What a re-read licence says: `holder` keeps it, `paid` is the payment behind it, and `chargedMicro` what moved for it now. */
+export function reReadFacts(given: {
+  readonly holder: Payment;
+  readonly paid: Payment;
+  readonly chargedMicro: bigint;
+  readonly licence: StoredLicence;
+  readonly issuer: string;
+}): ReReadFacts {
+  const { holder, paid, chargedMicro, licence, issuer } = given;
+  const settlementRef = paid.mode === 'mock' ? `mock_${paid.paymentId}` : (paid.facts.evidence?.txHash ?? null);
+  return {
+    issuer,
+    tenantId: holder.tenantId,
+    host: holder.host,
+    slug: holder.slug,
+    kind: holder.kind,
+    payer: holder.payer,
+    network: paid.network, // a licence may repeat itself for a payment shown on another network: nothing moved there
+    amountMicro: chargedMicro,
+    settlementRef,
+    settlementRefKind: settlementRefKind(settlementRef, paid.mode),
+    payees: paid.legs,
+    jti: licence.jti,
+    issuedAtSeconds: licence.issuedAtSeconds,
+    expiresAtSeconds: licence.expiresAtSeconds,
+    kid: licence.kid,
   };
 }
 

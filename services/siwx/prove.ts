@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import { isSignedByKey } from '../../chain/signature/message.ts';
+import { useProof } from '../../db/licences/check.ts';
+import { findLicenceOfWallet } from '../../db/licences/licences.ts';
+import { findPagePurchase } from '../../db/licences/purchases.ts';
+import { accessEndSeconds } from '../../domain/access/accessToken.ts';
+import type { ResourceUrl } from '../../domain/hosts/host.ts';
+import { resourceKeyOf } from '../../domain/hosts/host.ts';
+import { plainSlug, requireOwned, requireResource, slugOf } from '../../domain/pages/resource.ts';
+import { canonicalPath } from '../../domain/pages/scope.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import { parseSignInMessage, signerOf } from '../../domain/signIn/siwx.ts';
+import { opensUntilMs, refusePageProof } from '../../domain/siwx/pageProof.ts';
+import { isSignature, readSignInHeader } from '../accounts/signIn.ts';
+import { issuerOf } from '../licences/check.ts';
+import type { BuyerDeps } from '../licences/deps.ts';
+import { mintReReadLicence } from '../licences/mint.ts';
+import { mintAccessToken } from '../licences/mintAccess.ts';
+import { atDatabase } from '../outage.ts';
+import type { Caller } from '../publisher.ts';
+import { presentPricing } from '../quotes/issue.ts';
+import { fixLicence } from '../settlement/accept/intake.ts';
+import { reReadFacts } from '../settlement/answer/answer.ts';
+import { endOfHostNonce } from './declare.ts';
+
+/** What a publisher asks about a wallet that shows itself at one of its pages. */
+export interface ProofQuestion {
+  /** The header SIGN-IN-WITH-X, as it came. */
+  readonly signInWithX: string;
+  readonly resource: string;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+}
+
+/** A licence for the page, or why there is none: without `error` the proof is good, and the wallet holds nothing here. */
+export type ProofAnswer =
+  | { readonly entitled: true; readonly license: string; readonly expiresAt: number }
+  | { readonly entitled: false; readonly error?: string };
+
+/** What proving needs. */
+export type ProveDeps = Pick<
+  BuyerDeps,
+  | 'database'
+  | 'snapshots'
+  | 'keyring'
+  | 'rpc'
+  | 'codeWallets'
+  | 'clock'
+  | 'pepper'
+  | 'baseUrl'
+  | 'networks'
+  | 'licenceLifeSeconds'
+>;
+
+/** A message that may prove something, taken apart. */
+interface Shown {
+  readonly address: `0x${string}`;
+  readonly message: string;
+  readonly signature: `0x${string}`;
+  readonly chainId: number;
+  readonly nonce: string;
+  readonly expiresAt: Date;
+}
+
+/** A licence that can be had anew; nothing is signed before the nonce is used up. */
+interface Holding {
+  readonly expiresAtSeconds: number;
+  mint(): Promise<string>;
+}
+
+/** Used nonces stand beside those of holder proofs, whose tokens go by UUIDs. */
+const USED_AS = 'sign-in-with-x';
+
+/**
+ * Gives a wallet that bought a page its licence for it anew, as a short token: of its newest purchase, under the id of the licence that it paid for,
+ * so that whoever revokes either revokes both; or under a licence of its account that covers the page. What bounds the cost of a caller who invents
+ * wallets: a message and a nonce of ours come first, then the signature by key, then one read; the chain is asked only for an address that holds
+ * something here, in the lane of wallets with code, the site as one caller. A nonce is good once for a licence; a proof that opens nothing uses none
+ * up, so that a client may send it with its payment. Throws invalid_resource (400), resource_not_owned (403), overloaded, chain_unavailable, and
+ * outages (503), in which nothing is used up.
+ */
+export async function provePurchase(deps: ProveDeps, { tenant, key }: Caller, question: ProofQuestion): Promise<ProofAnswer> {
+  const resource = requireResource(question.resource);
+  requireOwned(tenant.hosts, resource.host);
+  const slug = plainSlug(question.slug);
+  const found = slugOf(presentPricing(tenant).articlePrefixes, resource.path);
+  if (found !== null && found !== slug) return refused('the page has another slug');
+  const shown = readProof(deps, resource, question.signInWithX);
+  if (typeof shown === 'string') return refused(shown);
+  const isKey = isSignedByKey(shown);
+  const isAskable = deps.rpc.networkId === `eip155:${shown.chainId}`;
+  if (!isKey && !isAskable)
+    return refused('the signature was not made by the key of this wallet, and wallets with code are not asked on its chain');
+  const caller = { tenant, mode: key.mode };
+  const holding = await findHolding(deps, caller, {
+    resource,
+    kind: question.kind,
+    shown,
+    network: isKey ? null : deps.rpc.networkId,
+  });
+  if (!isKey) {
+    const isWallet = holding !== null && (await deps.codeWallets.confirms(`site ${tenant.tenantId}`, shown));
+    if (!isWallet) return refused('the signature was not made by this wallet');
+  }
+  if (!holding) return { entitled: false };
+  deps.keyring.current(); // before the nonce is used up
+  const { tenantId } = tenant;
+  const { nonce, expiresAt } = shown;
+  if (!(await atDatabase(() => useProof(deps.database, { tenantId, jti: USED_AS, nonce, expiresAt }))))
+    return refused('the nonce was used');
+  return { entitled: true, license: await holding.mint(), expiresAt: holding.expiresAtSeconds * 1_000 };
+}
+
+function refused(sentence: string): ProofAnswer {
+  return { entitled: false, error: `unknown_credential: ${sentence}` };
+}
+
+/** A message of ours about this page, whose nonce is ours and lives; else a sentence. Asks nobody. */
+function readProof({ clock, networks, pepper }: ProveDeps, resource: ResourceUrl, header: string): Shown | string {
+  const sent = readSignInHeader(header);
+  const fields = sent && parseSignInMessage(sent.message);
+  if (!sent || !fields) return 'SIGN-IN-WITH-X is not readable';
+  const nowMs = clock();
+  const chainIds = networks.list.map(({ chainId }) => chainId);
+  const refusal = refusePageProof(fields, { resource, chainIds, nowMs });
+  if (refusal !== null) return refusal;
+  const { signature, message } = sent;
+  if (!isSignature(signature)) return 'the signature is malformed';
+  const { nonce, chainId, domain: host } = fields;
+  const expiresAt = endOfHostNonce(pepper, { nonce, host }, nowMs);
+  if (!expiresAt) return 'the nonce is not one of ours';
+  return { address: signerOf(fields), message, signature, chainId, nonce, expiresAt };
+}
+
+interface Wanted {
+  readonly resource: ResourceUrl;
+  readonly kind: CrossingKind;
+  readonly shown: Shown;
+  /** Only payments on this network count; null: on any. */
+  readonly network: string | null;
+}
+
+async function findHolding(
+  deps: ProveDeps,
+  caller: { readonly tenant: Caller['tenant']; readonly mode: 'live' | 'mock' },
+  wanted: Wanted,
+): Promise<Holding | null> {
+  return (
+    (await findBoughtPage(deps, caller, wanted)) ??
+    (caller.mode === 'live' ? await findBoughtLicence(deps, caller, wanted) : null)
+  );
+}
+
+/** What a purchase of the page itself leaves. */
+async function findBoughtPage(
+  deps: ProveDeps,
+  { tenant, mode }: { readonly tenant: Caller['tenant']; readonly mode: 'live' | 'mock' },
+  { resource, kind, shown, network }: Wanted,
+): Promise<Holding | null> {
+  const nowMs = deps.clock();
+  const grantedSeconds = 0;
+  const lifeMs = deps.licenceLifeSeconds * 1_000;
+  const since = new Date(nowMs - grantedSeconds * 1_000 - LATEST_MS);
+  const asked = {
+    tenantId: tenant.tenantId,
+    payer: shown.address,
+    resourceKey: resourceKeyOf(resource),
+    kind,
+    mode,
+    since,
+    network,
+  };
+  const paid = await atDatabase(() => findPagePurchase(deps.database, asked));
+  if (!paid) return null;
+  const settledAtMs = (paid.decidedAt ?? paid.acceptedAt).getTime();
+  // Whoever paid and was never answered has a whole licence to come.
+  const licenceEndsAtMs = paid.licence ? paid.licence.expiresAtSeconds * 1_000 : nowMs + lifeMs;
+  const untilMs = opensUntilMs({ settledAtMs, licenceEndsAtMs, grantedSeconds });
+  const issuedAtSeconds = Math.floor(nowMs / 1_000);
+  const expiresAtSeconds = Math.floor(Math.min(nowMs + lifeMs, untilMs) / 1_000);
+  if (expiresAtSeconds <= issuedAtSeconds) return null;
+  const mint = async (): Promise<string> => {
+    const { kid } = deps.keyring.current();
+    const fresh = { jti: randomUUID(), issuedAtSeconds, expiresAtSeconds, kid };
+    const { jti } = paid.licence ?? (await atDatabase(() => fixLicence(deps.database, { ref: paid, licence: fresh })));
+    const facts = reReadFacts({
+      holder: paid,
+      paid,
+      chargedMicro: 0n,
+      licence: { ...fresh, jti },
+      issuer: issuerOf(deps, tenant),
+    });
+    return mintReReadLicence(deps.keyring, facts);
+  };
+  return { expiresAtSeconds, mint };
+}
+
+/** How long after its intake a payment settles at the latest, for the search of purchases: authorizations are good for minutes, reviews take days. */
+const LATEST_MS = 7 * 86_400_000;
+
+/** A licence of the wallet's account: a token for this page alone. */
+async function findBoughtLicence(
+  deps: ProveDeps,
+  { tenant }: { readonly tenant: Caller['tenant'] },
+  { resource, kind, shown }: Wanted,
+): Promise<Holding | null> {
+  const nowMs = deps.clock();
+  const path = canonicalPath(resource.path);
+  const asked = { tenantId: tenant.tenantId, wallet: shown.address, host: resource.host, path, kind, at: new Date(nowMs) };
+  const licence = await atDatabase(() => findLicenceOfWallet(deps.database, asked));
+  if (!licence) return null;
+  const period = { fromMs: licence.periodFrom.getTime(), untilMs: licence.periodUntil.getTime() };
+  const expiresAtSeconds = accessEndSeconds(period, nowMs, deps.licenceLifeSeconds);
+  const issuedAtSeconds = Math.floor(nowMs / 1_000);
+  if (expiresAtSeconds <= issuedAtSeconds) return null;
+  const mint = async (): Promise<string> => {
+    const { kid } = deps.keyring.current();
+    const { holder } = licence;
+    const facts = {
+      issuer: issuerOf(deps, tenant),
+      jti: randomUUID(),
+      kid,
+      issuedAtSeconds,
+      expiresAtSeconds,
+      paths: [path],
+      holder,
+    };
+    return (await atDatabase(() => mintAccessToken({ database: deps.database, signer: deps.keyring }, licence, facts))).license;
+  };
+  return { expiresAtSeconds, mint };
+}
