@@ -41,9 +41,10 @@ export const LicenseProofResult = z
     entitled: z.boolean(),
     license: z.exactOptional(z.string()).meta({ description: 'A short licence for the page, where it is entitled.' }),
     expiresAt: z.exactOptional(z.int()).meta({ description: 'When that ends, in epoch milliseconds.' }),
-    error: z
-      .exactOptional(z.string())
-      .meta({ description: 'Why the proof says nothing. Absent for a good one of a wallet that holds nothing: then make the ordinary offer.' }),
+    error: z.exactOptional(z.string()).meta({
+      description:
+        'Why the proof says nothing. Absent for a good one of a wallet that holds nothing: then make the ordinary offer.',
+    }),
   })
   .meta({ id: 'LicenseProofResult' });
 

@@ -38,6 +38,13 @@ export const QuoteQuery = z.object({
     }),
   ),
   build: z.exactOptional(z.literal('402', 'must be 402').meta({ description: 'Adds `x402`: a 402 answer ready to be sent.' })),
+  signIn: z.exactOptional(
+    z.literal('1', 'must be 1').meta({
+      description:
+        'With `build`: the offer declares what a wallet may sign that bought the page (x402 `sign-in-with-x`). Of gates that hand the header ' +
+        'SIGN-IN-WITH-X on to POST /_svc/license/proof; its nonce is good once, or once for each 1 to 20 hex digits put behind it.',
+    }),
+  ),
   error: z.exactOptional(
     z
       .string()

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { buildNonce, hostTagText, nonceFacts, parseHostNonce } from '../../domain/signIn/nonce.ts';
 import type { SignInDeclaration } from '../../domain/siwx/pageProof.ts';
-import { PROOF_LIFE_MS, PROOF_SCHEMA } from '../../domain/siwx/pageProof.ts';
+import { PAGE_STATEMENT, PROOF_LIFE_MS, PROOF_SCHEMA } from '../../domain/siwx/pageProof.ts';
 import { macOf } from '../credentials/mac.ts';
 import type { Pepper } from '../credentials/pepper.ts';
 
@@ -34,6 +34,18 @@ export function declareSignIn(
     supportedChains: at.networks.map((chainId) => ({ chainId, type: 'eip191' })),
     schema: PROOF_SCHEMA,
   };
+}
+
+/** The same for a page in its offer. */
+export function declareAtPage(
+  deps: DeclareDeps,
+  {
+    quote,
+    destinations,
+  }: { readonly quote: { readonly resource: string }; readonly destinations: readonly { readonly network: string }[] },
+): SignInDeclaration {
+  const networks = destinations.map(({ network }) => network);
+  return declareSignIn(deps, { uri: quote.resource, networks, statement: PAGE_STATEMENT });
 }
 
 /** When a nonce that we gave out for a host ends; null for any other, and for one whose time has passed. Costs an HMAC. */

@@ -22,6 +22,7 @@ export interface Row {
 const AGENT: Facts = {
   ...{ isOurs: false, who: 'agent', config: 'known', isInScope: true, method: 'GET', payment: 'none', licence: 'none' },
   quote: 'priced',
+  proof: 'none',
 };
 const agent = (path: string, status: number, more: Partial<Play> = {}): Play => ({ path, ua: UA.agent, status, ...more });
 const offered = { act: 'offer', verdict: 'denied' } as const;

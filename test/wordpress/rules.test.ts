@@ -50,7 +50,7 @@ test('every combination of facts is decided as the JavaScript package decides it
   const theirs = rows.map(({ isLicensed, method, ...same }) => {
     const facts: Facts = {
       ...same,
-      ...{ isOurs: false, config: 'known', licence: isLicensed ? 'good' : 'none' },
+      ...{ isOurs: false, config: 'known', licence: isLicensed ? 'good' : 'none', proof: 'none' },
       method: METHODS[method as keyof typeof METHODS],
     };
     const decision = decide(facts);

@@ -4,6 +4,7 @@ import { noteCall } from '../../../services/gate/liveness.ts';
 import { buildPageOffer } from '../../../services/offers/page.ts';
 import { agentRefused, findPage, issueQuote, issueQuoteText } from '../../../services/quotes/issue.ts';
 import { recallPage, rememberPage } from '../../../services/quotes/memory.ts';
+import { declareAtPage } from '../../../services/siwx/declare.ts';
 import type { Answer, KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { FreeHeaders, QuoteBody, QuoteQuery } from '../../schemas/quote.ts';
@@ -47,7 +48,13 @@ export const quoteRoute: KeyRoute = {
     },
   },
   handle: async ({ deps, caller: { tenant }, query, search }) => {
-    const { build, error, kind = 'read', ...given } = parseWith(QuoteQuery, Object.fromEntries(query), 'invalid_parameter');
+    const {
+      build,
+      error,
+      signIn,
+      kind = 'read',
+      ...given
+    } = parseWith(QuoteQuery, Object.fromEntries(query), 'invalid_parameter');
     const { agent: operator = null, category = null, terms = [], ...asked } = given;
     noteCall(deps.liveness, tenant, asked.resource, 'quoted');
     const request = { tenant, kind, ...asked, asker: { operator, category, terms } };
@@ -57,11 +64,10 @@ export const quoteRoute: KeyRoute = {
     if (found === 'refused') throw agentRefused();
     if (typeof found === 'string') return FREE[found];
     const quoted = issueQuote(deps, found);
-    const body =
-      build === undefined
-        ? quoted.quote
-        : { ...quoted.quote, x402: buildPageOffer(deps, quoted, error === undefined ? {} : { error }) };
-    return { status: 200, headers: HEADERS, body };
+    if (build === undefined) return { status: 200, headers: HEADERS, body: quoted.quote };
+    const extensions = signIn === undefined ? {} : { 'sign-in-with-x': declareAtPage(deps, quoted) };
+    const x402 = buildPageOffer(deps, quoted, { ...(error === undefined ? {} : { error }), extensions });
+    return { status: 200, headers: HEADERS, body: { ...quoted.quote, x402 } };
   },
   recall: ({ deps, caller: { tenant }, search }) => {
     const page = recallPage(tenant, search, deps.clock());

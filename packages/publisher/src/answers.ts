@@ -2,6 +2,7 @@
 import type { Quote } from './client.ts';
 import { dollars } from './core/usdc.ts';
 import { PAYING } from './request.ts';
+import { withOwnNonce } from './selling/ownNonce.ts';
 
 /** An answer, ready to be sent. */
 export interface Answer {
@@ -22,7 +23,7 @@ const FOR_BROWSERS = {
 const PRIVATE = {
   ...FOR_BROWSERS,
   'cache-control': 'private, no-store',
-  vary: 'PAYMENT-SIGNATURE, X-PAYMENT, Authorization, User-Agent',
+  vary: 'PAYMENT-SIGNATURE, X-PAYMENT, SIGN-IN-WITH-X, Authorization, User-Agent',
   'accept-ranges': 'none',
 };
 
@@ -82,7 +83,7 @@ export function offerAnswer(
     ...PRIVATE,
     vary: `${PRIVATE.vary}, Accept`,
     ...forwarded(told.settlement?.headers),
-    'payment-required': header,
+    'payment-required': withOwnNonce(quote, header),
     'crawler-price': dollars(quote.price),
     ...toldHeaders(further),
     'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,

@@ -150,6 +150,8 @@ export interface QuoteRequest {
   readonly kind?: 'read' | 'citation';
   /** Stands in the offer as the reason of a refusal. */
   readonly error?: string;
+  /** With it the offer declares what a wallet may sign that bought the page: of whoever hands SIGN-IN-WITH-X on (`prove`). */
+  readonly signIn?: '1';
 }
 
 /** What verify is asked. */
@@ -171,6 +173,15 @@ export interface CheckRequest {
   readonly proof?: string;
 }
 
+/** Which wallet shows itself for which page. */
+export interface ProofRequest {
+  /** The value of SIGN-IN-WITH-X, as it came. */
+  readonly signInWithX: string;
+  readonly resource: string;
+  readonly slug: string;
+  readonly kind?: 'read' | 'citation';
+}
+
 /** The calls a publisher makes. */
 export interface Client {
   /** The site's settings; 304 with a null body when `etag` names what is there. */
@@ -181,6 +192,10 @@ export interface Client {
   verify(request: VerifyRequest): Promise<Result<Receipt>>;
   /** Whether a licence entitles to a page. */
   check(request: CheckRequest): Promise<Result<{ readonly entitled: boolean }>>;
+  /** The licence of a wallet that bought a page; without `error` and licence it is who it says, and holds nothing. */
+  prove(
+    request: ProofRequest,
+  ): Promise<Result<{ readonly entitled: boolean; readonly license?: string; readonly error?: string }>>;
   /** Sends 1 to 50 reports: all are written, or none. */
   observe(reports: readonly Report[]): Promise<Result<{ readonly accepted: number }>>;
   /** Who enforces on each host. */
@@ -243,6 +258,7 @@ export function createClient(options: ClientOptions): Client {
       return call({ path: '/_svc/verify', body: { ...rest, quote: verbatim, legs: quote.legs }, timeoutMs: verifyTimeoutMs });
     },
     check: (request) => ask('/_svc/license/check', request),
+    prove: (request) => ask('/_svc/license/proof', request),
     observe: (reports) => ask('/_svc/observe', reports),
     status: () => ask('/_svc/enforce-status'),
     self: () => ask('/_svc/tenants/self'),

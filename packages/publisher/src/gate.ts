@@ -8,6 +8,7 @@ import type { JudgeDeps, Judgement } from './judge.ts';
 import { judge, pageOf } from './judge.ts';
 import { openLicences } from './knowing/licences.ts';
 import { openPages } from './knowing/pages.ts';
+import { openProofs } from './knowing/proofs.ts';
 import { openQuotes } from './knowing/quotes.ts';
 import { openReaders } from './knowing/readers.ts';
 import { openConfig } from './knowing/siteConfig.ts';
@@ -122,7 +123,7 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const config = openConfig(deps);
   const reports = openReports(deps);
   const teller = openTeller(options, reports);
-  const pages = openPages({ quotes: openQuotes(deps), licences: openLicences(deps) });
+  const pages = openPages({ quotes: openQuotes(deps), licences: openLicences(deps), proofs: openProofs(deps) });
   const places = openPlaces(options.origin);
   const sales = openSales({
     ...{ ...deps, pages, maxPageBytes: options.maxPageBytes },
@@ -172,19 +173,22 @@ function rawPath({ target }: Pick<SiteRequest, 'target'>): string {
 }
 
 function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>, judgement: Judgement): Ruling {
-  const { decision, page, price, payment } = judgement;
+  const { decision, page, price, payment, proof } = judgement;
   const quote = price?.state === 'priced' ? price.quote : null;
   const isAway = decision.act === 'serve' && decision.as === 'away';
   const caller: Caller = isAway ? { ...judgement.caller, reason: 'service_away' } : judgement.caller;
   if ('verdict' in decision && decision.verdict !== undefined) {
     parts.teller.report(page, { verdict: decision.verdict, caller, ...(quote ? { priceMicro: quote.price } : {}) });
   }
-  if (decision.act === 'serve') return { act: 'serve', headers: decision.as === 'licensed' ? paidHeaders() : null };
+  const renewed = proof.state === 'good' ? { licence: proof.licence } : {};
+  if (decision.act === 'serve') return { act: 'serve', headers: decision.as === 'licensed' ? paidHeaders(renewed) : null };
   if (decision.act === 'refuse' && decision.status !== 503) return { act: 'answer', answer: refusalAnswer(decision.status) };
+  if (decision.act === 'refuse' && proof.state === 'busy') return wait(proof.retryAfter);
   if (!quote || !page) return wait(price?.state === 'busy' ? price.retryAfter : undefined);
   const accept = request.header('accept') ?? '';
   if (decision.act === 'offer') {
-    return { act: 'answer', answer: offerAnswer(quote, { error: decision.error, accept, isHead: request.method === 'HEAD' }) };
+    const error = decision.error ?? (proof.state === 'bad' ? proof.error : undefined);
+    return { act: 'answer', answer: offerAnswer(quote, { error, accept, isHead: request.method === 'HEAD' }) };
   }
   const sale = payment === null ? null : parts.sales.open({ page, quote, caller, payment, accept });
   return sale ? { act: 'sell', sale } : wait(1);

@@ -3,6 +3,7 @@ import type { Decision, Facts } from './core/decide.ts';
 import { decide } from './core/decide.ts';
 import type { Caller } from './core/who.ts';
 import type { Page, Pages } from './knowing/pages.ts';
+import type { Proof } from './knowing/proofs.ts';
 import type { Price } from './knowing/quotes.ts';
 import type { Readers } from './knowing/readers.ts';
 import type { ConfigStore, SiteConfig } from './knowing/siteConfig.ts';
@@ -18,6 +19,8 @@ export interface Judgement {
   readonly caller: Caller;
   readonly page: Page | null;
   readonly price: Price | null;
+  /** What a wallet showed of itself, and what it came to. */
+  readonly proof: Proof;
   /** The payment as it came; null for none that counts. */
   readonly payment: string | null;
 }
@@ -44,25 +47,30 @@ export async function judge<Request>(
   const license = licenceOf(request);
   let page = pageOf(deps, config, request);
   let price: Price | null = null;
+  const shown = request.header('sign-in-with-x') || null;
+  let proof: Proof = { state: 'none' };
   let facts: Facts = {
     ...{ isOurs, who: caller.who, config: config ? 'known' : 'unasked', isInScope: deps.places(config, request).isScoped },
     ...{ method: request.method === 'GET' || request.method === 'HEAD' ? request.method : 'other', payment: payment.state },
-    ...{ licence: license === null ? 'none' : 'shown', quote: 'unasked' },
+    ...{ licence: license === null ? 'none' : 'shown', quote: 'unasked', proof: shown === null ? 'none' : 'shown' },
   };
   for (;;) {
     const decision = decide(facts);
-    if (decision.act !== 'ask') return { decision, caller, page, price, payment: payment.value ?? null };
+    if (decision.act !== 'ask') return { decision, caller, page, price, proof, payment: payment.value ?? null };
     if (decision.about === 'config') {
       config = await deps.config.first();
       page = pageOf(deps, config, request);
       facts = { ...facts, config: config ? 'known' : 'away', isInScope: deps.places(config, request).isScoped };
     } else if (page === null || config === null) {
-      facts = { ...facts, licence: 'bad', quote: 'bad' };
+      facts = { ...facts, licence: 'bad', proof: 'bad', quote: 'bad' };
     } else {
       page = await deps.pages.located(page);
       if (decision.about === 'licence') {
         const isGood = await deps.pages.isLicensed(config, page, license ?? '', request);
         facts = { ...facts, licence: isGood ? 'good' : 'bad' };
+      } else if (decision.about === 'proof') {
+        proof = await deps.pages.proven(config, page, shown ?? '');
+        facts = { ...facts, proof: proof.state };
       } else {
         price = await deps.pages.priceOf(page);
         facts = { ...facts, quote: price.state };

@@ -16,6 +16,7 @@ const MAX_PAYMENT_CHARS = 16_384;
 export const PAYING: readonly string[] = [
   'payment-signature',
   'x-payment',
+  'sign-in-with-x',
   'crawler-max-price',
   'crawler-exact-price',
   'accept-payment',

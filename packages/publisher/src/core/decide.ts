@@ -17,6 +17,8 @@ export interface Facts {
   /** `two`: both headers, with different payments. `long`: more than any payment has. `laden`: with a body, which no page takes. */
   readonly payment: 'none' | 'one' | 'two' | 'long' | 'laden';
   readonly licence: 'none' | 'shown' | 'good' | 'bad';
+  /** Of the wallet that it bought the page. `busy`: it could not be looked at now. */
+  readonly proof: 'none' | 'shown' | 'good' | 'bad' | 'busy';
   /** `away`: nobody answers, or our key is refused. `busy`: the service answers, and cannot price this page now. `bad`: it never can. */
   readonly quote: 'unasked' | 'free' | 'priced' | 'away' | 'busy' | 'bad';
 }
@@ -31,7 +33,7 @@ export type Decision =
   | { readonly act: 'settle' }
   | { readonly act: 'refuse'; readonly status: 400 | 403 | 503; readonly verdict?: Verdict }
   | { readonly act: 'discover' }
-  | { readonly act: 'ask'; readonly about: 'config' | 'licence' | 'quote' };
+  | { readonly act: 'ask'; readonly about: 'config' | 'licence' | 'quote' | 'proof' };
 
 const OFFERS = {
   none: { act: 'offer', verdict: 'denied' },
@@ -55,6 +57,10 @@ export function decide(facts: Facts): Decision {
   if (facts.quote === 'away') return { act: 'serve', as: 'away', verdict: 'served-free' };
   if (facts.quote === 'busy') return { act: 'refuse', status: 503 };
   if (facts.quote === 'bad') return { act: 'refuse', status: 400 };
+  if (facts.proof === 'shown' && method === 'GET') return { act: 'ask', about: 'proof' };
+  if (facts.proof === 'good') return { act: 'serve', as: 'licensed', verdict: 'agent-reread' };
+  // It may have bought the page: an offer would have it pay again. One that pays as well has decided.
+  if (facts.proof === 'busy' && facts.payment === 'none') return { act: 'refuse', status: 503 };
   // A payment is for the page, and only GET is sure to make it without doing anything else.
   if (method === 'other') return { act: 'offer', error: 'Payment required: pay with GET' };
   if (facts.payment === 'laden') return { act: 'refuse', status: 400 };

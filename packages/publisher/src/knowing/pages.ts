@@ -3,6 +3,7 @@ import { resourceOf, slugOf } from '../core/page.ts';
 import type { Address } from '../places.ts';
 import type { SiteRequest } from '../request.ts';
 import type { Licences } from './licences.ts';
+import type { Proof, Proofs } from './proofs.ts';
 import type { Price, Quotes } from './quotes.ts';
 import type { SiteConfig } from './siteConfig.ts';
 
@@ -20,10 +21,18 @@ export interface Pages {
   /** What a page costs now, asked anew: a payment for it was refused. */
   priceAgain(page: Page): Promise<Price>;
   isLicensed(config: SiteConfig, page: Page, license: string, request: SiteRequest): Promise<boolean>;
+  /** What a wallet that shows itself (the header SIGN-IN-WITH-X) bought of the page. */
+  proven(config: SiteConfig, page: Page, header: string): Promise<Proof>;
+}
+
+interface Parts {
+  readonly quotes: Quotes;
+  readonly licences: Licences;
+  readonly proofs: Proofs;
 }
 
 /** Opens it. */
-export function openPages({ quotes, licences }: { readonly quotes: Quotes; readonly licences: Licences }): Pages {
+export function openPages({ quotes, licences, proofs }: Parts): Pages {
   const priceOf = ({ resource, kind }: Page): Promise<Price> => quotes.find(resource, kind);
   return {
     located: async (page) => {
@@ -42,6 +51,7 @@ export function openPages({ quotes, licences }: { readonly quotes: Quotes; reado
       quotes.doubt(page.resource, page.kind);
       return priceOf(page);
     },
+    proven: (config, page, header) => proofs.judge(page, slugOf(config.articlePrefixes, page.path) ?? page.path, header),
     isLicensed: (config, { path, kind, resource, origin: base }, license, request) => {
       const proof = request.header('x-licence-proof');
       const slug = slugOf(config.articlePrefixes, path) ?? path;

@@ -8,7 +8,7 @@ const LIFE_MS = 10_000;
 /** As many passes are remembered as used; while there are more, none opens anything. */
 const REMEMBERED = 10_000;
 /** What a request for the page leaves out: what was paid with, and what would have the page come in a form to undo. */
-const LEFT_OUT = ['payment-signature', 'x-payment', 'authorization', 'host', 'connection', 'accept-encoding'];
+const LEFT_OUT = ['payment-signature', 'x-payment', 'sign-in-with-x', 'authorization', 'host', 'connection', 'accept-encoding'];
 
 /** What an answer says of the connection it came by. */
 const OF_THE_WAY = ['connection', 'keep-alive', 'transfer-encoding', 'content-encoding', 'content-length'];

@@ -69,7 +69,7 @@ export function openQuotes(deps: {
     const known = stale && now() < stale.untilMs ? stale.price : null;
     if (flights.size >= AT_ONCE || isTooMuch()) return known ?? { state: 'busy', retryAfter: 1 };
     if (!breaker.mayCall()) return known ?? awayNow('the service failed five times in a row and is left alone for ten seconds');
-    const answer = await client.quote({ resource, kind });
+    const answer = await client.quote({ resource, kind, signIn: '1' });
     const isGood = answer.ok && (answer.status === 204 || isQuote(answer.body));
     breaker.note(answer.ok ? !isGood : isAway(answer) || isKeyRefused(answer));
     if (isGood) return keepAnswer(key, answer);

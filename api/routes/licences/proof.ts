@@ -1,8 +1,8 @@
-import { provePurchase } from '../../services/siwx/prove.ts';
-import type { KeyRoute } from '../route.ts';
-import { LicenseProofBody, LicenseProofResult } from '../schemas/license.ts';
-import { parseWith } from '../schemas/parse.ts';
-import { jsonResponse, keyErrors } from './responses.ts';
+import { provePurchase } from '../../../services/siwx/prove.ts';
+import type { KeyRoute } from '../../route.ts';
+import { LicenseProofBody, LicenseProofResult } from '../../schemas/license.ts';
+import { parseWith } from '../../schemas/parse.ts';
+import { jsonResponse, keyErrors } from '../responses.ts';
 
 /** POST /_svc/license/proof: the licence of a wallet that shows it bought a page; a bad proof is an answer, not an error. */
 export const licenseProofRoute: KeyRoute = {
