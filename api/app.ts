@@ -14,7 +14,8 @@ import type { ApiDeps, HandlerDeps, Route } from './route.ts';
 import { challengeRoute, signInRoute } from './routes/accounts/accounts.ts';
 import { accountNoticesRoute } from './routes/accounts/notices.ts';
 import { oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
-import { discoveryDocumentRoute } from './routes/discoveryDocument.ts';
+import { serviceCatalogRoute } from './routes/discovery/catalog.ts';
+import { discoveryDocumentRoute } from './routes/discovery/document.ts';
 import { enforceConfigRoute } from './routes/gate/enforceConfig.ts';
 import { enforceStatusRoute } from './routes/gate/enforceStatus.ts';
 import { observeRoute } from './routes/gate/observe.ts';
@@ -76,6 +77,7 @@ export const DESCRIBED: readonly Route[] = [
   checkHostRoute,
   jwksRoute,
   discoveryDocumentRoute,
+  serviceCatalogRoute,
 ];
 
 /** The paths of all routes, as they are written. */

@@ -8,11 +8,15 @@ interface DocumentRow {
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+/** RFC 9727 §4: links of services, as RFC 9264 writes them. */
+export const LINKSET_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
 /** Every document by its name, which is the end of its address; a 402 names them in this order. One line each. */
 export const SITE_DOCUMENTS = {
   'x402.json': { contentType: JSON_TYPE, rel: 'payment' },
   x402: { contentType: JSON_TYPE, rel: null },
+  'api-catalog': { contentType: LINKSET_TYPE, rel: 'api-catalog' },
+  'llms.txt': { contentType: 'text/plain; charset=utf-8', rel: null },
 } as const satisfies Readonly<Record<string, DocumentRow>>;
 
 /** The name of a document. */

@@ -89,6 +89,8 @@ export interface CompiledPricing {
   readonly freeSlugs: readonly string[];
   /** Operators, categories and terms that some rule names; whatever else an asker says changes no price. */
   readonly namedByRules: ReadonlySet<string>;
+  /** Who is paid for a page that names nobody: these, whomever the credits API names, or nobody, and then such pages are free. */
+  unnamed(): PageCredits | 'credits_api' | null;
   /** What a page costs whoever asks. Throws invalid_parameter for broken stored credits. */
   resolve(asked: Asked): Price;
   /** The same before anybody's credits are asked for: what the page costs if it has authors. */
@@ -216,6 +218,7 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
     namedByRules: rules.named,
     inlineCredits: credits.inline,
     isFree: (slug) => rules.ordered.length === 0 && (isFree || freeSlugs.has(slug)),
+    unnamed: credits.ofUnnamed,
     resolve: (asked) => (asked.slug === null ? nowhere : resolve(asked, asked.slug)),
     outcome: (asked) => decide(asked, asked.slug).outcome,
     classes: (atMs) => classesOf(rules, base, pricing.articlePrefixes, atMs),
@@ -238,9 +241,14 @@ function openCredits(pricing: Pricing) {
     flattened.set(slug, credits);
     return credits;
   };
+  const ofUnnamed = (): PageCredits | 'credits_api' | null => {
+    defaultCredits ??= defaultCreditsOf(pricing);
+    return defaultCredits ?? (pricing.creditsApiUrl === null ? null : 'credits_api');
+  };
   return {
     slugs: [...inline.keys()],
     inline: (slug: string) => (inline.has(slug) ? creditsOf(slug) : null),
+    ofUnnamed,
     of: (slug: string, micro: bigint) => {
       if (inline.has(slug)) return { kind: 'priced', micro, credits: creditsOf(slug) } as const;
       defaultCredits ??= defaultCreditsOf(pricing);

@@ -4,6 +4,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { PublisherDeps } from '../publisher.ts';
 import type { TenantSnapshot } from '../tenants/snapshots.ts';
 import { MAKERS } from './makers.ts';
+import { changedAtMs } from './manifest.ts';
 import type { DocumentSite } from './site.ts';
 import { findLiveSite } from './site.ts';
 
@@ -11,7 +12,7 @@ import { findLiveSite } from './site.ts';
 export interface ServedDocument {
   readonly text: string;
   readonly contentType: string;
-  /** Since when the pricing it tells is in force, in epoch milliseconds. */
+  /** Since when the prices that it tells hold, in epoch milliseconds. */
   readonly changedAtMs: number;
 }
 
@@ -20,7 +21,7 @@ const KEPT_MS = 30_000;
 
 interface Kept {
   readonly made: Promise<string | null>;
-  readonly atMs: number;
+  readonly untilMs: number;
 }
 /** By host and name; kept with the copy of the tenant that they were made of. */
 const kept = new WeakMap<TenantSnapshot, Map<string, Kept>>();
@@ -34,8 +35,7 @@ export async function readDocument(deps: PublisherDeps, host: string, name: stri
   const site = document && (await findLiveSite(deps, host));
   const text = document && site && (await textOf(deps, site, document.name));
   if (!text) throw new ServiceError('not_found', 'there is no such document');
-  const present = site.tenant.pricings.find(({ validUntilMs }) => validUntilMs === null);
-  return { text, contentType: document.contentType, changedAtMs: present?.validFromMs ?? 0 };
+  return { text, contentType: document.contentType, changedAtMs: changedAtMs(site, deps.clock()) };
 }
 
 function textOf(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Promise<string | null> {
@@ -44,9 +44,9 @@ function textOf(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Pr
   const key = `${name} ${site.host}`;
   const known = ofTenant.get(key);
   const nowMs = deps.clock();
-  if (known && Math.abs(nowMs - known.atMs) <= KEPT_MS) return known.made;
+  if (known && nowMs < known.untilMs && known.untilMs - nowMs <= KEPT_MS) return known.made;
   const made = Promise.resolve(MAKERS[name](deps, site));
-  ofTenant.set(key, { made, atMs: nowMs });
+  ofTenant.set(key, { made, untilMs: Math.min(nowMs + KEPT_MS, site.pricing.nextChangeMs(nowMs) ?? Infinity) });
   made.catch(() => ofTenant.delete(key));
   return made;
 }

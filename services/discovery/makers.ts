@@ -1,5 +1,7 @@
+import { catalogOf } from '../../domain/discovery/catalog.ts';
 import type { DocumentName } from '../../domain/discovery/documents.ts';
 import type { PublisherDeps } from '../publisher.ts';
+import { makeGuide } from './guide.ts';
 import { makeManifest } from './manifest.ts';
 import type { DocumentSite } from './site.ts';
 
@@ -10,4 +12,6 @@ export type DocumentMaker = (deps: PublisherDeps, site: DocumentSite) => string 
 export const MAKERS: Readonly<Record<DocumentName, DocumentMaker>> = {
   'x402.json': makeManifest,
   x402: makeManifest,
+  'api-catalog': ({ baseUrl }, { host }) => JSON.stringify(catalogOf(baseUrl, host)),
+  'llms.txt': makeGuide,
 };

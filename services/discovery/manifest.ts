@@ -1,8 +1,69 @@
+import type { Network } from '../../chain/network.ts';
+import { checksumAddress } from '../../chain/offer.ts';
+import { payToOf } from '../../chain/router/split.ts';
+import type { ManifestDestination, ManifestPage } from '../../domain/discovery/manifest.ts';
 import { manifestOf } from '../../domain/discovery/manifest.ts';
+import type { PageCredits } from '../../domain/money/credits.ts';
+import { articleOf } from '../../domain/pages/resource.ts';
+import { canonicalPath } from '../../domain/pages/scope.ts';
+import { NOBODY } from '../../domain/rules/compiled.ts';
+import type { PublisherDeps } from '../publisher.ts';
+import { siteNetworks } from '../tenants/networks.ts';
 import type { DocumentMaker } from './makers.ts';
+import type { DocumentSite } from './site.ts';
 
-/** The manifest of a host: what its pages cost, by their routes. */
-export const makeManifest: DocumentMaker = (_deps, { tenant, host, pricing }) => {
-  const present = tenant.pricings.find(({ validUntilMs }) => validUntilMs === null);
-  return JSON.stringify(manifestOf({ host, pricing, lastUpdatedMs: present?.validFromMs ?? 0 }));
+/** Pages told by themselves, the first that name authors of their own: each costs a hash for its recipient. */
+const MAX_PAGES = 50;
+
+/** The manifest of a host: what its pages cost now, by their patterns. */
+export const makeManifest: DocumentMaker = (deps, site) => {
+  const atMs = deps.clock();
+  const { pricing, host } = site;
+  return JSON.stringify(
+    manifestOf({
+      ...{ host, classes: pricing.classes(atMs), destinations: unnamedDestinations(deps, site) },
+      pages: ownPages(deps, site, atMs),
+      lastUpdatedMs: changedAtMs(site, atMs),
+    }),
+  );
 };
+
+/** Where pages that name nobody are paid; null where they are free. */
+export function unnamedDestinations(
+  deps: Pick<PublisherDeps, 'networks'>,
+  { tenant, pricing }: Pick<DocumentSite, 'tenant' | 'pricing'>,
+): readonly ManifestDestination[] | null {
+  const credits = pricing.unnamed();
+  if (credits === null) return null;
+  return siteNetworks(deps, tenant).map((network) => destinationOf(network, credits === 'credits_api' ? null : credits));
+}
+
+/** Since when prices are as they are: set, or begun by a rule's own time. */
+export function changedAtMs({ tenant, pricing }: Pick<DocumentSite, 'tenant' | 'pricing'>, atMs: number): number {
+  const fromMs = tenant.pricings.find(({ validUntilMs }) => validUntilMs === null)?.validFromMs ?? 0;
+  return pricing.changesBetween(fromMs, atMs)[0] ?? fromMs;
+}
+
+function ownPages(deps: PublisherDeps, { tenant, pricing, host }: DocumentSite, atMs: number): readonly ManifestPage[] {
+  const networks = siteNetworks(deps, tenant);
+  return pricing.inlineSlugs.slice(0, MAX_PAGES).flatMap((slug) => {
+    const article = articleOf(pricing.articlePrefixes, host, slug);
+    if (!article) return [];
+    const price = pricing.resolve({ ...NOBODY, path: canonicalPath(article.path), slug, kind: 'read', atMs });
+    if (price.kind !== 'priced') return [];
+    const destinations = networks.map((network) => destinationOf(network, price.credits));
+    return [{ url: article.url, title: price.credits.title ?? slug, priceMicro: price.micro, destinations }];
+  });
+}
+
+function destinationOf(
+  { id, asset, router, assetName, assetVersion }: Network,
+  credits: PageCredits | null,
+): ManifestDestination {
+  return {
+    network: id,
+    asset: checksumAddress(asset),
+    extra: { name: assetName, version: assetVersion },
+    payTo: credits && checksumAddress(payToOf(credits.authors, router).payTo),
+  };
+}

@@ -44,6 +44,8 @@ export interface OfferText {
   readonly mimeType?: string;
   /** Where the legs stand when they are too many for the header. */
   readonly legsUrl?: string;
+  /** Whose page it is, as catalogues show it: at most 32 printable characters. */
+  readonly serviceName?: string;
   /** Extensions of the v2 object besides the legs, by their names. */
   readonly extensions?: Readonly<Record<string, object>>;
   /** Further headers of the 402, lower-case names. */
@@ -57,7 +59,7 @@ export interface OfferText {
 export function buildOffer({ quote, terms, destinations }: OfferFacts, text: OfferText = {}): Offer {
   const words = terms.legWords ?? [legWord({ wallet: terms.payTo, weight: 1n })];
   const legs = words.map(readWord);
-  const { error = 'Payment required', mimeType = 'text/html', legsUrl, extensions, headers = {} } = text;
+  const { error = 'Payment required', mimeType = 'text/html', legsUrl, serviceName, extensions, headers = {} } = text;
   const description = quote.title ?? quote.slug;
   const { maxTimeoutSeconds, resource } = quote;
   const amount = String(quote.price);
@@ -74,7 +76,7 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
   const v2 = {
     x402Version: 2,
     error,
-    resource: { url: resource, description, mimeType },
+    resource: { url: resource, description, mimeType, ...(serviceName === undefined ? {} : { serviceName }) },
     accepts: items.map(({ network, asset, payTo, extra }) => ({
       ...{ scheme: 'exact', network, amount, asset, payTo, maxTimeoutSeconds, extra },
     })),

@@ -3,6 +3,8 @@ import type { QuoteBase } from '../../domain/pricing/quote.ts';
 import type { PublisherDeps } from '../publisher.ts';
 import type { NetworkDestination } from '../quotes/issue.ts';
 import { bazaar } from './bazaar.ts';
+import { licence } from './licence.ts';
+import { terms } from './terms.ts';
 
 /** What extensions are made with. */
 export type ExtensionDeps = Pick<PublisherDeps, 'baseUrl' | 'clock' | 'quoteTokenSecrets'>;
@@ -19,6 +21,8 @@ export type OfferExtension = (deps: ExtensionDeps, facts: ExtensionFacts) => obj
 
 const EXTENSIONS: Readonly<Record<string, OfferExtension>> = {
   bazaar,
+  'svc-licence': licence,
+  terms,
 };
 
 /** The extensions of a page's offer by their names. A payment that echoes them or leaves them out settles just the same. */

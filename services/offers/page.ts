@@ -1,4 +1,5 @@
 import { linksOf } from '../../domain/discovery/documents.ts';
+import { serviceNameOf } from '../../domain/discovery/manifest.ts';
 import type { QuoteBase } from '../../domain/pricing/quote.ts';
 import type { Offer, OfferFacts, OfferText } from './build.ts';
 import { buildOffer } from './build.ts';
@@ -11,6 +12,7 @@ export type PageOfferFacts = OfferFacts & { readonly quote: QuoteBase };
 /** The offer of a page, with everything it says besides; `text.extensions` are added to those that every offer has. */
 export function buildPageOffer(deps: ExtensionDeps, facts: PageOfferFacts, text: Omit<OfferText, 'headers'> = {}): Offer {
   const extensions = { ...offerExtensions(deps, facts), ...text.extensions };
-  const headers = { link: linksOf(deps.baseUrl, facts.quote.host) };
-  return buildOffer(facts, { ...text, extensions, headers });
+  const { host } = facts.quote;
+  const headers = { link: linksOf(deps.baseUrl, host) };
+  return buildOffer(facts, { ...text, ...serviceNameOf(host), extensions, headers });
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { SITE_DOCUMENTS } from '../../domain/discovery/documents.ts';
-import { readDocument } from '../../services/discovery/documents.ts';
-import { answerTagged } from '../etag.ts';
-import type { PublicRoute } from '../route.ts';
-import { ErrorBody } from '../schemas/shared.ts';
-import { jsonResponse } from './responses.ts';
+import { SITE_DOCUMENTS } from '../../../domain/discovery/documents.ts';
+import { readDocument } from '../../../services/discovery/documents.ts';
+import { answerTagged } from '../../etag.ts';
+import type { PublicRoute } from '../../route.ts';
+import { ErrorBody } from '../../schemas/shared.ts';
+import { jsonResponse } from '../responses.ts';
 
 const CACHE = 'public, max-age=60, stale-if-error=86400';
 
