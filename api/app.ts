@@ -9,6 +9,9 @@ import { answerPreflight, showToPages } from './cors.ts';
 import { openDoor, pathOf, send, sendError, wantsProblem } from './door.ts';
 import { methodAnswer } from './errors.ts';
 import { createFront } from './front.ts';
+import { olpIntrospectRoute } from './olp/introspect.ts';
+import { olpKeyRoute } from './olp/key.ts';
+import { olpTokenRoute } from './olp/token.ts';
 import { describeApi, openApiRoute } from './openapi.ts';
 import type { ApiDeps, HandlerDeps, Route } from './route.ts';
 import { challengeRoute, signInRoute } from './routes/accounts/accounts.ts';
@@ -78,6 +81,9 @@ export const DESCRIBED: readonly Route[] = [
   jwksRoute,
   discoveryDocumentRoute,
   serviceCatalogRoute,
+  olpTokenRoute,
+  olpIntrospectRoute,
+  olpKeyRoute,
 ];
 
 /** The paths of all routes, as they are written. */

@@ -52,6 +52,18 @@ export async function readVersionedRules(
   return { rules, version: row?.version ?? 0 };
 }
 
+/** Whether a site sells training, and when it last said so; null: it never said anything. */
+export async function readOfferingTerms(
+  sql: Sql,
+  tenantId: string,
+): Promise<{ readonly sellsTraining: boolean; readonly changedAtMs: number | null }> {
+  const [offering] = await sql.query<{ sells_training: boolean; updated_at: Date }>(
+    'select sells_training, updated_at from licence_offering where tenant_id = $1',
+    [tenantId],
+  );
+  return { sellsTraining: offering?.sells_training ?? false, changedAtMs: offering?.updated_at.getTime() ?? null };
+}
+
 /** An imported page as a catalogue needs it. */
 export interface OfferedPage {
   readonly slug: string;

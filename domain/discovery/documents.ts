@@ -17,6 +17,8 @@ export const SITE_DOCUMENTS = {
   x402: { contentType: JSON_TYPE, rel: null },
   'api-catalog': { contentType: LINKSET_TYPE, rel: 'api-catalog' },
   'llms.txt': { contentType: 'text/plain; charset=utf-8', rel: null },
+  'license.xml': { contentType: 'application/rsl+xml; charset=utf-8', rel: 'license' },
+  'robots.txt': { contentType: 'text/plain; charset=utf-8', rel: null },
 } as const satisfies Readonly<Record<string, DocumentRow>>;
 
 /** The name of a document. */
@@ -42,4 +44,10 @@ export function linksOf(baseUrl: string, host: string): string {
     return [`<${documentUrl(baseUrl, host, name as DocumentName)}>; rel="${rel}"; type="${type}"`];
   });
   return links.join(', ');
+}
+
+/** The media type that a document is shown as: browsers save one that they do not know, and show XML. */
+export function shownAs(contentType: string, accept: string | null): string {
+  const isForReader = /\btext\/html\b/i.test(accept ?? '') && !/\brsl\+xml\b/i.test(accept ?? '');
+  return isForReader ? contentType.replace('application/rsl+xml', 'application/xml') : contentType;
 }

@@ -110,12 +110,21 @@ export interface Entitlement {
   readonly expiresAtSeconds: number;
 }
 
+/** What a token says, wherever on its site it is shown. */
+export interface LiveToken {
+  readonly entitlement: Entitlement;
+  readonly kind: CrossingKind;
+  readonly slug: unknown;
+  /** Undefined: it is of the page of its slug. */
+  readonly scope: unknown;
+}
+
 /**
- * What claims whose signature was proven grant of what is asked: exact issuer and audience, sold by the site that asks (a host may
- * have had another owner, whose sales are not the next one's), not expired (the second of `exp` is expired), begun (60 s of skew), a kind that covers the one asked (a citation includes reading), and either a scope that covers
- * the path or the very slug; a token with a scope never falls back to its slug. Null for whatever is missing or malformed.
+ * What claims whose signature was proven are on a site: exact issuer and audience, sold by the site that asks (a host may
+ * have had another owner, whose sales are not the next one's), not expired (the second of `exp` is expired), begun (60 s of skew).
+ * Null for whatever is missing or malformed.
  */
-export function findEntitlement(claims: object, question: EntitlementQuestion): Entitlement | null {
+export function findLive(claims: object, question: Omit<EntitlementQuestion, 'path' | 'slug' | 'kind'>): LiveToken | null {
   const { iss, aud, exp, nbf, iat, jti, svc, cnf } = claims as Record<string, unknown>;
   if (iss !== question.issuer || aud !== audienceOf(question.host)) return null;
   if (typeof jti !== 'string' || jti === '') return null;
@@ -127,18 +136,32 @@ export function findEntitlement(claims: object, question: EntitlementQuestion): 
   if (v !== 1 || grant !== 'read') return null;
   if (site !== undefined && site !== question.tenantId) return null;
   if (question.mode === 'live' && settlementRefKind === 'mock') return null;
-  if (kind !== 'citation' && !(kind === 'read' && question.kind === 'read')) return null;
+  if (kind !== 'citation' && kind !== 'read') return null;
   if (licence !== undefined && !isUuid(licence)) return null;
   const holder = cnf === undefined ? null : holderOf(cnf);
   if (holder === undefined) return null;
-  const base = {
-    ...{ jti, licenceJti: licence ?? null, holder, namesSite: site !== undefined },
+  const { patterns, pagesHash } = (scope ?? {}) as Record<string, unknown>;
+  const isByHash = scope !== undefined && patterns === undefined && typeof pagesHash === 'string' && licence !== undefined;
+  const entitlement = {
+    ...{ jti, licenceJti: licence ?? null, holder, isByHash, namesSite: site !== undefined },
     ...{ issuedAtSeconds: iat, expiresAtSeconds: exp },
   };
-  if (scope === undefined) return slug === question.slug ? { ...base, isByHash: false } : null;
-  const { patterns, pagesHash } = (scope ?? {}) as Record<string, unknown>;
-  if (patterns === undefined && typeof pagesHash === 'string' && licence !== undefined) return { ...base, isByHash: true };
-  return coversPath(patterns, question.path) ? { ...base, isByHash: false } : null;
+  return { entitlement, kind, slug, scope };
+}
+
+/**
+ * What a token that is live on this site (`findLive`) grants of what is asked: a kind that covers the one asked (a citation includes
+ * reading), and either a scope that covers the path or the very slug; a token with a scope never falls back to its slug. Null for nothing.
+ */
+export function findEntitlement(claims: object, question: EntitlementQuestion): Entitlement | null {
+  const live = findLive(claims, question);
+  if (!live) return null;
+  const { entitlement, kind, slug, scope } = live;
+  if (kind !== 'citation' && question.kind !== 'read') return null;
+  if (scope === undefined) return slug === question.slug ? entitlement : null;
+  if (entitlement.isByHash) return entitlement;
+  const { patterns } = (scope ?? {}) as Record<string, unknown>;
+  return coversPath(patterns, question.path) ? entitlement : null;
 }
 
 function coversPath(patterns: unknown, path: string): boolean {

@@ -31,6 +31,24 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
  * account. An assertion counts once. Throws signing_key_unavailable, database_unavailable; everything else is an answer.
  */
 export async function grantClientToken(deps: BuyerDeps, request: TokenRequest): Promise<TokenAnswer> {
+  const client = await authenticateClient(deps, request);
+  return client.kind === 'client' ? { kind: 'token', ...(await mintAccountToken(deps, client.accountId)) } : client;
+}
+
+/** A client that was let in, or why it was not. */
+export type ClientAnswer =
+  | { readonly kind: 'client'; readonly accountId: string }
+  | Extract<TokenAnswer, { readonly kind: 'refused' }>;
+
+/**
+ * Lets a client in that asks for a token by its own credentials, at this service's token endpoint or at `endpoint`. An assertion counts
+ * once. Throws database_unavailable; everything else is an answer.
+ */
+export async function authenticateClient(
+  deps: Pick<BuyerDeps, 'database' | 'pepper' | 'rehash' | 'clock' | 'baseUrl'>,
+  request: TokenRequest,
+  endpoint = tokenEndpoint(deps.baseUrl),
+): Promise<ClientAnswer> {
   const grant = request.form.get('grant_type');
   if (grant === undefined) return refused('invalid_request', 'grant_type is missing');
   if (grant !== 'client_credentials') return refused('unsupported_grant_type', 'only client_credentials is granted here');
@@ -39,12 +57,16 @@ export async function grantClientToken(deps: BuyerDeps, request: TokenRequest): 
     return refused('invalid_request', 'a client authenticates in one way only');
   }
   const client =
-    assertion === undefined ? await bySecret(deps, request.authorization) : await byAssertion(deps, request, assertion);
+    assertion === undefined
+      ? await bySecret(deps, request.authorization)
+      : await byAssertion(deps, request, { assertion, endpoint });
   if (client === null) return refused('invalid_client', 'the client is not recognised');
-  return { kind: 'token', ...(await mintAccountToken(deps, client.accountId)) };
+  return { kind: 'client', accountId: client.accountId };
 }
 
-async function bySecret(deps: BuyerDeps, authorization: string | null): Promise<OauthClientRow | null> {
+type ClientDeps = Parameters<typeof authenticateClient>[0];
+
+async function bySecret(deps: ClientDeps, authorization: string | null): Promise<OauthClientRow | null> {
   const encoded = /^Basic +([A-Za-z0-9+/=]{1,1024}) *$/i.exec(authorization ?? '')?.[1];
   const [id = '', ...rest] = Buffer.from(encoded ?? '', 'base64')
     .toString('utf8')
@@ -58,13 +80,17 @@ async function bySecret(deps: BuyerDeps, authorization: string | null): Promise<
   return client;
 }
 
-async function byAssertion(deps: BuyerDeps, { form }: TokenRequest, assertion: string): Promise<OauthClientRow | null> {
+async function byAssertion(
+  deps: ClientDeps,
+  { form }: TokenRequest,
+  { assertion, endpoint }: { readonly assertion: string; readonly endpoint: string },
+): Promise<OauthClientRow | null> {
   if (form.get('client_assertion_type') !== ASSERTION_TYPE) return null;
   const clientId = readAssertionSubject(assertion) ?? '';
   if (form.has('client_id') && form.get('client_id') !== clientId) return null;
   const client = await clientOf(deps, clientId);
   if (!client?.jwks) return null;
-  const audiences = [deps.baseUrl, tokenEndpoint(deps.baseUrl)];
+  const audiences = [deps.baseUrl, endpoint];
   const nowMs = deps.clock();
   const proven = await verifyClientAssertion(assertion, { clientId, keys: client.jwks, audiences, nowMs });
   if (!proven) return null;
@@ -72,7 +98,7 @@ async function byAssertion(deps: BuyerDeps, { form }: TokenRequest, assertion: s
   return (await atDatabase(() => useAssertion(deps.database, used, new Date(nowMs)))) ? client : null;
 }
 
-async function clientOf(deps: BuyerDeps, clientId: string): Promise<OauthClientRow | null> {
+async function clientOf(deps: ClientDeps, clientId: string): Promise<OauthClientRow | null> {
   return UUID.test(clientId) ? atDatabase(() => findOauthClient(deps.database, clientId)) : null;
 }
 
@@ -90,6 +116,9 @@ function decodeForm(text: string): string {
   }
 }
 
-function refused(error: Extract<TokenAnswer, { kind: 'refused' }>['error'], sentence: string): TokenAnswer {
+function refused(
+  error: Extract<TokenAnswer, { kind: 'refused' }>['error'],
+  sentence: string,
+): Extract<TokenAnswer, { kind: 'refused' }> {
   return { kind: 'refused', error, sentence };
 }

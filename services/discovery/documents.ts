@@ -3,24 +3,22 @@ import { findDocument } from '../../domain/discovery/documents.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { PublisherDeps } from '../publisher.ts';
 import type { TenantSnapshot } from '../tenants/snapshots.ts';
+import type { DatedText } from './makers.ts';
 import { MAKERS } from './makers.ts';
 import { changedAtMs } from './manifest.ts';
 import type { DocumentSite } from './site.ts';
 import { findLiveSite } from './site.ts';
 
 /** A document as it is sent. */
-export interface ServedDocument {
-  readonly text: string;
+export interface ServedDocument extends DatedText {
   readonly contentType: string;
-  /** Since when the prices that it tells hold, in epoch milliseconds. */
-  readonly changedAtMs: number;
 }
 
 /** A document is made again after this long, though nothing of its site changed: prices may begin and end by the clock. */
 const KEPT_MS = 30_000;
 
 interface Kept {
-  readonly made: Promise<string | null>;
+  readonly made: Promise<DatedText | null>;
   readonly untilMs: number;
 }
 /** By host and name; kept with the copy of the tenant that they were made of. */
@@ -33,20 +31,26 @@ const kept = new WeakMap<TenantSnapshot, Map<string, Kept>>();
 export async function readDocument(deps: PublisherDeps, host: string, name: string): Promise<ServedDocument> {
   const document = findDocument(name);
   const site = document && (await findLiveSite(deps, host));
-  const text = document && site && (await textOf(deps, site, document.name));
-  if (!text) throw new ServiceError('not_found', 'there is no such document');
-  return { text, contentType: document.contentType, changedAtMs: changedAtMs(site, deps.clock()) };
+  const made = document && site && (await textOf(deps, site, document.name));
+  if (!made) throw new ServiceError('not_found', 'there is no such document');
+  return { ...made, contentType: document.contentType };
 }
 
-function textOf(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Promise<string | null> {
+function textOf(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Promise<DatedText | null> {
   const ofTenant = kept.get(site.tenant) ?? new Map<string, Kept>();
   kept.set(site.tenant, ofTenant);
   const key = `${name} ${site.host}`;
   const known = ofTenant.get(key);
   const nowMs = deps.clock();
   if (known && nowMs < known.untilMs && known.untilMs - nowMs <= KEPT_MS) return known.made;
-  const made = Promise.resolve(MAKERS[name](deps, site));
+  const made = make(deps, site, name);
   ofTenant.set(key, { made, untilMs: Math.min(nowMs + KEPT_MS, site.pricing.nextChangeMs(nowMs) ?? Infinity) });
   made.catch(() => ofTenant.delete(key));
   return made;
+}
+
+/** A document with its date; one that tells prices alone is as old as they are. */
+async function make(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Promise<DatedText | null> {
+  const made = await MAKERS[name](deps, site);
+  return typeof made === 'string' ? { text: made, changedAtMs: changedAtMs(site, deps.clock()) } : made;
 }

@@ -1,12 +1,20 @@
 import { catalogOf } from '../../domain/discovery/catalog.ts';
 import type { DocumentName } from '../../domain/discovery/documents.ts';
+import { makeLicenceXml, makeRobotsText } from '../olp/documents.ts';
 import type { PublisherDeps } from '../publisher.ts';
 import { makeGuide } from './guide.ts';
 import { makeManifest } from './manifest.ts';
 import type { DocumentSite } from './site.ts';
 
+/** A text that changes with more than the version of the prices, and since when it stands: epoch milliseconds. */
+export interface DatedText {
+  readonly text: string;
+  readonly changedAtMs: number;
+}
+type Made = string | DatedText | null;
+
 /** Makes a document of a site; null where the site has none. The same site gives the same text. */
-export type DocumentMaker = (deps: PublisherDeps, site: DocumentSite) => string | null | Promise<string | null>;
+export type DocumentMaker = (deps: PublisherDeps, site: DocumentSite) => Made | Promise<Made>;
 
 /** Who makes which document. One line each. */
 export const MAKERS: Readonly<Record<DocumentName, DocumentMaker>> = {
@@ -14,4 +22,6 @@ export const MAKERS: Readonly<Record<DocumentName, DocumentMaker>> = {
   x402: makeManifest,
   'api-catalog': ({ baseUrl }, { host }) => JSON.stringify(catalogOf(baseUrl, host)),
   'llms.txt': makeGuide,
+  'license.xml': makeLicenceXml,
+  'robots.txt': makeRobotsText,
 };

@@ -6,7 +6,7 @@ import type { TokenAtEpoch, TokenQuestion } from '../../db/licences/check.ts';
 import { areTokensAlive, isSoldBySite, useProof } from '../../db/licences/check.ts';
 import { isServiceError } from '../../domain/errors.ts';
 import type { Entitlement } from '../../domain/licence/licence.ts';
-import { audienceOf, findEntitlement } from '../../domain/licence/licence.ts';
+import { audienceOf, findEntitlement, findLive } from '../../domain/licence/licence.ts';
 import { PROOF_SKEW_SECONDS, parseProof, proofMessage } from '../../domain/licence/proof.ts';
 import { plainSlug, requireOwned, requireResource, slugOf } from '../../domain/pages/resource.ts';
 import { canonicalPath } from '../../domain/pages/scope.ts';
@@ -91,6 +91,22 @@ export async function checkLicence(
   if (!(await isAlive(deps.database, { tenantId, ...granted, path }, epochRead))) return false;
   if (!granted.namesSite && !(await atDatabase(() => isSoldBySite(deps.database, { tenantId, host, ...granted })))) return false;
   return granted.holder === null || isShownByHolder(deps, tenantId, host, { ...question, slug }, granted, nowSeconds);
+}
+
+/**
+ * The claims of a token that is good on one of the caller's hosts, whatever page it is for: signed by us, for this site, not ended and not
+ * revoked. Null for any other. Whether its holder shows it is not asked. Throws in an outage only.
+ */
+export async function findGoodToken(deps: CheckDeps, { tenant, key, epochRead }: Caller, token: string): Promise<object | null> {
+  const claims = await deps.keyring.verify(token);
+  const host = claims && tenant.hosts.find((one) => audienceOf(one) === (claims as { aud?: unknown }).aud);
+  if (!claims || !host) return null;
+  const { tenantId } = tenant;
+  const nowSeconds = Math.floor(deps.clock() / 1000);
+  const live = findLive(claims, { issuer: issuerOf(deps, tenant), tenantId, host, nowSeconds, mode: key.mode })?.entitlement;
+  if (!live || !(await isAlive(deps.database, { tenantId, ...live, path: null }, epochRead))) return null;
+  const isOurs = live.namesSite || (await atDatabase(() => isSoldBySite(deps.database, { tenantId, host, ...live })));
+  return isOurs ? claims : null;
 }
 
 /** True for a fresh proof of the holder that was never used with this token. */

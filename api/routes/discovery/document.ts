@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SITE_DOCUMENTS } from '../../../domain/discovery/documents.ts';
+import { SITE_DOCUMENTS, shownAs } from '../../../domain/discovery/documents.ts';
 import { readDocument } from '../../../services/discovery/documents.ts';
 import { answerTagged } from '../../etag.ts';
 import type { PublicRoute } from '../../route.ts';
@@ -35,7 +35,8 @@ export const discoveryDocumentRoute: PublicRoute = {
     const answer = answerTagged(header, text, CACHE);
     const headers = {
       ...answer.headers,
-      ...(answer.status === 200 ? { 'content-type': contentType } : {}),
+      ...(answer.status === 200 ? { 'content-type': shownAs(contentType, header('accept')) } : {}),
+      vary: 'Accept',
       'last-modified': new Date(changedAtMs).toUTCString(),
       'x-content-type-options': 'nosniff',
     };

@@ -87,7 +87,8 @@ function rowOf({ client, now }: Deps, path: DocumentPath): WellKnownRow {
 function answerOf({ text, etag, changed }: Kept, contentType: string, { header }: WellKnownRequest): Answer | null {
   if (text === null) return null;
   const headers = {
-    'content-type': contentType,
+    'content-type': shownAs(contentType, header('accept') ?? ''),
+    vary: 'Accept',
     'cache-control': 'public, max-age=60',
     'access-control-allow-origin': '*',
     'x-content-type-options': 'nosniff',
@@ -97,4 +98,10 @@ function answerOf({ text, etag, changed }: Kept, contentType: string, { header }
   const known = (header('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   if (etag !== undefined && known.includes(etag)) return { status: 304, headers, body: '' };
   return { status: 200, headers, body: text };
+}
+
+/** Browsers save a type that they do not know, and show XML. */
+function shownAs(contentType: string, accept: string): string {
+  const isForReader = /\btext\/html\b/i.test(accept) && !/\brsl\+xml\b/i.test(accept);
+  return isForReader ? contentType.replace('application/rsl+xml', 'application/xml') : contentType;
 }

@@ -1,0 +1,18 @@
+import { rslDocument } from '../../domain/rsl/document.ts';
+import { robotsLines, robotsText } from '../../domain/rsl/robots.ts';
+import type { DocumentMaker } from '../discovery/makers.ts';
+import { olpBase, readRslTerms } from './terms.ts';
+
+/** A host's `license.xml`: RSL 1.0, from the prices that the gate charges. */
+export const makeLicenceXml: DocumentMaker = async (deps, site) => {
+  const { contents, changedAtMs } = await readRslTerms(deps, site);
+  return { text: rslDocument(contents, olpBase(deps.baseUrl), changedAtMs), changedAtMs };
+};
+
+/** Lines for a host's robots.txt, from the same terms. */
+export const makeRobotsText: DocumentMaker = async (deps, site) => {
+  const { sellsTraining } = await readRslTerms(deps, site);
+  const usual = site.pricing.classes(deps.clock()).at(-1)?.read;
+  const lines = robotsLines({ host: site.host, isRefused: usual === 'refused', isFree: usual === 'free', sellsTraining });
+  return robotsText(lines);
+};

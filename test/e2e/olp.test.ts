@@ -1,0 +1,95 @@
+/** A crawler gets from robots.txt to a page that it pays for, by the Open License Protocol and x402 alone. */
+import { decodePaymentResponseHeader } from '@x402/fetch';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAccountClient } from '../../services/accounts/clients.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
+import { WALLETS } from '../support/api.ts';
+import { signInWith, stockFetch } from '../support/licences.ts';
+import { askForToken } from '../support/olp.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { TEST_ISSUER, useTestService } from '../support/service.ts';
+import type { Shop } from '../support/shop.ts';
+import { balancesOf, openShop } from '../support/shop.ts';
+
+let service: TestService;
+let site: TestSite;
+let shop: Shop;
+beforeAll(async () => {
+  service = await useTestService();
+  site = await service.site();
+  shop = await openShop(service, site);
+});
+afterAll(async () => {
+  await shop?.close();
+  await service?.stop();
+});
+
+/** The addresses of the service and of the site, as they are to be had here. The site has no robots.txt: it repeats ours. */
+const at = (url: string): string =>
+  url
+    .replace(TEST_ISSUER, service.baseUrl)
+    .replace(`https://${site.host}/robots.txt`, `${service.baseUrl}/_svc/discovery/${site.host}/robots.txt`)
+    .replace(`https://${site.host}`, shop.url);
+
+async function newClient() {
+  const wallet = await service.payer(1_000_000n);
+  const { accountId } = await signInWith(service.baseUrl, wallet);
+  const deps = { database: service.database, pepper: pepperOf(service.secrets) };
+  const { clientId, clientSecret } = await createAccountClient(deps, { accountId });
+  return { wallet, clientId, clientSecret: clientSecret ?? '' };
+}
+
+test('a stock x402 client buys its token in the call that asks for it, the authors are paid, and the page opens', async () => {
+  const { wallet, ...client } = await newClient();
+  const page = `https://${site.host}/articles/trio`;
+  const unpaid = await askForToken(page, { ...client, send: fetch, at });
+  expect([unpaid.status, (await unpaid.json()).error]).toEqual([402, 'unauthorized_client']);
+  expect(unpaid.headers.get('payment-required')).not.toBeNull();
+
+  const before = await balancesOf(service, WALLETS);
+  const bought = await askForToken(page, { ...client, send: stockFetch(wallet), at });
+  const token = await bought.json();
+  expect([bought.status, token.token_type]).toEqual([200, 'License']);
+  expect(token.expires_in).toBeGreaterThan(0);
+  expect(decodePaymentResponseHeader(bought.headers.get('payment-response') ?? '')).toMatchObject({
+    success: true,
+    amount: '3000',
+  });
+  const after = await balancesOf(service, WALLETS);
+  const paid = after.map((balance, index) => balance - (before[index] ?? 0n));
+  expect([paid.reduce((sum, one) => sum + one, 0n), paid.every((one) => one > 0n)]).toEqual([3_000n, true]);
+
+  const opened = await fetch(at(page), { headers: { authorization: `License ${token.access_token}` } });
+  expect([opened.status, await opened.text()]).toEqual([200, '<p>trio</p>']);
+});
+
+test('who holds the licence gets another token, and no more money moves, also with a payment in hand', async () => {
+  const { wallet, ...client } = await newClient();
+  const page = `https://${site.host}/articles/solo`;
+  const paying = { ...client, send: stockFetch(wallet), at };
+  expect((await askForToken(page, paying)).status).toBe(200);
+  const left = await balancesOf(service, [wallet.address]);
+  const again = await Promise.all([askForToken(page, paying), askForToken(page, { ...client, send: fetch, at })]);
+  expect(again.map(({ status }) => status)).toEqual([200, 200]);
+  expect(again.map(({ headers }) => headers.get('payment-response'))).toEqual([null, null]);
+  expect(await balancesOf(service, [wallet.address])).toEqual(left);
+});
+
+test('one payment sent fifty times at once to the token endpoint is charged once, and each call that has an answer has a token', async () => {
+  const { wallet, ...client } = await newClient();
+  const page = `https://${site.host}/articles/duo`;
+  let paid: RequestInit | undefined;
+  const keeping: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (!request.headers.has('payment-signature')) return fetch(request);
+    paid = { method: 'POST', headers: Object.fromEntries(request.headers), body: await request.text() };
+    return new Response(null, { status: 503 });
+  };
+  const { wrapFetchWithPayment, x402Client } = await import('@x402/fetch');
+  const { ExactEvmScheme } = await import('@x402/evm');
+  const send = wrapFetchWithPayment(keeping, new x402Client().register('eip155:*', new ExactEvmScheme(wallet)));
+  expect((await askForToken(page, { ...client, send, at })).status).toBe(503);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(`${service.baseUrl}/_svc/olp/token`, paid ?? {})));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(await balancesOf(service, [wallet.address])).toEqual([1_000_000n - 3_000n]);
+});
