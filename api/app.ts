@@ -13,6 +13,9 @@ import { olpIntrospectRoute } from './olp/introspect.ts';
 import { olpKeyRoute } from './olp/key.ts';
 import { olpTokenRoute } from './olp/token.ts';
 import { describeApi, openApiRoute } from './openapi.ts';
+import { bodiesRoute } from './receipts/bodies.ts';
+import { didRoute } from './receipts/did.ts';
+import { recordRoute } from './receipts/record.ts';
 import type { ApiDeps, HandlerDeps, Route } from './route.ts';
 import { challengeRoute, signInRoute } from './routes/accounts/accounts.ts';
 import { accountNoticesRoute } from './routes/accounts/notices.ts';
@@ -84,6 +87,9 @@ export const DESCRIBED: readonly Route[] = [
   olpTokenRoute,
   olpIntrospectRoute,
   olpKeyRoute,
+  didRoute,
+  recordRoute,
+  bodiesRoute,
 ];
 
 /** The paths of all routes, as they are written. */

@@ -19,6 +19,7 @@ const TAGS = [
   ['Earnings', 'What a site has earned, and to whom it went.'],
   ['Audit', 'Who came, and what became of it.'],
   ['Members', 'The authors of a site.'],
+  ['Receipts', 'What anybody can check of a payment.'],
   ['Webhooks', 'What the service sends to a site’s endpoints.'],
 ] as const;
 

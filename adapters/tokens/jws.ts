@@ -33,12 +33,22 @@ export interface KeySchedule {
   readonly isRetired: boolean;
 }
 
+/** How the header of a signed text names its key and its content. */
+export interface SignedAs {
+  /** A DID URL. */
+  readonly kid: string;
+  readonly typ?: string;
+}
+
 /** What minting needs: the key that signs now, and a signature by the key that was chosen for a licence. */
 export interface LicenceSigner {
   /** The key that signs now. Throws signing_key_unavailable (503) when there is none. */
   current(): { readonly kid: string };
-  /** A compact JWS of the claims; the same claims and key give the same bytes. Throws signing_key_unavailable. */
-  sign(kid: string, claims: object): Promise<string>;
+  /**
+   * A compact JWS of the claims; the same claims and key give the same bytes. `named` is what the header calls the key and the
+   * content where that is no licence: with a name of its own it never passes for one. Throws signing_key_unavailable.
+   */
+  sign(kid: string, claims: object, named?: SignedAs): Promise<string>;
 }
 
 /** Longest token that is looked at, in characters (size before parse). */
@@ -91,7 +101,7 @@ export class Keyring implements LicenceSigner {
     return { kid: best.kid };
   }
 
-  async sign(kid: string, claims: object): Promise<string> {
+  async sign(kid: string, claims: object, named: SignedAs = { kid, typ: 'JWT' }): Promise<string> {
     const key = this.#private.get(kid);
     if (!key || !this.#public.has(kid)) {
       throw new ServiceError('signing_key_unavailable', 'this licence’s signing key is not available right now', {
@@ -100,7 +110,7 @@ export class Keyring implements LicenceSigner {
     }
     const payload = new TextEncoder().encode(JSON.stringify(claims));
     this.onSign?.();
-    return new CompactSign(payload).setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid }).sign(key);
+    return new CompactSign(payload).setProtectedHeader({ alg: 'EdDSA', ...named }).sign(key);
   }
 
   /** The claims of a token that one of our keys signed; null for anything else. Judges no time and no audience. */

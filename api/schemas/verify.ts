@@ -30,6 +30,10 @@ export const VerifyRequest = z
       quote: SentQuote,
       resource: z.exactOptional(resource),
       agent: z.exactOptional(ObservedAgent),
+      receiptName: z.exactOptional(z.enum(['host', 'service'], 'must be host or service')).meta({
+        description:
+          'In whose name the receipt is signed: `host` where the page’s own server shows our keys at /.well-known/did.json, else ours.',
+      }),
     },
     'must be an object',
   )
@@ -44,6 +48,7 @@ export const VerifyReceipt = z
     responseHeader: z.string(),
     licenseJws: z.string(),
     chargedMicro: z.string().regex(/^\d+$/),
+    receiptId: z.exactOptional(z.string()).meta({ description: 'Names the payment’s record at /_svc/receipts/{id}.' }),
   })
   .meta({ id: 'VerifyReceipt' });
 

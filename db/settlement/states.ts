@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import { decisionTime, isSettled, SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
@@ -153,7 +152,7 @@ function licenceOf(decisions: readonly Change[]): Record<string, unknown> {
   const settles = decisions.some((change) => !isSettled(change.payment.facts.state) && isSettled(change.next.state));
   if (!settles || !awaited || licence || purpose !== 'page') return {};
   return {
-    jti: randomUUID(),
+    jti: payment.paymentId, // as where it is fixed later (services/answers)
     awaited_until: new Date(acceptedAt.getTime() + awaited.waitMs),
     licence_seconds: awaited.lifeSeconds,
     signing_kid: awaited.kid,

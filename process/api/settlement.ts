@@ -21,6 +21,7 @@ export interface SettlementParts {
   readonly client: Client;
   readonly keyring: Keyring;
   readonly issuerOf: (tenantId: string) => Promise<string>;
+  readonly baseUrl: string;
   /** Postgres without a pooler, for LISTEN. */
   readonly directUrl: string;
   /** The trace of the call that runs, for the worker that sends its payment. */
@@ -28,7 +29,7 @@ export interface SettlementParts {
 }
 
 /** Binds the settlement service to this process: it accepts payments, starts batches, and waits for rows; it holds no relayer key. */
-export function openSettlement({ settlement, client, keyring, issuerOf, directUrl, trace }: SettlementParts) {
+export function openSettlement({ settlement, client, keyring, issuerOf, baseUrl, directUrl, trace }: SettlementParts) {
   const { database, log } = settlement;
   const { licenceLifeSeconds } = settlement.settings;
   const waiter = openWaiter({ database, directUrl, log });
@@ -38,7 +39,7 @@ export function openSettlement({ settlement, client, keyring, issuerOf, directUr
     takers: createTakers(settlement),
   });
   const onPurchase = createPurchaseStart(client, TASK_QUEUE, log);
-  const answering = { waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, onPurchase, trace };
+  const answering = { waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, baseUrl, onPurchase, trace };
   const deps = { ...settlement, ...answering, newId: newPaymentId };
   return {
     settle: (request: SettleRequest): Promise<SettleReceipt> => measured(settlement.metrics, () => settle(deps, request)),

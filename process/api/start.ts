@@ -129,7 +129,7 @@ async function open(
     issuerOf(deps, (await snapshots.tenant(tenantId)) ?? { licenseIssuer: null });
   const client = new Client({ connection, namespace: config.temporalNamespace, plugins: telemetry.plugins });
   const trace = telemetry.currentTrace;
-  const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, directUrl, trace });
+  const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, baseUrl, directUrl, trace });
   closers.push(settlement.close, () => drain(server, calls));
   let isDraining = false;
   closers.push(async () => {

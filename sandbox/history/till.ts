@@ -123,6 +123,7 @@ export async function openTill({ past, chain, secrets, appUrl }: TillParts): Pro
     starter: { enqueue: () => undefined, decided: () => undefined, close: () => undefined },
     licenceLifeSeconds: SETTINGS.licenceLifeSeconds,
     issuerOf: () => Promise.resolve('http://127.0.0.1'),
+    baseUrl: 'http://127.0.0.1',
   };
   const offered = { networks, snapshots, credits, clock: nowMs, quoteTokenSecrets: [secrets.quoteTokenSecret] };
   const signed: Till['signed'] = (payer, terms) => signFor({ network, nowMs: nowMs() }, payer, terms);

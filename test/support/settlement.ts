@@ -114,6 +114,7 @@ export async function startSettlement(
     newId: randomUUID,
     licenceLifeSeconds: 600,
     issuerOf: async () => 'https://issuer.example',
+    baseUrl: 'https://issuer.example',
   };
   return {
     chain,

@@ -48,8 +48,9 @@ export const verifyRoute: KeyRoute = {
 };
 
 function receiptAnswer(receipt: SettleReceipt) {
-  const { settlementRef, payer, responseHeader, licenseJws, chargedMicro } = receipt;
+  const { settlementRef, payer, responseHeader, licenseJws, chargedMicro, receiptId } = receipt;
   const reference = settlementRef === null ? {} : { settlementRef };
-  const body = { ok: true, ...reference, payer, responseHeader, licenseJws, chargedMicro: chargedMicro.toString() };
+  const record = receiptId === undefined ? {} : { receiptId };
+  const body = { ok: true, ...reference, payer, responseHeader, licenseJws, chargedMicro: chargedMicro.toString(), ...record };
   return { status: 200, headers: paymentResponseHeaders(responseHeader), body };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 /**
  * A new id of a payment, UUID version 7: ids of one time stand beside one another in every index that begins with them, which then is written at
- * its end and not all over. It is a name and no secret.
+ * its end and not all over. The record of a payment is read by it (services/receipts): its other 74 bits are random, so that nobody guesses one.
  */
 export function newPaymentId(nowMs: number = Date.now()): string {
   const time = nowMs.toString(16).padStart(12, '0');

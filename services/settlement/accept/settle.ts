@@ -21,6 +21,7 @@ import { checkTerms, isOver } from '../../../domain/x402/authorization.ts';
 import type { ParsedPayment } from '../../../domain/x402/payload.ts';
 import { atLedger, isAway } from '../../outage.ts';
 import { settleMock } from '../../rails/mock.ts';
+import type { ReceiptName } from '../../receipts/sign.ts';
 import type { AnswerDeps } from '../answer/answer.ts';
 import { answerPayment, pendingError } from '../answer/answer.ts';
 import type { PaymentError, SettleReceipt } from '../answer/receipt.ts';
@@ -59,6 +60,8 @@ export interface SettleRequest {
   readonly purchase?: { readonly accountId: string; readonly offerId: string; readonly freeze?: () => Promise<Refusal | null> };
   /** The payment that holds the authorization, where the caller looked already; null: it found none. */
   readonly known?: Payment | null;
+  /** In whose name the receipt is signed; ours unless told. */
+  readonly receiptName?: ReceiptName;
 }
 
 const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_already_used' } as const;
@@ -121,7 +124,8 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   if (request.purchase) deps.onPurchase?.(intake.payment);
   if (intake.payment.facts.state === 'held') deps.metrics?.count('svc.settle.guard_held');
   deps.crashAt('after_intake');
-  return own ? settleLost(deps, intake.payment, own) : awaitDecision(deps, intake.payment);
+  const { receiptName } = request;
+  return own ? settleLost(deps, intake.payment, own, receiptName) : awaitDecision(deps, intake.payment, receiptName);
 }
 
 /** What is read of a payment, side by side. */
@@ -150,10 +154,15 @@ function lookAhead(
 }
 
 /** Settles a row that came back by the evidence it had: at once, since nothing is sent and its time may be over. */
-async function settleLost(deps: SettleDeps, payment: Payment, { txHash }: LostSettlement): Promise<SettleReceipt> {
+async function settleLost(
+  deps: SettleDeps,
+  payment: Payment,
+  { txHash }: LostSettlement,
+  name?: ReceiptName,
+): Promise<SettleReceipt> {
   try {
     await runRound(chainOf(deps, payment.network), [{ payment, hashes: [txHash] }], { atSafe: false });
-    return await awaitDecision(deps, (await findKnown(deps.database, payment)) ?? payment);
+    return await awaitDecision(deps, (await findKnown(deps.database, payment)) ?? payment, name);
   } catch (error) {
     throw isAway(error) ? pendingError(deps, payment) : error;
   }
@@ -301,23 +310,24 @@ async function answerKnown(deps: SettleDeps, request: SettleRequest, network: Ne
     throw await no(deps, request, network, { ...USED, sentence });
   }
   if (isSettled(known.facts.state)) deps.metrics?.count('svc.settle.repeated_grants');
-  return awaitDecision(deps, known);
+  return awaitDecision(deps, known, request.receiptName);
 }
 
 /**
  * Hands the payment over if it still waits for a batch, waits for its row, and answers from it (safety 6). An outage of the
  * database is `settlement_pending` from here on: the row exists (safety 15).
  */
-async function awaitDecision(deps: SettleDeps, payment: Payment): Promise<SettleReceipt> {
+async function awaitDecision(deps: SettleDeps, payment: Payment, name?: ReceiptName): Promise<SettleReceipt> {
   const { state } = payment.facts;
   try {
     if (payment.mode === 'mock') return await answerPayment(deps, await settleMock(deps, payment));
     const mayChange = isUndecided(state) || (state === 'superseded' && !payment.repeatsLicence);
-    if (!mayChange) return await answerPayment(deps, payment);
+    if (!mayChange) return await answerPayment(deps, payment, name);
     if (state === 'accepted') deps.starter.enqueue(payment);
     const decided = await deps.waiter.wait(payment, deps.settings.waitMs);
     if (decided) deps.starter.decided(payment);
-    return await answerPayment(deps, decided ?? (await findKnown(deps.database, payment).catch(() => null)) ?? payment);
+    const stands = decided ?? (await findKnown(deps.database, payment).catch(() => null)) ?? payment;
+    return await answerPayment(deps, stands, name);
   } catch (error) {
     throw isAway(error) ? pendingError(deps, payment) : error;
   }

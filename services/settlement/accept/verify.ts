@@ -13,6 +13,7 @@ import type { Caller, PublisherDeps } from '../../publisher.ts';
 import { presentPricing } from '../../quotes/issue.ts';
 import type { SentQuote, TermsRequest } from '../../quotes/resolveTerms.ts';
 import { askerOf, quotedTerms, requireOwnedPage, resolveTerms } from '../../quotes/resolveTerms.ts';
+import type { ReceiptName } from '../../receipts/sign.ts';
 import type { SettleReceipt } from '../answer/receipt.ts';
 import { PaymentError } from '../answer/receipt.ts';
 import type { Refusal } from '../answer/refuse.ts';
@@ -33,6 +34,7 @@ export interface VerifyRequest {
   readonly resource?: string;
   readonly agent: ObservedAgent;
   readonly idempotencyKey?: string;
+  readonly receiptName?: ReceiptName;
 }
 
 /** The longest a payment takes from the judgement of its quote to its row; what was alive then must not look expired later. */
@@ -57,7 +59,7 @@ export async function verifyPayment(deps: VerifyDeps, caller: Caller, request: V
 
 async function settlePage(deps: VerifyDeps, caller: Caller, request: VerifyRequest, page: ResourceUrl): Promise<SettleReceipt> {
   const { tenantId, keyId, mode } = caller.key;
-  const { agent, idempotencyKey } = request;
+  const { agent, idempotencyKey, receiptName = 'service' } = request;
   const slug = slugOf(presentPricing(caller.tenant).articlePrefixes, page.path) ?? '';
   const asked = { host: page.host, slug, kind: request.quote.kind ?? 'read', micro: null };
   const attempt = { ...asked, tenantId, mode, agent, network: deps.networks.first, x402Version: 2, payer: '' } as const;
@@ -79,7 +81,7 @@ async function settlePage(deps: VerifyDeps, caller: Caller, request: VerifyReque
     throw await refuse(deps, sold, { reason: 'authorization_invalid', raw: 'legs_mismatch', sentence });
   }
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-  return deps.settle({ tenantId, keyId, mode, ...met, payment, agent, ...key });
+  return deps.settle({ tenantId, keyId, mode, ...met, payment, agent, receiptName, ...key });
 }
 
 /** The terms of the quote that was sent, and of the payment: those it was made for, else the quote's, which then refuse it. */

@@ -15,6 +15,8 @@ import { settlementRefKind } from '../../../domain/webhook/event.ts';
 import type { LicenceSigner } from '../../licences/mint.ts';
 import { mintReReadLicence } from '../../licences/mint.ts';
 import { mintAccessToken } from '../../licences/mintAccess.ts';
+import type { ReceiptName } from '../../receipts/sign.ts';
+import { signReceipt } from '../../receipts/sign.ts';
 import { fixLicence } from '../accept/intake.ts';
 import type { PaymentError, SettleReceipt } from './receipt.ts';
 import { encodeSettlementResponse } from './receipt.ts';
@@ -29,6 +31,8 @@ export interface AnswerDeps {
   readonly signer: LicenceSigner;
   readonly now: () => number;
   readonly licenceLifeSeconds: number;
+  /** Our own address: where records of payments are, and in whose name receipts are signed. */
+  readonly baseUrl: string;
   /** The issuer of a tenant's licences (`license_issuer` or the service's address). */
   readonly issuerOf: (tenantId: string) => Promise<string>;
 }
@@ -37,14 +41,16 @@ const PENDING_RETRY_SECONDS = 5;
 const INVALID = { reason: 'authorization_invalid' } as const;
 
 /**
- * The answer for a payment as its row stands: a receipt, or a PaymentError. The same row gives the same bytes until its
- * licence's `exp`; after that 402 `authorization_invalid: already used` (safety 12).
+ * The answer for a payment as its row stands: a receipt, or a PaymentError. The same row gives the same bytes, its receipt
+ * signed in the same `name`, until its licence's `exp`; after that 402 `authorization_invalid: already used` (safety 12).
  */
-export async function answerPayment(deps: AnswerDeps, payment: Payment): Promise<SettleReceipt> {
-  if (isSettled(payment.facts.state)) return receiptOf(deps, payment, payment, payment.amountMicro);
+export async function answerPayment(deps: AnswerDeps, payment: Payment, name: ReceiptName = 'service'): Promise<SettleReceipt> {
+  if (isSettled(payment.facts.state)) {
+    return receiptOf(deps, { holder: payment, paid: payment, chargedMicro: payment.amountMicro, name });
+  }
   switch (payment.facts.state) {
     case 'superseded':
-      return answerSuperseded(deps, payment);
+      return answerSuperseded(deps, payment, name);
     case 'failed':
       throw await refusedAfterSend(deps, payment);
     case 'expired':
@@ -58,29 +64,46 @@ export async function answerPayment(deps: AnswerDeps, payment: Payment): Promise
 }
 
 /** The first purchase's receipt, unchanged; or a fresh licence under a live one, for which nothing moves (safety 14). */
-async function answerSuperseded(deps: AnswerDeps, payment: Payment): Promise<SettleReceipt> {
+async function answerSuperseded(deps: AnswerDeps, payment: Payment, name: ReceiptName): Promise<SettleReceipt> {
   const successor = payment.successorId
     ? await findPayment(deps.database, { tenantId: payment.tenantId, paymentId: payment.successorId })
     : null;
   if (!successor) throw pendingError(deps, payment, await sentHash(deps, payment));
-  if (!isSettled(successor.facts.state)) return answerPayment(deps, successor);
-  if (!payment.repeatsLicence) return receiptOf(deps, successor, successor, successor.amountMicro);
-  return receiptOf(deps, payment, successor, 0n);
+  if (!payment.repeatsLicence || !isSettled(successor.facts.state)) return answerPayment(deps, successor, name);
+  return receiptOf(deps, { holder: payment, paid: successor, chargedMicro: 0n, name });
 }
 
-/** A receipt: `holder` keeps the licence, `paid` is what moved for it. */
-async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, chargedMicro: bigint): Promise<SettleReceipt> {
+/** What a receipt is about: `holder` keeps the licence, `paid` is what moved for it. */
+interface Receipted {
+  readonly holder: Payment;
+  readonly paid: Payment;
+  readonly chargedMicro: bigint;
+  readonly name: ReceiptName;
+}
+
+async function receiptOf(deps: AnswerDeps, { holder, paid, chargedMicro, name }: Receipted): Promise<SettleReceipt> {
   const bought = paid.purpose === 'licence' ? await findBoughtLicence(deps.database, paid) : null;
-  const licence = holder.licence ?? (await fixLicence(deps.database, { ref: holder, licence: freshLicence(deps, bought) }));
+  const licence =
+    holder.licence ?? (await fixLicence(deps.database, { ref: holder, licence: freshLicence(deps, holder, bought) }));
   if (deps.now() >= licence.expiresAtSeconds * 1000) {
     throw refused(deps, holder, { ...INVALID, sentence: 'already used: this payment was settled and its licence has ended' });
   }
   const issuer = await deps.issuerOf(holder.tenantId);
   const facts = reReadFacts({ holder, paid, chargedMicro, licence, issuer });
   const { settlementRef, settlementRefKind: refKind } = facts;
-  const licenseJws = bought
-    ? (await mintAccessToken(deps, bought, { ...licence, issuer, paths: null, holder: bought.holder })).license
-    : await mintReReadLicence(deps.signer, facts);
+  const isMock = paid.mode === 'mock';
+  const minted = bought
+    ? mintAccessToken(deps, bought, { ...licence, issuer, paths: null, holder: bought.holder }).then(({ license }) => license)
+    : mintReReadLicence(deps.signer, facts);
+  const transaction = refKind === 'txHash' ? settlementRef : null;
+  const signed = { ...licence, paymentId: paid.paymentId, network: paid.network, payer: holder.payer, transaction, name };
+  // What a test key paid is worth nothing to show, and version 1 has no extensions.
+  const isSigned = !isMock && holder.x402Version === 2;
+  const { purpose, resource } = paid;
+  const [licenseJws, receipt] = await Promise.all([
+    minted,
+    isSigned ? signReceipt(deps, { ...signed, purpose, resource }) : undefined,
+  ]);
   return {
     settlementRef,
     settlementRefKind: refKind,
@@ -91,9 +114,11 @@ async function receiptOf(deps: AnswerDeps, holder: Payment, paid: Payment, charg
       network: networkName({ ...presentedBy(deps, paid), x402Version: holder.x402Version }),
       payer: holder.payer,
       ...(holder.x402Version === 2 ? { amount: chargedMicro.toString() } : {}),
+      ...(receipt ? { extensions: { 'offer-receipt': receipt } } : {}),
     }),
     licenseJws,
     chargedMicro,
+    ...(isMock ? {} : { receiptId: paid.paymentId }),
     ...(bought ? { licence: { jti: bought.jti, priceMicro: bought.priceMicro } } : {}),
   };
 }
@@ -128,7 +153,7 @@ export function reReadFacts(given: {
 }
 
 /** The facts of a licence answered with now: a re-read licence, or the first access token of a bought one. */
-function freshLicence(deps: AnswerDeps, bought: LicenceRecord | null): StoredLicence {
+function freshLicence(deps: AnswerDeps, { paymentId }: Payment, bought: LicenceRecord | null): StoredLicence {
   const issuedAtSeconds = Math.floor(deps.now() / 1000);
   const expiresAtSeconds = bought
     ? accessEndSeconds(
@@ -137,7 +162,8 @@ function freshLicence(deps: AnswerDeps, bought: LicenceRecord | null): StoredLic
         deps.licenceLifeSeconds,
       )
     : issuedAtSeconds + deps.licenceLifeSeconds;
-  return { jti: randomUUID(), issuedAtSeconds, expiresAtSeconds, kid: deps.signer.current().kid };
+  // A page's licence goes by the name of its payment, and so does the record of that (domain/receipts).
+  return { jti: bought ? randomUUID() : paymentId, issuedAtSeconds, expiresAtSeconds, kid: deps.signer.current().kid };
 }
 
 /** 402 with the reason a payment ended by. A failure whose bytes were sent names their transaction. */

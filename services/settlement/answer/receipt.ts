@@ -16,6 +16,8 @@ export interface SettleReceipt {
   readonly licenseJws: string;
   /** What moved. */
   readonly chargedMicro: bigint;
+  /** Names the payment's public record; a test key's has none. */
+  readonly receiptId?: string;
   /** The licence that was bought; a page's receipt has none. */
   readonly licence?: { readonly jti: string; readonly priceMicro: bigint };
 }
@@ -55,6 +57,7 @@ export interface SettlementResponse {
   readonly network: string;
   readonly payer: string;
   readonly amount?: string;
+  readonly extensions?: Readonly<Record<string, object>>;
 }
 
 /** The response as a header value: base64 of ASCII JSON. */

@@ -1,0 +1,30 @@
+import { noteBodies } from '../../services/receipts/bodies.ts';
+import type { KeyRoute } from '../route.ts';
+import { jsonResponse, keyErrors } from '../routes/responses.ts';
+import { parseWith } from '../schemas/parse.ts';
+import { ServedBodies, ServedBodiesNoted } from './schemas.ts';
+
+/** POST /_svc/receipts/bodies: a site says what it served for payments of its own. */
+export const bodiesRoute: KeyRoute = {
+  method: 'post',
+  path: '/_svc/receipts/bodies',
+  access: { scope: 'tenant.read', freshness: 'snapshot' },
+  cost: 'medium',
+  bodyLimitBytes: 16_384,
+  operation: {
+    operationId: 'noteServedBodies',
+    tags: ['Receipts'],
+    summary: 'Say what was served',
+    description:
+      'The SHA-256 of pages as they were sent, for their records. The first word about a payment stands; one that is not the ' +
+      'site’s, not a page’s, a test’s, or older than an hour is left out.',
+    security: [{ publisherKey: [] }],
+    requestBody: { required: true, content: { 'application/json': { schema: ServedBodies } } },
+    responses: { '200': jsonResponse('How many are noted', ServedBodiesNoted), ...keyErrors() },
+  },
+  handle: async ({ deps, caller, body }) => {
+    const bodies = parseWith(ServedBodies, body).map(({ receiptId: paymentId, ...said }) => ({ paymentId, ...said }));
+    const noted = await noteBodies(deps, caller.tenant.tenantId, bodies);
+    return { status: 200, headers: { 'cache-control': 'private, no-store' }, body: { noted } };
+  },
+};

@@ -1,0 +1,24 @@
+import { didDocument, didOf } from '../../domain/receipts/receipt.ts';
+import type { PublicRoute } from '../route.ts';
+import { jsonResponse } from '../routes/responses.ts';
+import { DidDocument } from './schemas.ts';
+
+/** GET /.well-known/did.json: the keys that sign receipts in our name (did:web). */
+export const didRoute: PublicRoute = {
+  method: 'get',
+  path: '/.well-known/did.json',
+  access: 'public',
+  isForPages: true,
+  operation: {
+    operationId: 'getDidDocument',
+    tags: ['Receipts'],
+    summary: 'Keys that sign receipts',
+    security: [],
+    responses: { '200': jsonResponse('The document of our did:web', DidDocument) },
+  },
+  handle: async ({ deps }) => ({
+    status: 200,
+    headers: { 'cache-control': 'public, max-age=300', 'content-type': 'application/did+json' },
+    body: didDocument(didOf(deps.baseUrl), deps.keyring.jwks().keys),
+  }),
+};

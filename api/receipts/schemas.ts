@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { address } from '../schemas/shared.ts';
+
+const sha256 = z.string('must be text').regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits in lower case');
+const micro = z.int().min(0);
+
+/** How a record is written; the `Accept` of a request says it, too. */
+export const RecordQuery = z.object({
+  format: z.exactOptional(z.enum(['json', 'jws', 'html'], 'must be json, jws or html')),
+});
+
+/** 1 to 50 words of a site about pages that it served. */
+export const ServedBodies = z
+  .array(
+    z.object(
+      {
+        receiptId: z.uuid('must be the receiptId of a verify answer'),
+        sha256,
+        bytes: z.int('must be a number of bytes').min(1, 'must not be empty'),
+      },
+      'must be an object',
+    ),
+  )
+  .min(1, 'must hold at least one')
+  .max(50, 'holds at most 50');
+
+/** How many of them are noted. */
+export const ServedBodiesNoted = z.object({ noted: z.int() }).meta({ id: 'ServedBodiesNoted' });
+
+const Transfer = z.object({
+  role: z.enum(['payment', 'beside', 'payout']).meta({
+    description: 'The buyer’s own; into the same split for another payment; or out of the split.',
+  }),
+  transaction: z.string(),
+  blockNumber: z.int(),
+  blockHash: z.string(),
+  blockTime: z.int().meta({ description: 'Epoch milliseconds.' }),
+  logIndex: z.int().meta({ description: 'In the block.' }),
+  from: address,
+  to: address,
+  amountMicro: micro,
+});
+
+/** The public record of a payment. */
+export const PaymentRecordBody = z
+  .object({
+    version: z.literal(1),
+    network: z.string().meta({ description: 'CAIP-2 id.' }),
+    resourceUrl: z.string().meta({ description: 'What was paid for, without its query.' }),
+    payer: address,
+    issuedAt: z.int().meta({ description: 'When it was settled, in seconds.' }),
+    transaction: z.exactOptional(z.string()),
+    id: z.string(),
+    url: z.string(),
+    status: z.enum(['settled', 'final']),
+    sells: z.enum(['page', 'licence']),
+    kind: z.enum(['read', 'citation']),
+    host: z.string(),
+    amountMicro: micro,
+    currency: z.literal('USDC'),
+    asset: address,
+    payTo: address,
+    legs: z.array(z.object({ toAddress: address, amountMicro: micro })),
+    transfers: z.array(Transfer),
+    authorization: z
+      .object({
+        from: address,
+        to: address,
+        value: z.string(),
+        validAfter: z.string(),
+        validBefore: z.string(),
+        nonce: z.string(),
+        signature: z.string(),
+      })
+      .meta({ description: 'What the buyer signed (EIP-3009).' }),
+    domain: z
+      .object({ name: z.string(), version: z.string(), chainId: z.int(), verifyingContract: address })
+      .nullable()
+      .meta({ description: 'The token’s EIP-712 domain; null: ask the token.' }),
+    terms: z
+      .object({ sha256, document: z.string() })
+      .meta({ description: 'What was sold for how much to whom: a text, and the hash of it.' }),
+    body: z
+      .object({ sha256, bytes: z.int() })
+      .nullable()
+      .meta({ description: 'What the site says that it served; null: it said nothing.' }),
+  })
+  .meta({ id: 'PaymentRecord' });
+
+/** A did document (W3C DID core 1.0). */
+export const DidDocument = z
+  .object({
+    '@context': z.array(z.string()),
+    id: z.string(),
+    verificationMethod: z.array(
+      z.object({ id: z.string(), type: z.string(), controller: z.string(), publicKeyJwk: z.looseObject({}) }),
+    ),
+    assertionMethod: z.array(z.string()),
+  })
+  .meta({ id: 'DidDocument' });

@@ -1,0 +1,14 @@
+-- Whether everybody who knows the id of a payment of the site may read its record; the owner decides.
+alter table tenant add column receipts_public boolean not null default true;
+
+-- What a site said of the page that it served for a payment: once, and never changed. No row: it said nothing.
+create table receipt_body (
+  tenant_id uuid not null,
+  payment_id uuid not null,
+  sha256 bytea not null check (octet_length(sha256) = 32),
+  bytes bigint not null check (bytes > 0),
+  noted_at timestamptz(3) not null default now(),
+  primary key (tenant_id, payment_id),
+  foreign key (tenant_id, payment_id) references payment_intake
+);
+grant select, insert on receipt_body to svc_app;

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { LicenceSigner } from '../../adapters/tokens/jws.ts';
+import type { Networks } from '../../chain/network.ts';
+import type { Sql } from '../../db/database.ts';
+import type { PublicPayment } from '../../db/receipts/records.ts';
+import { findPublicPayment, listTransfersBeside } from '../../db/receipts/records.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { EvidenceRef } from '../../domain/payment/state.ts';
+import { didOf, publicResourceOf, recordUrl } from '../../domain/receipts/receipt.ts';
+import type { PaymentRecord, RecordTransfer, SoldFacts } from '../../domain/receipts/record.ts';
+import { recordOf } from '../../domain/receipts/record.ts';
+import { atDatabase } from '../outage.ts';
+
+/** What reading records needs; `database` has connections that no payment waits for. */
+export interface RecordDeps {
+  readonly database: Sql;
+  readonly networks: Pick<Networks, 'find'>;
+  readonly baseUrl: string;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * The public record of a payment. Throws not_found, the same for an id that nobody has, for a payment that is not settled or was a
+ * test's, and where the owner shows none: whoever guesses learns nothing. Throws database_unavailable.
+ */
+export async function readRecord(deps: RecordDeps, id: string): Promise<PaymentRecord> {
+  const found = UUID.test(id) ? await atDatabase(() => findPublicPayment(deps.database, id)) : null;
+  if (!found) throw new ServiceError('not_found', 'there is no receipt of this id');
+  const { payment } = found;
+  const { evidence } = payment.facts;
+  const transfers = evidence ? await transfersOf(deps, payment, evidence) : [];
+  const network = deps.networks.find(payment.network);
+  const sold = soldOf(deps, found);
+  const { payer: from, payTo: to, amountMicro: value, validAfter, validBefore, nonce, signature } = payment;
+  return recordOf(
+    {
+      receipt: {
+        ...{ version: 1, network: payment.network, resourceUrl: sold.resourceUrl, payer: payment.payer },
+        issuedAt: Math.floor((payment.decidedAt ?? payment.at).getTime() / 1000),
+        ...(evidence ? { transaction: evidence.txHash } : {}),
+      },
+      ...{ id, url: recordUrl(deps.baseUrl, id), isFinal: payment.facts.state === 'final', sold },
+      transfers,
+      authorization: { from, to, value, validAfter, validBefore, nonce, signature },
+      domain: network && { name: network.assetName, version: network.assetVersion },
+      body: found.body,
+    },
+    (text) => createHash('sha256').update(text).digest('hex'),
+  );
+}
+
+async function transfersOf(
+  { database }: RecordDeps,
+  { network, asset, payTo, legWords }: PublicPayment['payment'],
+  { txHash, logIndex: own }: EvidenceRef,
+): Promise<readonly RecordTransfer[]> {
+  const place = { network, txHash, asset, position: own, split: legWords === null ? null : payTo };
+  const found = await atDatabase(() => listTransfersBeside(database, place));
+  return found.map(({ position, ...transfer }) => ({
+    ...transfer,
+    role: position === own ? 'payment' : transfer.to === payTo ? 'beside' : 'payout',
+  }));
+}
+
+/**
+ * The record as a compact JWS in our name, by the key that signs now: it is signed anew at each reading, so that it outlives the key that
+ * signed the receipt. Throws signing_key_unavailable.
+ */
+export function signRecord(
+  { signer, baseUrl }: { readonly signer: LicenceSigner; readonly baseUrl: string },
+  record: PaymentRecord,
+): Promise<string> {
+  const { kid } = signer.current();
+  return signer.sign(kid, record, { kid: `${didOf(baseUrl)}#${kid}` });
+}
+
+function soldOf({ baseUrl }: RecordDeps, { payment, legs, licence }: PublicPayment): SoldFacts {
+  const { host, kind, amountMicro, network, asset, payTo } = payment;
+  const resourceUrl = publicResourceOf(payment, baseUrl);
+  return { host, resourceUrl, kind, amountMicro, network, asset, payTo, legs, licence };
+}
