@@ -1,5 +1,20 @@
 import type { OperationExamples } from './shape.ts';
-import { ANN, ASSET, BOB, CYD, HOST, JWS, LEGS, NOW_MS, PAY_TO, PAYER, RESOURCE, SLUG, TRANSACTION } from './values.ts';
+import {
+  ANN,
+  ASSET,
+  BOB,
+  CYD,
+  HOST,
+  JWS,
+  LEGS,
+  LICENCE_ID,
+  NOW_MS,
+  PAY_TO,
+  PAYER,
+  RESOURCE,
+  SLUG,
+  TRANSACTION,
+} from './values.ts';
 
 const quote = {
   price: 1000,
@@ -94,6 +109,7 @@ export const enforceExamples: Readonly<Record<string, OperationExamples>> = {
       responseHeader: 'eyJzdWNjZXNzIjp0cnVlfQ==',
       licenseJws: JWS,
       chargedMicro: '1000',
+      receiptId: LICENCE_ID,
     },
   },
   observe: {

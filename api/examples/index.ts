@@ -1,6 +1,7 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { enforceExamples } from './enforce.ts';
 import { licenceExamples } from './licences.ts';
+import { receiptExamples } from './receipts.ts';
 import { reportExamples } from './reports.ts';
 import type { OperationExamples } from './shape.ts';
 
@@ -8,6 +9,7 @@ import type { OperationExamples } from './shape.ts';
 export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...enforceExamples,
   ...licenceExamples,
+  ...receiptExamples,
   ...reportExamples,
 };
 

@@ -8,7 +8,7 @@ import { ServedBodies, ServedBodiesNoted } from './schemas.ts';
 export const bodiesRoute: KeyRoute = {
   method: 'post',
   path: '/_svc/receipts/bodies',
-  access: { scope: 'tenant.read', freshness: 'snapshot' },
+  access: { scope: 'tenant.read', freshness: 'epoch' },
   cost: 'medium',
   bodyLimitBytes: 16_384,
   operation: {

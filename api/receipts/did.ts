@@ -1,4 +1,4 @@
-import { didDocument, didOf } from '../../domain/receipts/receipt.ts';
+import { ownDidDocument } from '../../services/receipts/did.ts';
 import type { PublicRoute } from '../route.ts';
 import { jsonResponse } from '../routes/responses.ts';
 import { DidDocument } from './schemas.ts';
@@ -19,6 +19,6 @@ export const didRoute: PublicRoute = {
   handle: async ({ deps }) => ({
     status: 200,
     headers: { 'cache-control': 'public, max-age=300', 'content-type': 'application/did+json' },
-    body: didDocument(didOf(deps.baseUrl), deps.keyring.jwks().keys),
+    body: ownDidDocument(deps),
   }),
 };

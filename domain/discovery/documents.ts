@@ -19,6 +19,7 @@ export const SITE_DOCUMENTS = {
   'llms.txt': { contentType: 'text/plain; charset=utf-8', rel: null },
   'license.xml': { contentType: 'application/rsl+xml; charset=utf-8', rel: 'license' },
   'robots.txt': { contentType: 'text/plain; charset=utf-8', rel: null },
+  'did.json': { contentType: 'application/did+json', rel: null },
 } as const satisfies Readonly<Record<string, DocumentRow>>;
 
 /** The name of a document. */

@@ -3,6 +3,7 @@ import type { DocumentName } from '../../domain/discovery/documents.ts';
 import { makeLicenceXml, makeRobotsText } from '../olp/documents.ts';
 import type { PublisherDeps } from '../publisher.ts';
 import { makeGuide } from './guide.ts';
+import { makeDidDocument } from '../receipts/did.ts';
 import { makeManifest } from './manifest.ts';
 import type { DocumentSite } from './site.ts';
 
@@ -24,4 +25,5 @@ export const MAKERS: Readonly<Record<DocumentName, DocumentMaker>> = {
   'llms.txt': makeGuide,
   'license.xml': makeLicenceXml,
   'robots.txt': makeRobotsText,
+  'did.json': makeDidDocument,
 };

@@ -18,6 +18,7 @@ const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?:
   verifyPayment: { scope: 'tenant.read', isOkShape: true, allowed: 400 },
   observe: { scope: 'tenant.read', isOkShape: true, allowed: 400 },
   checkLicense: { scope: 'tenant.read', allowed: 400 },
+  noteServedBodies: { scope: 'tenant.read', allowed: 400 },
   getEnforceConfig: { scope: 'tenant.read', allowed: 200 },
   getEnforceStatus: { scope: 'tenant.read', allowed: 200 },
   getTenantSelf: { scope: 'tenant.read', allowed: 200 },

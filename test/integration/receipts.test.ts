@@ -1,0 +1,186 @@
+/** Receipts and records of payments, over the wire: what the stock package and a stranger with a node make of them. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { extractReceiptFromResponse, verifyReceiptSignatureJWS } from '@x402/extensions/offer-receipt';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SCOPES } from '../../domain/access/key.ts';
+import { mintKey } from '../../services/credentials/keys.ts';
+import { pepperOf } from '../../services/credentials/pepper.ts';
+import { askQuote, payFor, sell } from '../support/buying.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+
+let service: TestService;
+let site: TestSite;
+let scratch: string;
+beforeAll(async () => {
+  // The address listened on is its own: the did document is fetched there.
+  service = await startTestService({ environment: { PUBLIC_BASE_URL: '', TEST_KEYS_ENABLED: 'true' } });
+  site = await service.site();
+  scratch = mkdtempSync(join(tmpdir(), 'receipts-'));
+});
+afterAll(async () => {
+  rmSync(scratch, { recursive: true, force: true });
+  await service?.stop();
+});
+
+async function buy(slug: string, own: TestSite = site) {
+  const quote = await askQuote(service.baseUrl, own.key, slug);
+  const payer = await service.payer(10_000n);
+  const answer = await sell(service.baseUrl, own.key, quote, await payFor(payer, quote));
+  expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+  return { quote, payer: payer.address.toLowerCase(), answer, id: answer.body.receiptId as string };
+}
+
+const record = (id: string, headers: Record<string, string> = {}) => fetch(`${service.baseUrl}/_svc/receipts/${id}`, { headers });
+
+function claimsOf(jws: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString());
+}
+
+test('the stock package finds a receipt in the answer and verifies it by our did document; with one byte flipped it refuses it', async () => {
+  const { quote, payer, answer } = await buy('trio');
+  const receipt = extractReceiptFromResponse(answer as unknown as Response);
+  if (receipt?.format !== 'jws') throw new Error('there is no receipt');
+  const { settlementRef: transaction } = answer.body;
+  const said = await verifyReceiptSignatureJWS(receipt);
+  expect(said).toEqual({
+    ...{ version: 1, network: 'eip155:84532', resourceUrl: quote.resource, payer, transaction, issuedAt: expect.any(Number) },
+  });
+  const flipped = Buffer.from(receipt.signature);
+  const at = flipped.lastIndexOf('.') - 5;
+  flipped[at] = flipped[at] === 0x41 ? 0x42 : 0x41;
+  await expect(verifyReceiptSignatureJWS({ format: 'jws', signature: flipped.toString() })).rejects.toThrow();
+  const check = await fetch(`${service.baseUrl}/_svc/license/check`, {
+    ...{ method: 'POST', headers: { authorization: `Bearer ${site.key}`, 'content-type': 'application/json' } },
+    body: JSON.stringify({ license: receipt.signature, resource: quote.resource, slug: 'trio' }),
+  });
+  expect([await check.json(), claimsOf(answer.body.licenseJws)['jti']]).toEqual([{ entitled: false }, answer.body.receiptId]);
+});
+
+test('the record says what the chain says, in JSON, signed, and as a page that runs nothing', async () => {
+  const { quote, payer, answer, id } = await buy('trio');
+  const json = await record(id);
+  const body = await json.json();
+  expect(body).toMatchObject({
+    ...{ version: 1, id, url: `${service.baseUrl}/_svc/receipts/${id}`, transaction: answer.body.settlementRef, payer },
+    ...{ network: 'eip155:84532', amountMicro: quote.price, currency: 'USDC', host: site.host, sells: 'page', kind: 'read' },
+    ...{ asset: quote.asset.toLowerCase(), payTo: quote.payTo.toLowerCase(), resourceUrl: quote.resource, body: null },
+    legs: quote.legs.map(({ toAddress, amountMicro }) => ({ toAddress: toAddress.toLowerCase(), amountMicro })),
+    authorization: { from: payer, to: quote.payTo.toLowerCase(), value: String(quote.price) },
+    domain: { ...quote.extra, chainId: 84_532, verifyingContract: quote.asset.toLowerCase() },
+  });
+  expect(createHash('sha256').update(body.terms.document).digest('hex')).toBe(body.terms.sha256);
+  const roles = body.transfers.map(({ role, to, amountMicro }: Record<string, unknown>) => [role, to, amountMicro]);
+  expect(roles).toEqual([
+    ['payment', body.payTo, quote.price],
+    ...body.legs.map((leg: Record<string, unknown>) => ['payout', leg['toAddress'], leg['amountMicro']]),
+  ]);
+  const text = JSON.stringify(body);
+  for (const personal of ['authorId', 'agent', 'account', 'ua"']) expect(text).not.toContain(personal);
+
+  const jws = await record(id, { accept: 'application/jose' });
+  const signature = await jws.text();
+  expect([jws.headers.get('content-type'), await verifyReceiptSignatureJWS({ format: 'jws', signature })]).toEqual([
+    'application/jose',
+    body,
+  ]);
+  const page = await record(id, { accept: 'text/html,application/xhtml+xml' });
+  const html = await page.text();
+  const style = createHash('sha256')
+    .update(/<style>(.*)<\/style>/s.exec(html)?.[1] ?? '')
+    .digest('base64');
+  expect(page.headers.get('content-security-policy')).toBe(
+    `default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  );
+  expect([page.headers.get('vary'), html.includes('<script'), html.includes(payer)]).toEqual(['Accept', false, true]);
+  const again = await record(id, { 'if-none-match': json.headers.get('etag') ?? '' });
+  expect([again.status, await again.text()]).toEqual([304, '']);
+});
+
+test('unknown, malformed, a test key’s, not settled and not shown: one 404', async () => {
+  const { id } = await buy('solo');
+  const asked = { tenantId: site.tenantId, name: 'test', scopes: SCOPES, prefix: 'svc_test_' } as const;
+  const played = await mintKey({ database: service.database, pepper: pepperOf(service.secrets) }, asked);
+  const quote = await askQuote(service.baseUrl, played.token, 'solo');
+  const answer = await sell(service.baseUrl, played.token, quote, await payFor(await service.payer(10_000n), quote));
+  const decoded = JSON.parse(Buffer.from(answer.headers.get('payment-response') ?? '', 'base64').toString());
+  expect([answer.status, answer.body.receiptId, decoded.extensions]).toEqual([200, undefined, undefined]);
+  const mock = claimsOf(answer.body.licenseJws)['jti'] as string;
+
+  const refusals = [await record(crypto.randomUUID()), await record('..%2f'), await record(id.toUpperCase()), await record(mock)];
+  const change = (column: string, table: string, value: unknown, where: string, key: string) =>
+    service.database.query(`update ${table} set ${column} = $1 where ${where} = $2`, [value, key]);
+  await change('state', 'payment_state', 'review', 'payment_id', id);
+  refusals.push(await record(id, { accept: 'text/html' }));
+  await change('state', 'payment_state', 'settled', 'payment_id', id);
+  expect((await record(id)).status).toBe(200);
+  await change('receipts_public', 'tenant', false, 'tenant_id', site.tenantId);
+  refusals.push(await record(id), await record(id, { accept: 'application/jose' }));
+  await change('receipts_public', 'tenant', true, 'tenant_id', site.tenantId);
+
+  const told = await Promise.all(
+    refusals.map(async (one) => {
+      const headers = Object.fromEntries(one.headers);
+      for (const name of ['date', 'x-request-id']) delete headers[name];
+      return JSON.stringify([one.status, headers, await one.text()]);
+    }),
+  );
+  expect([refusals[0]?.status, new Set(told).size]).toEqual([404, 1]);
+});
+
+test('what a site says that it served stands in the record: its first word, of its own payments', async () => {
+  const { id } = await buy('duo');
+  const other = await service.site();
+  const say = async (key: string, sha256: string, receiptId = id) => {
+    const answer = await fetch(`${service.baseUrl}/_svc/receipts/bodies`, {
+      ...{ method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } },
+      body: JSON.stringify([{ receiptId, sha256, bytes: 10 }]),
+    });
+    return [answer.status, await answer.json()];
+  };
+  expect(await say(other.key, 'a'.repeat(64))).toEqual([200, { noted: 0 }]);
+  expect(await say(site.key, 'b'.repeat(64))).toEqual([200, { noted: 1 }]);
+  expect(await say(site.key, 'c'.repeat(64))).toEqual([200, { noted: 0 }]);
+  expect(await say(site.key, 'd'.repeat(64), crypto.randomUUID())).toEqual([200, { noted: 0 }]);
+  expect((await say(site.key, 'B'.repeat(64)))[0]).toBe(400);
+  expect((await (await record(id)).json()).body).toEqual({ sha256: 'b'.repeat(64), bytes: 10 });
+});
+
+test('a stranger checks a payment with the script of the guide and a node alone; what was changed in a record is found out', async () => {
+  const [, script = ''] = /^```js\n(\/\/ node check-receipt.*?)^```$/ms.exec(readFileSync('docs/receipts.md', 'utf8')) ?? [];
+  writeFileSync(join(scratch, 'check-receipt.mjs'), script);
+  symlinkSync(join(process.cwd(), 'node_modules'), join(scratch, 'node_modules'));
+  const check = async (place: string): Promise<[number, string]> => {
+    const args = ['check-receipt.mjs', place, service.chain.rpcUrl];
+    const done = await promisify(execFile)(process.execPath, args, { cwd: scratch }).catch((error) => error);
+    return [done.code ?? 0, `${done.stdout}${done.stderr}`];
+  };
+  const [many, one] = [await buy('trio'), await buy('solo')];
+  const body = await (await record(many.id)).json();
+  const changed = (name: string, changes: object): string => {
+    writeFileSync(join(scratch, name), JSON.stringify({ ...body, ...changes }));
+    return name;
+  };
+  const { authorization, legs } = body;
+  const [good, straight, ...bad] = await Promise.all([
+    check(`${service.baseUrl}/_svc/receipts/${many.id}`),
+    check(`${service.baseUrl}/_svc/receipts/${one.id}`),
+    check(changed('price.json', { amountMicro: body.amountMicro + 1 })),
+    check(changed('buyer.json', { authorization: { ...authorization, from: body.asset }, payer: body.asset })),
+    check(changed('transaction.json', { transaction: one.answer.body.settlementRef })),
+    check(
+      changed('legs.json', { legs: [{ ...legs[0], amountMicro: legs[0].amountMicro + legs[1].amountMicro }, ...legs.slice(2)] }),
+    ),
+    check(changed('terms.json', { terms: { ...body.terms, document: '{}' } })),
+  ]);
+  expect([good, straight]).toEqual([
+    [0, expect.not.stringContaining('NO ')],
+    [0, expect.stringContaining('straight')],
+  ]);
+  for (const [code, said] of bad) expect([code, said]).toEqual([1, expect.stringContaining('NO ')]);
+}, 60_000);
