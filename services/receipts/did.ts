@@ -1,6 +1,6 @@
-import type { PublisherDeps } from '../publisher.ts';
 import { didDocument, didOf } from '../../domain/receipts/receipt.ts';
 import type { DocumentMaker } from '../discovery/makers.ts';
+import type { PublisherDeps } from '../publisher.ts';
 
 /** The did document of a host: our keys sign receipts in its name, where its own server shows it. */
 export const makeDidDocument: DocumentMaker = ({ keyring }, { host }) =>
