@@ -11,6 +11,7 @@ import { SCOPES } from '../../domain/access/key.ts';
 import { mintKey } from '../../services/credentials/keys.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
 import { askQuote, payFor, sell } from '../support/buying.ts';
+import { openExpressSite, openFetchSite, UA } from '../support/publisher-site.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -150,6 +151,42 @@ test('what a site says that it served stands in the record: its first word, of i
   expect((await say(site.key, 'B'.repeat(64)))[0]).toBe(400);
   expect((await (await record(id)).json()).body).toEqual({ sha256: 'b'.repeat(64), bytes: 10 });
 });
+
+test.each([
+  ['Express', openExpressSite],
+  ['a fetch handler', openFetchSite],
+])(
+  'a page sold by the package with %s: its record has the hash of what came, and its receipt verifies in the site’s own name',
+  async (_name, open) => {
+    const own = await service.site();
+    const origin = `https://${own.host}`;
+    const shop = await open({ serviceUrl: service.baseUrl, apiKey: own.key, origin, receipts: { name: 'host' } });
+    const quote = await askQuote(service.baseUrl, own.key, 'trio');
+    const payment = await payFor(await service.payer(10_000n), quote);
+    const answer = await shop.get('/articles/trio', { 'user-agent': UA.agent, 'payment-signature': payment });
+    const page = Buffer.from(await answer.arrayBuffer());
+    expect([answer.status, page.toString()]).toEqual([200, '<p>trio</p>']);
+
+    const receipt = extractReceiptFromResponse(answer);
+    if (receipt?.format !== 'jws') throw new Error('there is no receipt');
+    const asked: string[] = [];
+    const { fetch: send } = globalThis;
+    globalThis.fetch = (input, init) => {
+      if (String(input).startsWith(origin)) asked.push(String(input)); // the package asks the service meanwhile
+      return send(String(input).replace(origin, shop.url), init); // the host has no name server
+    };
+    const said = await verifyReceiptSignatureJWS(receipt).finally(() => {
+      globalThis.fetch = send;
+    });
+    expect([said.resourceUrl, asked]).toEqual([`${origin}/articles/trio`, [`${origin}/.well-known/did.json`]]);
+
+    await shop.flush();
+    const id = claimsOf(answer.headers.get('x-licence') ?? '')['jti'] as string;
+    const sha256 = createHash('sha256').update(page).digest('hex');
+    expect((await (await record(id)).json()).body).toEqual({ sha256, bytes: page.length });
+    await shop.close();
+  },
+);
 
 test('a stranger checks a payment with the script of the guide and a node alone; what was changed in a record is found out', async () => {
   const [, script = ''] = /^```js\n(\/\/ node check-receipt.*?)^```$/ms.exec(readFileSync('docs/receipts.md', 'utf8')) ?? [];

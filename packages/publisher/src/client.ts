@@ -73,6 +73,15 @@ export interface Receipt {
   readonly licenseJws: string;
   readonly chargedMicro: string;
   readonly settlementRef?: string;
+  /** Names the payment's public record; a test key's has none. */
+  readonly receiptId?: string;
+}
+
+/** What was sent for a payment: SHA-256 in lower-case hex, and how many bytes. */
+export interface ServedBody {
+  readonly receiptId: string;
+  readonly sha256: string;
+  readonly bytes: number;
 }
 
 /** Who enforces on a host, and whether somebody must act. */
@@ -161,6 +170,8 @@ export interface VerifyRequest {
   readonly quote: Quote;
   readonly resource: string;
   readonly agent?: ObservedAgent;
+  /** `host`: the site itself shows the service's keys (`/.well-known/did.json`), and the receipt is signed in its name. */
+  readonly receiptName?: 'host' | 'service';
 }
 
 /** What a licence is checked against. */
@@ -198,6 +209,8 @@ export interface Client {
   ): Promise<Result<{ readonly entitled: boolean; readonly license?: string; readonly error?: string }>>;
   /** Sends 1 to 50 reports: all are written, or none. */
   observe(reports: readonly Report[]): Promise<Result<{ readonly accepted: number }>>;
+  /** Says what was sent for 1 to 50 payments; the first word about each stands. */
+  noteBodies(bodies: readonly ServedBody[]): Promise<Result<{ readonly noted: number }>>;
   /** Who enforces on each host. */
   status(): Promise<Result<{ readonly hosts: readonly HostStatus[]; readonly attention: boolean }>>;
   /** The site of the key, and the networks of the service. */
@@ -260,6 +273,7 @@ export function createClient(options: ClientOptions): Client {
     check: (request) => ask('/_svc/license/check', request),
     prove: (request) => ask('/_svc/license/proof', request),
     observe: (reports) => ask('/_svc/observe', reports),
+    noteBodies: (bodies) => ask('/_svc/receipts/bodies', bodies),
     status: () => ask('/_svc/enforce-status'),
     self: () => ask('/_svc/tenants/self'),
     jwks: () => ask('/.well-known/jwks.json'),

@@ -19,6 +19,8 @@ import type { SiteRequest } from './request.ts';
 import { isPreflight } from './request.ts';
 import type { Sale, Sales } from './selling/sale.ts';
 import { openSales, unlessSiteHas } from './selling/sale.ts';
+import type { Bodies } from './telling/bodies.ts';
+import { openBodies } from './telling/bodies.ts';
 import { openFailures, quietly } from './telling/failures.ts';
 import type { Reports } from './telling/reports.ts';
 import { openReports } from './telling/reports.ts';
@@ -43,7 +45,7 @@ export interface Gate<Request> {
   rule(request: SiteRequest<Request>): Promise<Ruling>;
   /** Reads the site's settings ahead of the first request. */
   warmUp(): void;
-  /** Sends the reports that wait. Never rejects. */
+  /** Sends the reports that wait, and the words about pages that were sold. Never rejects. */
   flush(): Promise<void>;
   /** Hands over the work that goes on after an answer, if there is any: for platforms that stop a program between requests. */
   background(keep: (work: Promise<void>) => void): void;
@@ -60,6 +62,7 @@ export interface Gate<Request> {
 /** What the gate is made of. */
 interface Parts<Request> extends JudgeDeps<Request> {
   readonly reports: Reports;
+  readonly bodies: Bodies | null;
   readonly sales: Sales;
   readonly teller: Teller;
   readonly rows: readonly WellKnownRow[];
@@ -94,9 +97,10 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
       }
     },
     warmUp: () => void config.current(),
-    flush: () => reports.flush(),
+    flush: () => flush(parts),
     background: (keep) => {
-      if (config.isReading() || reports.isDue()) keep(config.settled().then(() => reports.flush()));
+      const isDue = reports.isDue() || parts.bodies?.isDue() === true;
+      if (config.isReading() || isDue) keep(config.settled().then(() => flush(parts)));
     },
     counts: () => ({ ...failures.counts(), reportsDropped: reports.dropped() }),
     maxPageBytes: options.maxPageBytes,
@@ -122,16 +126,22 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const deps = { client, now, failures, breaker: new Breaker(now), isTest: options.apiKey.startsWith('svc_test_') };
   const config = openConfig(deps);
   const reports = openReports(deps);
+  const bodies = options.receipts?.bodies === false ? null : openBodies(deps);
   const teller = openTeller(options, reports);
   const pages = openPages({ quotes: openQuotes(deps), licences: openLicences(deps), proofs: openProofs(deps) });
   const places = openPlaces(options.origin);
   const sales = openSales({
-    ...{ ...deps, pages, maxPageBytes: options.maxPageBytes },
+    ...{ ...deps, pages, maxPageBytes: options.maxPageBytes, bodies },
+    receiptName: options.receipts?.name ?? 'service',
     unservable: ({ page, caller, quote }) => teller.report(page, { verdict: 'unservable', caller, priceMicro: quote.price }),
   });
   const readers = openReaders(options, failures);
   const rows = [...(options.wellKnown ?? []), ...wellKnownRows({ ...deps, documents: options.documents })];
-  return { config, pages, places, failures, readers, kind: options.kind, reports, teller, sales, rows, options };
+  return { config, pages, places, failures, readers, kind: options.kind, reports, bodies, teller, sales, rows, options };
+}
+
+async function flush<Request>({ reports, bodies }: Parts<Request>): Promise<void> {
+  await Promise.all([reports.flush(), bodies?.flush()]);
 }
 
 function letsThrough<Request>(parts: Parts<Request>, request: SiteRequest<Request>): boolean {

@@ -49,6 +49,11 @@ export interface PublisherOptions<Request = unknown> {
   readonly documents?: DocumentOptions;
   /** More paths that are answered here, before the package's own. */
   readonly wellKnown?: readonly WellKnownRow[];
+  /**
+   * Receipts of what is sold. `name: 'host'`: they are signed in the site's own name, for sites where everybody gets this package's
+   * `/.well-known/did.json`; else in the service's. `bodies: false`: the hash of a page that was sold is not told to its record.
+   */
+  readonly receipts?: { readonly name?: 'host' | 'service'; readonly bodies?: boolean };
   /** Takes a line about a failure, one of a kind in five minutes. `console.warn` unless told. */
   readonly log?: (line: string) => void;
 }

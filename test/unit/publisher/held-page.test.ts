@@ -29,12 +29,13 @@ const REFUSED: SaleResult = {
 /** What the sale of the next request says, and what was asked of sales. */
 let refuses = false;
 let waitsForEver = false;
-const finished: { status: number; bytes: number }[] = [];
+const finished: { status: number; bytes: number; whole: string | null }[] = [];
 let abandoned = 0;
 let larger = 0;
 const sale = (): Sale => ({
   finish: async (page) => {
-    finished.push(page);
+    const { status, bytes, chunks } = page;
+    finished.push({ status, bytes, whole: chunks ? Buffer.concat(chunks).toString() : null });
     if (waitsForEver) await new Promise(() => undefined);
     if (!isServable(page.status, page.bytes)) return { act: 'unservable', headers: { 'cache-control': 'private, no-store' } };
     return refuses ? REFUSED : { act: 'page', headers: paidHeaders({ licence: 'a.b.c', chargedMicro: '1000' }) };
@@ -167,7 +168,7 @@ const MADE: readonly (readonly [string, number, string])[] = [
 test.each(MADE)('%s arrives whole once it is paid, and says that it is one reader’s', async (path, status, body) => {
   const answer = await get(`/held${path}`);
   expect([answer.status, await answer.text()]).toEqual([status, body]);
-  expect(finished).toEqual([{ status, bytes: body.length }]);
+  expect(finished).toEqual([{ status, bytes: body.length, whole: body }]);
   const { headers } = answer;
   expect([headers.get('cache-control'), headers.get('x-licence'), headers.get('accept-ranges')]).toEqual([
     'private, no-store',
@@ -249,6 +250,7 @@ test('a page longer than what is kept is paid first and then sent as it is made;
   expect((await answer.text()).length).toBe(10 * LONG.length);
   expect([finished.length, larger]).toEqual([1, 1]);
   expect(finished[0]?.bytes).toBeGreaterThan(MAX);
+  expect(finished[0]?.whole).toBeNull();
   refuses = true;
   const refused = await get('/held/large');
   expect([refused.status, await refused.text()]).toEqual([402, 'pay']);

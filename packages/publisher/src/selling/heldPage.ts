@@ -143,6 +143,7 @@ class HeldPage {
         status: head.status,
         bytes: this.#bytes,
         type: head.headers['content-type']?.toString(),
+        chunks: this.#isEnded ? this.#chunks : undefined,
       });
       if (this.#response.destroyed) this.#state = 'shut';
       else if (result.act === 'answer') this.#answer(result.answer);

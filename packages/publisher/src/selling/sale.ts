@@ -10,6 +10,7 @@ import { decideSettled, isServable } from '../core/decide.ts';
 import type { Caller } from '../core/who.ts';
 import type { Page, Pages } from '../knowing/pages.ts';
 import { isReceipt } from '../shapes.ts';
+import type { Bodies } from '../telling/bodies.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
 
@@ -26,10 +27,19 @@ export type SaleResult =
   | { readonly act: 'unservable'; readonly headers: Readonly<Record<string, string>> }
   | { readonly act: 'answer'; readonly answer: Answer };
 
+/** A page as it was made. */
+export interface FinishedPage {
+  readonly status: number;
+  readonly bytes: number;
+  readonly type?: string | undefined;
+  /** All of it; absent for a page of which more is to come. */
+  readonly chunks?: readonly Uint8Array[] | undefined;
+}
+
 /** A purchase that waits for its page. */
 export interface Sale {
   /** Settles for a page of that status and length, once; a second call gets the outcome of the first. Never rejects. */
-  finish(page: { readonly status: number; readonly bytes: number; readonly type?: string | undefined }): Promise<SaleResult>;
+  finish(page: FinishedPage): Promise<SaleResult>;
   /** Counts bytes of the page that wait in memory; false when all pages together have too many. */
   hold(bytes: number): boolean;
   /** The buyer is gone, or the page was never made: nothing is settled. After `finish` only the bytes are no longer counted. */
@@ -74,6 +84,9 @@ interface SaleDeps {
   /** Of one page, at most: one alone always finds room. */
   readonly maxPageBytes: number;
   readonly unservable: (purchase: Purchase) => void;
+  /** Where what was sold is noted; null: nowhere. */
+  readonly bodies: Pick<Bodies, 'add'> | null;
+  readonly receiptName: 'host' | 'service';
 }
 
 /** Opens the till. */
@@ -114,7 +127,7 @@ export function openSales(deps: SaleDeps): Sales {
 async function settle(
   deps: SaleDeps & { readonly breaker: Breaker },
   purchase: Purchase,
-  made: { readonly status: number; readonly bytes: number },
+  made: FinishedPage,
 ): Promise<SaleResult> {
   if (!isServable(made.status, made.bytes)) {
     deps.unservable(purchase);
@@ -123,17 +136,26 @@ async function settle(
   if (!deps.breaker.mayCall()) return { act: 'answer', answer: waitAnswer(10) };
   const { page, quote, caller, payment } = purchase;
   const agent = { ua: page.userAgent.slice(0, 512), classifyReason: caller.reason };
-  const answer = await deps.client.verify({ payment, quote, resource: page.resource, agent });
+  const answer = await deps.client.verify({
+    ...{ payment, quote, resource: page.resource, agent },
+    ...(deps.receiptName === 'host' ? { receiptName: 'host' } : {}),
+  });
   deps.breaker.note(!answer.ok && isAway(answer));
   return answer.ok && !isReceipt(answer.body)
     ? wait(deps, { ok: false, why: 'status', status: 502 })
-    : resultOf(deps, purchase, answer);
+    : resultOf(deps, purchase, made, answer);
 }
 
-async function resultOf(deps: SaleDeps, purchase: Purchase, answer: Result<Receipt>): Promise<SaleResult> {
+async function resultOf(
+  deps: SaleDeps,
+  purchase: Purchase,
+  { chunks }: FinishedPage,
+  answer: Result<Receipt>,
+): Promise<SaleResult> {
   const { headers } = answer;
   if (answer.ok) {
-    const { licenseJws: licence, chargedMicro } = answer.body;
+    const { licenseJws: licence, chargedMicro, receiptId } = answer.body;
+    if (chunks && typeof receiptId === 'string') deps.bodies?.add(receiptId, chunks);
     return { act: 'page', headers: paidHeaders({ headers, licence, chargedMicro }) };
   }
   const decision = decideSettled({ status: answer.status ?? 0, code: answer.code ?? null });

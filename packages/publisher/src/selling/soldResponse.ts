@@ -71,7 +71,8 @@ async function sellResponse(
       sale.abandon();
     };
     options.signal.addEventListener('abort', forget, { once: true });
-    const result = await sale.finish({ status: page.status, bytes, type: page.headers.get('content-type') ?? undefined });
+    const type = page.headers.get('content-type') ?? undefined;
+    const result = await sale.finish({ status: page.status, bytes, type, chunks: rest ? undefined : chunks });
     options.signal.removeEventListener('abort', forget);
     if (result.act === 'answer' || options.signal.aborted) {
       await rest?.cancel().catch(() => undefined);

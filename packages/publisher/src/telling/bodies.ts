@@ -1,0 +1,93 @@
+/**
+ * Words about pages that were sold: the hash of what was sent, for the record of its payment. Nobody waits for them, and none is worth a second
+ * try against a service that refuses it. What bounds the cost: one hash a sale, 500 words that wait, one call of 50 in two seconds.
+ */
+import type { Client, ServedBody } from '../client.ts';
+import type { Breaker } from '../core/breaker.ts';
+import { isAway } from './failures.ts';
+import { nothingWaits, waits } from './leaving.ts';
+
+const BATCH = 50;
+const FLUSH_MS = 2_000;
+const MOST = 500;
+
+/** Takes pages that were sold. */
+export interface Bodies {
+  /** Hashes a page, all of it, and keeps the word for its payment; it leaves within two seconds. Never waits, never throws. */
+  add(receiptId: string, chunks: readonly Uint8Array[]): void;
+  /** Sends what is there. Never rejects. */
+  flush(): Promise<void>;
+  /** True when some wait. */
+  isDue(): boolean;
+}
+
+/** Opens the queue. */
+export function openBodies({
+  client,
+  breaker,
+}: {
+  readonly client: Pick<Client, 'noteBodies'>;
+  readonly breaker: Breaker;
+}): Bodies {
+  const hashing = new Set<Promise<void>>();
+  let queue: readonly ServedBody[] = [];
+  let timer: ReturnType<typeof setTimeout> | null = null;
+
+  async function hash(receiptId: string, page: Uint8Array<ArrayBuffer>): Promise<void> {
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', page));
+    const sha256 = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    queue = [...queue, { receiptId, sha256, bytes: page.length }].slice(-MOST);
+  }
+  async function flush(): Promise<void> {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    await Promise.all(hashing);
+    while (queue.length > 0 && breaker.mayCall()) {
+      const batch = queue.slice(0, BATCH);
+      queue = queue.slice(BATCH);
+      const answer = await client.noteBodies(batch);
+      const isGone = !answer.ok && isAway(answer);
+      breaker.note(isGone);
+      if (!isGone) continue;
+      queue = [...batch, ...queue].slice(-MOST);
+      break;
+    }
+    if (queue.length === 0) nothingWaits(leave);
+    else schedule();
+  }
+  const schedule = (): void => {
+    if (timer !== null) return;
+    timer = setTimeout(() => void flush(), FLUSH_MS);
+    // Under Node a word that waits must not keep a process alive; it leaves with it.
+    (timer as { unref?: () => void }).unref?.();
+  };
+  /** Once: a process that ends does not wait for the service to come back. */
+  const leave = (): void => {
+    nothingWaits(leave);
+    void flush();
+  };
+  return {
+    add: (receiptId, chunks) => {
+      const page = joined(chunks);
+      if (page.length === 0) return;
+      const work = hash(receiptId, page)
+        .catch(() => undefined)
+        .finally(() => hashing.delete(work));
+      hashing.add(work);
+      waits(leave);
+      schedule();
+    },
+    flush,
+    isDue: () => queue.length > 0 || hashing.size > 0,
+  };
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const page = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    page.set(chunk, at);
+    at += chunk.length;
+  }
+  return page;
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { ServedBody } from '../../../packages/publisher/src/client.ts';
+import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';
+import { openBodies } from '../../../packages/publisher/src/telling/bodies.ts';
+
+/** A queue in front of a service that answers so, one answer after the other, and what it was told. */
+function queueFor(...answers: ('noted' | 'refused' | 'away')[]) {
+  const told: (readonly ServedBody[])[] = [];
+  const client = {
+    noteBodies: async (bodies: readonly ServedBody[]) => {
+      told.push(bodies);
+      const answer = answers.shift() ?? 'noted';
+      if (answer === 'away') return { ok: false, why: 'unreachable' } as const;
+      if (answer === 'refused') return { ok: false, why: 'status', status: 404 } as const;
+      return { ok: true, status: 200, body: { noted: bodies.length }, headers: new Headers() } as const;
+    },
+  };
+  return { told, bodies: openBodies({ client, breaker: new Breaker(() => 0) }) };
+}
+
+const PAGE = [Buffer.from('<p>'), Buffer.from('trio</p>')];
+
+test('a page that was sold is told by the hash of all its bytes, and by nothing of what it says', async () => {
+  const { told, bodies } = queueFor();
+  bodies.add('a', PAGE);
+  bodies.add('b', []); // the buyer left, and the page with it
+  expect(bodies.isDue()).toBe(true);
+  await bodies.flush();
+  const sha256 = createHash('sha256').update('<p>trio</p>').digest('hex');
+  expect([told, bodies.isDue()]).toEqual([[[{ receiptId: 'a', sha256, bytes: 11 }]], false]);
+});
+
+test('words leave fifty at a time, 500 wait at most, and none goes again to a service that refused it', async () => {
+  const { told, bodies } = queueFor('away', 'refused');
+  for (let n = 0; n < 620; n += 1) bodies.add(String(n), PAGE);
+  await bodies.flush();
+  expect([told.map((one) => one.length), bodies.isDue()]).toEqual([[50], true]);
+  await bodies.flush();
+  expect(told.slice(1).map((one) => one.length)).toEqual(Array.from({ length: 10 }, () => 50));
+  expect(told.at(-1)?.at(-1)?.receiptId).toBe('619');
+});
