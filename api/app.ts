@@ -48,6 +48,7 @@ import { acceptInvitationRoute, invitationPageRoute } from './routes/tenant/memb
 import { tenantsSelfRoute } from './routes/tenant/tenantsSelf.ts';
 import { listHostsRoute, openHostRoute } from './routes/tenant/verifyHost.ts';
 import { checkHostRoute } from './routes/tenant/verifyHostCheck.ts';
+import { usageRoute } from './usage/report.ts';
 
 /** Every endpoint; the quote first, since most calls are quotes. */
 export const DESCRIBED: readonly Route[] = [
@@ -62,6 +63,7 @@ export const DESCRIBED: readonly Route[] = [
   licencesHeldRoute,
   licencesAccessRoute,
   licencesLegsRoute,
+  usageRoute,
   challengeRoute,
   signInRoute,
   accountNoticesRoute,

@@ -18,7 +18,18 @@ import type { Handler } from './front.ts';
 import { tellInTime } from './held.ts';
 import { knownParameters, readQuery, searchOf } from './query.ts';
 import { holderOfBearer } from './rated.ts';
-import type { AccountRoute, Answer, AnswerStream, Call, ErrorShape, HandlerDeps, KeyCall, KeyRoute, Route } from './route.ts';
+import type {
+  AccountRoute,
+  Answer,
+  AnswerStream,
+  Call,
+  ErrorShape,
+  HandlerDeps,
+  KeyCall,
+  KeyRoute,
+  OptionalAccountRoute,
+  Route,
+} from './route.ts';
 
 /** The version of this API, on every response. */
 export const API_VERSION = '1.0.0';
@@ -69,8 +80,13 @@ function recallFirst({ route, deps, keyHashOf }: KeyDoor, recall: NonNullable<Ke
 
 async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage, keyHashOf: KeyReader): Promise<Answer> {
   if (route.access === 'public') {
-    deps.rates?.count([['address', deps.addressOf(request)]], costOf(route));
+    countAddress(route, deps, request);
     return route.handle(await callOf(route, deps, request));
+  }
+  if (route.access === 'account if any') {
+    const account = showsAccount(request) ? await letAccountIn(route, deps, request) : null;
+    if (account === null) countAddress(route, deps, request);
+    return route.handle({ ...(await callOf(route, deps, request)), account });
   }
   if (isAccountRoute(route)) {
     const account = await letAccountIn(route, deps, request);
@@ -83,6 +99,15 @@ async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage,
   } finally {
     leave?.();
   }
+}
+
+function countAddress(route: Route, deps: HandlerDeps, request: IncomingMessage): void {
+  deps.rates?.count([['address', deps.addressOf(request)]], costOf(route));
+}
+
+/** True of a call that carries what may be a buyer's credential. */
+function showsAccount(request: IncomingMessage): boolean {
+  return bearerOf(request) !== null || headerOf(request, 'sign-in-with-x') !== null;
 }
 
 /** The call of a key. One above its rate is refused, unless its route lets it in for what it carries: then it is read whole first. */
@@ -122,7 +147,11 @@ async function letProvenIn(
 }
 
 /** An account by its bearer; a signed challenge counts for its address, as a sign-in does. */
-function letAccountIn(route: AccountRoute, deps: HandlerDeps, request: IncomingMessage): Promise<{ readonly accountId: string }> {
+function letAccountIn(
+  route: AccountRoute | OptionalAccountRoute,
+  deps: HandlerDeps,
+  request: IncomingMessage,
+): Promise<{ readonly accountId: string }> {
   const from = deps.addressOf(request);
   const credential = { bearer: bearerOf(request), signInWithX: headerOf(request, 'sign-in-with-x'), from };
   if (credential.bearer === null && credential.signInWithX !== null) deps.rates?.count([['address', from]], COSTS.heavy);

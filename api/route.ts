@@ -71,6 +71,11 @@ export interface AccountCall extends Call {
   readonly account: { readonly accountId: string };
 }
 
+/** A call that shows a buyer account, or no credential at all: then what it carries must show its right. */
+export interface OptionalAccountCall extends Call {
+  readonly account: { readonly accountId: string } | null;
+}
+
 /** What a handler answers; a body is sent as JSON (bytes as they are), its absence as no body. */
 export interface Answer {
   readonly status: number;
@@ -127,6 +132,12 @@ export interface AccountRoute extends RouteBase {
   readonly handle: (call: AccountCall) => Promise<Answer>;
 }
 
+/** A route for buyer accounts, and for whoever shows a right in the body; without a credential a call counts for its address. */
+export interface OptionalAccountRoute extends RouteBase {
+  readonly access: 'account if any';
+  readonly handle: (call: OptionalAccountCall) => Promise<Answer>;
+}
+
 /** A route for everyone. */
 export interface PublicRoute extends RouteBase {
   readonly access: 'public';
@@ -134,4 +145,4 @@ export interface PublicRoute extends RouteBase {
 }
 
 /** One endpoint. */
-export type Route = KeyRoute | AccountRoute | PublicRoute;
+export type Route = KeyRoute | AccountRoute | OptionalAccountRoute | PublicRoute;

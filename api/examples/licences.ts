@@ -1,5 +1,5 @@
 import type { OperationExamples } from './shape.ts';
-import { ANN, HOST, JWS, LEGS, LICENCE_ID, NOW_MS, PAY_TO, PAYER, TRANSACTION } from './values.ts';
+import { ANN, HOST, JWS, LEGS, LICENCE_ID, NOW_MS, PAY_TO, PAYER, RESOURCE, TRANSACTION } from './values.ts';
 
 const request = { host: HOST, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 30, kind: 'read' };
 const period = { from: NOW_MS, until: NOW_MS + 30 * 86_400_000 };
@@ -51,6 +51,10 @@ export const licenceExamples: Readonly<Record<string, OperationExamples>> = {
       legsHash: `0x${'3c'.repeat(32)}`,
       legs: [{ toAddress: ANN, weight: '5' }],
     },
+  },
+  reportUsage: {
+    request: { idempotencyId: 'answer-81', licence: JWS, resource: RESOURCE, use: 'ai-input', count: 3, at: NOW_MS },
+    response: { ok: true },
   },
   getSignInChallenge: {
     parameters: { address: PAYER },

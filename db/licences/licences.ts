@@ -54,6 +54,12 @@ const COLUMNS = `licence.tenant_id, licence.jti, licence.account_id, licence.hos
   array(select path from licence_page as page where page.tenant_id = licence.tenant_id and page.jti = licence.jti
     order by path) as paths`;
 
+/** Holds for a row of `licence` while the site that sold it is active and owns its host. */
+export const SITE_IS_OPEN = `exists (
+         select from host_claim as claim join tenant_host as own using (tenant_id, host) join tenant using (tenant_id)
+          where claim.host = licence.host and claim.tenant_id = licence.tenant_id
+            and own.verified_at is not null and tenant.status = 'active')`;
+
 /** The licences of an account that were not revoked, newest first. */
 export async function listLicences(sql: Sql, accountId: string): Promise<LicenceRecord[]> {
   const rows = await sql.query<Row>(
@@ -76,10 +82,7 @@ export async function findLicence(
   key: { readonly accountId: string; readonly jti: string },
 ): Promise<(LicenceRecord & { readonly isOpen: boolean }) | null> {
   const rows = await sql.query<Row & { is_open: boolean }>(
-    `select ${COLUMNS}, exists (
-         select from host_claim as claim join tenant_host as own using (tenant_id, host) join tenant using (tenant_id)
-          where claim.host = licence.host and claim.tenant_id = licence.tenant_id
-            and own.verified_at is not null and tenant.status = 'active') as is_open
+    `select ${COLUMNS}, ${SITE_IS_OPEN} as is_open
        from account_licence as held
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
        join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id

@@ -4,6 +4,8 @@ import type { Database, Sql } from '../database.ts';
 
 /** Days beyond what is kept before a partition may go: room for clocks, late reports and reports being read. */
 const MARGIN_DAYS = 35;
+/** How many days back an observation is kept at least. */
+export const KEPT_OBSERVATIONS_DAYS = KEPT_DAYS + MARGIN_DAYS;
 /** Longest that writers queue behind one attempt to drop a partition. */
 const LOCK_TIMEOUT_MS = 200;
 
@@ -26,7 +28,7 @@ export interface DayPartition {
 /** The first day that must stay: whatever no plan has read for a margin of days comes before it. */
 export async function firstKeptDay(sql: Sql): Promise<string> {
   const [row] = await sql.query<{ day: string }>(
-    `select to_char(${daysAgo(KEPT_DAYS + MARGIN_DAYS)} at time zone 'UTC', 'YYYY-MM-DD') as day`,
+    `select to_char(${daysAgo(KEPT_OBSERVATIONS_DAYS)} at time zone 'UTC', 'YYYY-MM-DD') as day`,
   );
   if (!row) throw new Error('the database has no clock');
   return row.day;

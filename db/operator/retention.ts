@@ -26,6 +26,12 @@ export const TOKENS: readonly Ending[] = [
 /** Request keys are honoured for a day. */
 export const REQUEST_KEYS: Ending = { kind: 'idempotency_key', table: 'idempotency_key', ended: 'created_at < $1' };
 
+/** Reports of use are counted by day; a day that is over counts nothing any more. */
+export const COUNTED_USAGE: Ending = { kind: 'usage_day', table: 'usage_day', ended: 'day < $1' };
+
+/** Reports of use are kept as long as observations are. */
+export const USAGE_REPORTS: Ending = { kind: 'usage_report', table: 'usage_report', ended: 'at < $1' };
+
 /** Strikes count for an hour (safety 19). */
 export const STRIKES: Ending = { kind: 'payer_strike', table: 'payer_strike', ended: 'last_at < $1' };
 

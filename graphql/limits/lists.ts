@@ -26,6 +26,8 @@ export const MOST_OF = {
   'SettlementBatch.txHashes': 50,
   'SoldLicence.patterns': MAX_PATTERNS,
   'SoldLicence.terms': TERMS.length,
+  'SoldLicence.reportedUse': TERMS.length,
+  'UsedPage.reportedUse': TERMS.length,
   'Earnings.series': MAX_BUCKETS,
   'Audit.series': MAX_BUCKETS,
   'AuditTotals.failedByReason': FAILURE_REASONS.length,

@@ -15,6 +15,7 @@ import '../types/reports/audit.ts';
 import '../types/observations.ts';
 import '../types/payments.ts';
 import '../types/licences.ts';
+import '../types/usage.ts';
 import '../types/webhooks.ts';
 import '../types/account.ts';
 import '../types/priceList.ts';

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
 import { dropOffers } from '../../db/licences/offers.ts';
+import { KEPT_OBSERVATIONS_DAYS } from '../../db/operator/partitions.ts';
 import type { Ending, PlaceInTime } from '../../db/operator/retention.ts';
 import {
   COUNTED_MAILS,
+  COUNTED_USAGE,
   CREDENTIALS,
   findProgress,
   forgetEvents,
@@ -15,6 +17,7 @@ import {
   STRIKES,
   startOf,
   TOKENS,
+  USAGE_REPORTS,
 } from '../../db/operator/retention.ts';
 import { listTenantIds } from '../../db/reports/rollupCheck.ts';
 import type { Metrics } from '../../domain/metrics.ts';
@@ -60,7 +63,8 @@ export async function forgetWhatEnded(deps: RetentionDeps): Promise<number> {
   };
   const gone = [
     await ended(TOKENS, before(HOUR_MS)),
-    await ended([REQUEST_KEYS, COUNTED_MAILS], before(48 * HOUR_MS)),
+    await ended([REQUEST_KEYS, COUNTED_MAILS, COUNTED_USAGE], before(48 * HOUR_MS)),
+    await ended([USAGE_REPORTS], before(KEPT_OBSERVATIONS_DAYS * DAY_MS)),
     await ended([STRIKES], before(2 * HOUR_MS)),
     await slices(deps, 'licence_offer', () => dropOffers(deps.database, before(HOUR_MS), SLICE)),
     await ended(CREDENTIALS, before(retention.signIns * DAY_MS)),

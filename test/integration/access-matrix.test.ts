@@ -37,6 +37,8 @@ const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?:
 const SNAPSHOT = ['getQuote', 'getQuotes', 'observe'];
 /** Operations of buyer accounts: a publisher key is no credential there. */
 const ACCOUNT = ['listHeldLicences', 'openLicenceAccess', 'buyLicence', 'listAccountNotices'];
+/** Takes a buyer account or none: what the body shows is the right (integration/usage). */
+const ACCOUNT_IF_ANY = ['reportUsage'];
 
 interface Operation {
   readonly id: string;
@@ -77,7 +79,7 @@ const UNKNOWN = 'unknown_credential: the API key is not recognised';
 test('every operation of the description stands in this matrix', () => {
   expect(keyed.map(({ id }) => id).sort()).toEqual(Object.keys(KEYED).sort());
   const account = OPERATIONS.filter(({ schemes }) => schemes.includes('buyerAccount'));
-  expect(account.map(({ id }) => id).sort()).toEqual([...ACCOUNT].sort());
+  expect(account.map(({ id }) => id).sort()).toEqual([...ACCOUNT, ...ACCOUNT_IF_ANY].sort());
 });
 
 describe.each(keyed)('$method $path', (operation) => {
@@ -171,6 +173,17 @@ test.each(OPERATIONS.filter(({ id }) => ACCOUNT.includes(id)))(
       const answer = await call(operation, key);
       expect(answer.status).toBe(401);
       expect(Object.keys(answer.body)).toEqual(['error']);
+    }
+  },
+);
+
+test.each(OPERATIONS.filter(({ id }) => ACCOUNT_IF_ANY.includes(id)))(
+  '$method $path takes no credential, and none that is wrong: a publisher key and garbage are 401',
+  async (operation) => {
+    const site = await api.site();
+    expect((await call(operation, null)).status).toBe(400);
+    for (const key of ['garbage', generateToken('svc_buyer_'), site.key]) {
+      expect((await call(operation, key)).status).toBe(401);
     }
   },
 );

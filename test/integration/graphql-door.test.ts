@@ -108,6 +108,8 @@ const SCOPE_OF: readonly [string, Scope][] = [
   ['legs { nodes { slug } }', 'earnings.read.all'],
   ['payments { nodes { slug } }', 'earnings.read.all'],
   ['licencesSold { nodes { jti } }', 'earnings.read.all'],
+  ['usageReports { nodes { slug } }', 'earnings.read.all'],
+  ['usage { pages { nodes { slug } } }', 'earnings.read.all'],
   ['webhookEvents { nodes { eventId } }', 'earnings.read.all'],
   ['deliveries { nodes { state } }', 'earnings.read.all'],
   ['audit { totals { denied } }', 'audit.read'],

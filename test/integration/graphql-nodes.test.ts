@@ -45,6 +45,11 @@ beforeAll(async () => {
   const seen = { verdict: 'denied', classifiedAs: 'agent', micro: 5, reason: null, count: 1, paymentId: null } as const;
   await insertSeen(database, [{ ...at, ...seen, ...agent }]);
   jti = await sellLicence(database, tenantId, host);
+  await database.query(
+    `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, at)
+     values ($1, $2, 'one', '', $3, 'solo', 'ai-input', 1, now())`,
+    [tenantId, jti, host],
+  );
   ({ keyId } = await mintKey({ database, pepper }, { tenantId, name: 'spare', scopes: ['tenant.read'] }));
   await inviteMember({ database, pepper, clock: Date.now }, { tenantId, authorId: 'ann', email: 'ann@example.com' });
   await importPages({ database }, { tenantId, pages: [{ slug: 'a b/ü', path: '/articles/a b/ü' }] });
@@ -59,7 +64,7 @@ afterAll(() => graph.stop());
 
 const one = (list: string, more = ''): string => `${list}(first: 1) { nodes { __typename id ${more} } }`;
 const EVERYTHING = `{ tenant { __typename id ${one('crossings')} ${one('legs')} ${one('payments(', '').replace('((', '(filter: {purpose: PAGE}, ').replace('__typename id', '__typename id batch { __typename id }')}
-  ${one('licencesSold')} ${one('observations')} ${one('hosts')} ${one('pages')} ${one('webhookEndpoints')} ${one('webhookEvents')}
+  ${one('licencesSold')} ${one('usageReports')} ${one('observations')} ${one('hosts')} ${one('pages')} ${one('webhookEndpoints')} ${one('webhookEvents')}
   ${one('deliveries')} ${one('keys')} ${one('members')} ${one('auditLog')} ${one('anomalyRules')} } }`;
 
 /** Type and id of all that was met. */

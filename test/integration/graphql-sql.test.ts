@@ -34,6 +34,11 @@ beforeAll(async () => {
       tenantId,
       jti,
     ]);
+    await database.query(
+      `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, at)
+       values ($1, $2, 'one', '', $3, $4, 'ai-input', 1, now())`,
+      [tenantId, jti, host, `page-${n}`],
+    );
     await mintKey({ database, pepper }, { tenantId, name: `key ${n}`, scopes: ['tenant.read'] });
     await inviteMember({ database, pepper, clock: Date.now }, { tenantId, authorId: `a${n}`, email: `a${n}@example.com` });
     await importPages({ database }, { tenantId, pages: [{ slug: `imported-${n}`, path: `/imported/${n}` }] });
@@ -131,9 +136,11 @@ const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['observations(first: $n) { totalCount nodes { slug title url } }', 4],
   [`payments(first: $n) { totalCount nodes { title ${PAYMENT} crossings { slug title } } }`, 7],
   [
-    'licencesSold(first: $n) { totalCount nodes { jti pagesGranted(first: $n) { nodes { title } } payment { batch { state } crossings { slug } } } }',
-    6,
+    'licencesSold(first: $n) { totalCount nodes { jti pagesGranted(first: $n) { nodes { title } } reportedUse { use } payment { batch { state } crossings { slug } } } }',
+    7,
   ],
+  ['usageReports(first: $n) { totalCount nodes { use title url } }', 3],
+  ['usage { pages(first: $n) { totalCount nodes { title reads reportedUse { use count } } } }', 3],
   ['webhookEndpoints(first: $n) { totalCount nodes { url } }', 2],
   [`webhookEvents(first: $n) { totalCount nodes { type deliveries { ${DELIVERY} } } }`, 4],
   [`deliveries(first: $n) { totalCount nodes { ${DELIVERY} event { type } attempts { status } } }`, 5],
@@ -166,7 +173,7 @@ test.each(FIELDS.map(([field, statements]) => [nameOf(field), field, statements]
 test('every list and report of a site stands among these fields', () => {
   const site = schema.getType('Tenant') as GraphQLObjectType;
   const wide = Object.values(site.getFields()).filter(({ type }) =>
-    /Connection$|^(Earnings|Statements|Reconciliation|Audit|WhatIf)$/.test(String(type)),
+    /Connection$|^(Earnings|Statements|Reconciliation|Audit|WhatIf|Usage)$/.test(String(type)),
   );
   expect(FIELDS.map(([field]) => nameOf(field)).toSorted()).toEqual(wide.map(({ name }) => name).toSorted());
 });

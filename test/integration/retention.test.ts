@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { KEPT_OBSERVATIONS_DAYS } from '../../db/operator/partitions.ts';
 import { forgetSlice, REMOVED, REQUEST_KEYS } from '../../db/operator/retention.ts';
 import { findMismatches } from '../../db/reports/rollupCheck.ts';
 import { rebuildAll } from '../../services/reports/rollups.ts';
@@ -52,7 +53,7 @@ test('request keys that ended are found by their time, not by reading all that a
   expect(plan).toMatch(/idempotency_key_by_time/);
 });
 
-test('the nightly round forgets used proofs, scopes, request keys, counts of e-mails and strikes that ended, keeps the others, and finds nothing again', async () => {
+test('the nightly round forgets used proofs, scopes, request keys, counts of e-mails and of reports, reports of use and strikes that ended, keeps the others, and finds nothing again', async () => {
   for (const age of ['-3 days', '1 minute']) {
     await database.query('insert into used_proof (tenant_id, jti, nonce, expires_at) values ($1, $2, $3, now() + $4::interval)', [
       tenantId,
@@ -70,14 +71,23 @@ test('the nightly round forgets used proofs, scopes, request keys, counts of e-m
       [tenantId, randomUUID(), age],
     );
     await database.query('insert into used_sign_in (nonce, expires_at) values ($1, now() + $2::interval)', [age, age]);
+    await database.query(
+      `insert into usage_day (tenant_id, licence_jti, day, reports) values ($1, 'jti', (now() + $2::interval)::date, 1)`,
+      [tenantId, age],
+    );
+    await database.query(
+      `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, at)
+       values ($1, 'jti', $2::text, '', 'h', 's', 'search', 1, now() + $2::text::interval - $3 * interval '1 day')`,
+      [tenantId, age, KEPT_OBSERVATIONS_DAYS],
+    );
   }
   await database.query(
     `insert into payer_strike (network, payer, last_at) values ('eip155:84532', 'old', now() - interval '3 hours'),
        ('eip155:84532', 'new', now())`,
   );
-  expect(await forget()).toBe(5);
+  expect(await forget()).toBe(7);
   expect(Object.fromEntries(counted)).toEqual({
-    ...{ used_proof: 1, idempotency_key: 1, counted_mail: 1, used_sign_in: 1, payer_strike: 1 },
+    ...{ used_proof: 1, idempotency_key: 1, counted_mail: 1, used_sign_in: 1, payer_strike: 1, usage_day: 1, usage_report: 1 },
   });
   expect(await forget()).toBe(0);
   const [left] = await database.query(

@@ -56,7 +56,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'access-of-a-suspended-site',
     rule: 24,
     bug: 'access tokens are minted for a site that is not active',
-    edits: [{ file: 'db/licences/licences.ts', search: " and tenant.status = 'active') as is_open", replace: ') as is_open' }],
+    edits: [{ file: 'db/licences/licences.ts', search: " and tenant.status = 'active')`;", replace: ')`;' }],
     test: { file: owner, name: 'a host whose proof lapsed, and a site that is not active' },
   },
   {

@@ -18,6 +18,7 @@ import { RULE_MUTANTS } from './rules.ts';
 import { SERIES_MUTANTS } from './series.ts';
 import { SITE_MUTANTS } from './sites.ts';
 import { STATEMENT_MUTANTS } from './statements.ts';
+import { USAGE_MUTANTS } from './usage.ts';
 
 /** Every bug that a test must notice, those with cheap tests first. */
 export const MUTANTS: readonly Mutant[] = [
@@ -30,6 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...LEDGER_MUTANTS,
   ...RELIABILITY_MUTANTS,
   ...LICENCE_MUTANTS,
+  ...USAGE_MUTANTS,
   ...BOUND_MUTANTS,
   ...RESTORE_MUTANTS,
   ...NETWORK_MUTANTS,

@@ -5,7 +5,8 @@ export const LICENCES_DOCUMENT = `query licences($tenantId: ID, $filter: SoldLic
   tenant(tenantId: $tenantId) {
     licencesSold(filter: $filter, orderBy: $orderBy, after: $after, first: 25) {
       totalCount pageInfo { hasNextPage endCursor }
-      nodes { jti accountId host patterns terms kind pages from until micro holder boughtAt revokedAt revokedReason payment { paymentId } }
+      nodes { jti accountId host patterns terms kind pages from until micro holder boughtAt revokedAt revokedReason payment { paymentId }
+        reportedUse { use count outside } }
     }
     inForce: licencesSold(filter: { inForce: true }, first: 1) { totalCount }
     ending: licencesSold(filter: { endsWithinDays: 14 }, first: 1) { totalCount }
@@ -43,6 +44,15 @@ export interface Licence {
   readonly revokedAt: number | null;
   readonly revokedReason: string | null;
   readonly payment: { readonly paymentId: string } | null;
+  /** What its buyer says it used it for: nobody checked it. */
+  readonly reportedUse: readonly ReportedUse[];
+}
+
+/** What a buyer reports of one use. */
+export interface ReportedUse {
+  readonly use: string;
+  readonly count: number;
+  readonly outside: number;
 }
 
 /** What a site sells as a licence. */

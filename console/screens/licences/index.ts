@@ -15,7 +15,7 @@ import { Effect, useReview } from '../../parts/review.ts';
 import type { Column } from '../../parts/table.ts';
 import { Table } from '../../parts/table.ts';
 import { DenyToken } from './denyToken.ts';
-import type { Licence } from './documents.ts';
+import type { Licence, ReportedUse } from './documents.ts';
 import { LICENCE_DOCUMENT, LICENCES_DOCUMENT, REVOKE_LICENCE_DOCUMENT } from './documents.ts';
 import { OfferingForm } from './offering.ts';
 import { licenceState } from './words.ts';
@@ -103,6 +103,7 @@ function columnsOf(revoke: (licence: Licence) => void): readonly Column<Licence>
           ? html`<a href=${href(`/earnings/payments/${payment.paymentId}`)}><${Money} micro=${micro} /></a>`
           : html`<${Money} micro=${micro} />`,
     },
+    { head: 'Use reported', width: 'late', cell: ({ reportedUse }) => usesOf(reportedUse) },
     { head: 'Bought', width: 'late', cell: ({ boughtAt }) => html`<${Time} at=${boughtAt} />` },
     { head: 'Until', width: 'late', cell: ({ until }) => html`<${Time} at=${until} />` },
     {
@@ -121,6 +122,16 @@ function columnsOf(revoke: (licence: Licence) => void): readonly Column<Licence>
           : null,
     },
   ];
+}
+
+/** What a buyer reports; a use that was not sold stands out. */
+function usesOf(uses: readonly ReportedUse[]): View {
+  if (uses.length === 0) return html`<span class="muted">None</span>`;
+  return html`${uses.map(({ use, count: times, outside }) =>
+    outside > 0
+      ? html`<${Badge} tone="warn" title=${`${exactCount(outside)} of these uses are not among what was sold`}>${use} ${count(times)}<//> `
+      : html`<span title="Reported by the buyer; nobody checked it">${use} ${count(times)}</span> `,
+  )}`;
 }
 
 function useRevocation(licence: Licence | null, done: () => void) {

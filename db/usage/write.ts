@@ -1,0 +1,113 @@
+import type { Sql, Transactional } from '../database.ts';
+import { SITE_IS_OPEN } from '../licences/licences.ts';
+
+/** A page under a licence that a use is reported of. */
+export interface LicensedPage {
+  readonly tenantId: string;
+  readonly host: string;
+  readonly terms: readonly string[];
+  readonly periodFrom: Date;
+  readonly periodUntil: Date;
+  readonly revokedAt: Date | null;
+  /** The site that sold it is active and owns its host at this moment. */
+  readonly isOpen: boolean;
+  /** Null: the licence does not grant the page. */
+  readonly slug: string | null;
+}
+
+/** A licence, looked for among those of an account or of a site. */
+export type LicenceOf =
+  | { readonly jti: string; readonly accountId: string }
+  | { readonly jti: string; readonly tenantId: string };
+
+/** The page of a licence at a canonical path; null when the account, or the site, has no such licence. */
+export async function findLicensedPage(sql: Sql, of: LicenceOf, path: string): Promise<LicensedPage | null> {
+  const [owner, which] =
+    'accountId' in of
+      ? [
+          of.accountId,
+          '(licence.tenant_id, licence.jti) = (select tenant_id, jti from account_licence where account_id = $1 and jti = $2)',
+        ]
+      : [of.tenantId, 'licence.tenant_id = $1 and licence.jti = $2'];
+  const [row] = await sql.query<{
+    tenant_id: string;
+    host: string;
+    terms: string[];
+    period_from: Date;
+    period_until: Date;
+    revoked_at: Date | null;
+    is_open: boolean;
+    slug: string | null;
+  }>(
+    `select licence.tenant_id, licence.host, licence.terms, licence.period_from, licence.period_until, licence.revoked_at, page.slug,
+       ${SITE_IS_OPEN} as is_open
+     from licence left join licence_page as page on page.tenant_id = licence.tenant_id and page.jti = licence.jti and page.path = $3
+     where ${which}`,
+    [owner, of.jti, path],
+  );
+  if (!row) return null;
+  const { tenant_id: tenantId, host, terms, slug, is_open: isOpen } = row;
+  return {
+    tenantId,
+    host,
+    terms,
+    slug,
+    isOpen,
+    periodFrom: row.period_from,
+    periodUntil: row.period_until,
+    revokedAt: row.revoked_at,
+  };
+}
+
+/** A report as stored. */
+export interface UsageRow {
+  readonly tenantId: string;
+  readonly licenceJti: string;
+  readonly idempotencyId: string;
+  readonly requestHash: string;
+  readonly host: string;
+  readonly slug: string;
+  readonly use: string;
+  readonly count: number;
+  readonly withinTerms: boolean | null;
+  readonly at: Date;
+}
+
+/**
+ * Writes a report and counts it for its licence and day, both or neither. `again`: it was written before; `other`: its id stands for
+ * another report of this licence; `full`: the licence has had `most` reports on that day.
+ */
+export async function writeUsage(
+  database: Transactional,
+  row: UsageRow,
+  { day, most }: { readonly day: string; readonly most: number },
+): Promise<'written' | 'again' | 'other' | 'full'> {
+  const key = [row.tenantId, row.licenceJti, row.idempotencyId];
+  const full = new Error('this licence has had its reports of the day');
+  try {
+    return await database.transaction(async (sql) => {
+      const written = await sql.query(
+        `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, within_terms, at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (tenant_id, licence_jti, idempotency_id) do nothing returning 1`,
+        [...key, row.requestHash, row.host, row.slug, row.use, row.count, row.withinTerms, row.at],
+      );
+      if (written.length === 0) {
+        const [known] = await sql.query<{ request_hash: string }>(
+          'select request_hash from usage_report where tenant_id = $1 and licence_jti = $2 and idempotency_id = $3',
+          key,
+        );
+        return known?.request_hash === row.requestHash ? 'again' : 'other';
+      }
+      const counted = await sql.query(
+        `insert into usage_day (tenant_id, licence_jti, day, reports) values ($1, $2, $3, 1)
+         on conflict (tenant_id, licence_jti, day) do update set reports = usage_day.reports + 1 where usage_day.reports < $4 returning 1`,
+        [row.tenantId, row.licenceJti, day, most],
+      );
+      if (counted.length === 0) throw full;
+      return 'written';
+    });
+  } catch (error) {
+    if (error === full) return 'full';
+    throw error;
+  }
+}
