@@ -22,6 +22,7 @@ import { accountNoticesRoute } from './routes/accounts/notices.ts';
 import { oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
 import { serviceCatalogRoute } from './routes/discovery/catalog.ts';
 import { discoveryDocumentRoute } from './routes/discovery/document.ts';
+import { agentsVerifyRoute } from './routes/gate/agentsVerify.ts';
 import { enforceConfigRoute } from './routes/gate/enforceConfig.ts';
 import { enforceStatusRoute } from './routes/gate/enforceStatus.ts';
 import { observeRoute } from './routes/gate/observe.ts';
@@ -58,6 +59,7 @@ export const DESCRIBED: readonly Route[] = [
   verifyRoute,
   licenseCheckRoute,
   licenseProofRoute,
+  agentsVerifyRoute,
   licencesQuoteRoute,
   licencesBuyRoute,
   licencesHeldRoute,

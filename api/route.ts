@@ -1,6 +1,7 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { Scope } from '../domain/access/key.ts';
 import type { Cost } from '../domain/access/rate.ts';
+import type { AgentDeps } from '../services/agents/verify.ts';
 import type { Observer } from '../services/gate/observe.ts';
 import type { HostDoor } from '../services/hosts/deps.ts';
 import type { BuyerDeps } from '../services/licences/deps.ts';
@@ -20,6 +21,8 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps {
   readonly log: Log;
   /** Host verification. */
   readonly hosts: HostDoor;
+  /** Agents that sign their requests. */
+  readonly agents: AgentDeps;
   /** What must answer for this process to be ready; each rejects when its part does not. */
   readonly readiness: Readonly<Record<'database' | 'temporal' | 'chain', () => Promise<void>>> & {
     readonly clock?: () => Promise<void>;

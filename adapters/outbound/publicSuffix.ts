@@ -8,3 +8,8 @@ export function isPublicSuffix(host: string): boolean {
   const { domain, publicSuffix } = parse(host, { allowPrivateDomains: true });
   return domain === null || publicSuffix === host;
 }
+
+/** The name that was registered for a host (`a.b.example.co.uk` → `example.co.uk`); the host itself where none was. */
+export function registeredDomain(host: string): string {
+  return parse(host, { allowPrivateDomains: true }).domain ?? host;
+}

@@ -58,6 +58,9 @@ export const MAILS: Ending = { kind: 'alert_mail', table: 'alert_mail', ended: '
 /** What e-mails of a day are counted by. */
 export const COUNTED_MAILS: Ending = { kind: 'counted_mail', table: 'counted_mail', ended: 'created_at < $1' };
 
+/** Directories of agents that did not answer for long: nobody is believed by their keys any more. */
+export const AGENT_DIRECTORIES: Ending = { kind: 'agent_directory', table: 'agent_directory', ended: 'read_at < $1' };
+
 /** Deletes up to `most` rows that ended before `before`; how many. Again: the next ones. Request keys are found by index, the small tables read. */
 export async function forgetSlice(sql: Sql, { table, ended }: Ending, before: Date, most: number): Promise<number> {
   const rows = await sql.query(

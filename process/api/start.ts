@@ -38,6 +38,7 @@ import { compareNetworks } from '../networks.ts';
 import { createSettlementDeps } from '../settlement.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { openTelemetry, withTelemetry } from '../telemetry.ts';
+import { openAgents } from './agents.ts';
 import { openCallers } from './callers.ts';
 import { openConsole } from './console.ts';
 import { openGraphql } from './graphql.ts';
@@ -110,7 +111,7 @@ async function open(
   const keyUse = openKeyUse({ database, clock, log });
   closers.push(liveness.close, keyUse.close);
 
-  const { outbound, secretBox, credits } = openCredits(config, { database, clock, log, networks }, closers);
+  const { outbound, secretBox, credits, agents } = openOutside(config, { database, clock, log, networks }, closers);
 
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 30_000 });
   let answer: RequestListener = (_request, response) => void response.writeHead(503, COME_AGAIN).end();
@@ -151,13 +152,13 @@ async function open(
   const buyers = openBuyers(config, rpcOf(networks.first.id), clock);
   const callers = openCallers(config, telemetry.metrics);
   const { sitePages } = config;
-  const { settle } = settlement;
-  const { rpc } = buyers;
+  const [{ settle }, { rpc }] = [settlement, buyers];
   const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, sitePages, settle, rpc });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
   const exports = createExportSlots();
-  const rest = createApi({ ...deps, ...buyers, ...callers, reports, exports, log, hosts, settle, readiness, networkChecks });
+  const others = { hosts, agents, readiness, networkChecks };
+  const rest = createApi({ ...deps, ...buyers, ...callers, ...others, reports, exports, log, settle });
   const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports, exports });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
   answer = telemetry.watchRequests(owners.before(graphql.before(rest)), names);
@@ -166,8 +167,8 @@ async function open(
   return { url, close: () => (closing ??= closeAll()) };
 }
 
-/** Where authors behind credits APIs are asked for, with what asks and what opens the tokens they want. */
-function openCredits(
+/** What asks other people's servers: credits APIs, with what opens the tokens they want, and the directories of agents. */
+function openOutside(
   config: ApiConfig,
   { networks, ...base }: Pick<CreditsBookOptions, 'database' | 'clock' | 'log'> & { readonly networks: Networks },
   closers: (() => Promise<unknown> | unknown)[],
@@ -176,7 +177,9 @@ function openCredits(
   closers.push(() => outbound.close());
   const secretBox = createSecretBox(config.secretsKey, config.secretsKeyPrevious);
   const credits = openCreditsBook({ ...base, outbound, secretBox, forbidden: networks.contracts });
-  return { outbound, secretBox, credits };
+  const agents = openAgents(config, { ...base, outbound });
+  closers.push(() => agents.directories.settled());
+  return { outbound, secretBox, credits, agents };
 }
 
 /** What only the buyers' side needs. */

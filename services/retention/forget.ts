@@ -4,6 +4,7 @@ import { dropOffers } from '../../db/licences/offers.ts';
 import { KEPT_OBSERVATIONS_DAYS } from '../../db/operator/partitions.ts';
 import type { Ending, PlaceInTime } from '../../db/operator/retention.ts';
 import {
+  AGENT_DIRECTORIES,
   COUNTED_MAILS,
   COUNTED_USAGE,
   CREDENTIALS,
@@ -66,6 +67,7 @@ export async function forgetWhatEnded(deps: RetentionDeps): Promise<number> {
     await ended([REQUEST_KEYS, COUNTED_MAILS, COUNTED_USAGE], before(48 * HOUR_MS)),
     await ended([USAGE_REPORTS], before(KEPT_OBSERVATIONS_DAYS * DAY_MS)),
     await ended([STRIKES], before(2 * HOUR_MS)),
+    await ended([AGENT_DIRECTORIES], before(7 * DAY_MS)),
     await slices(deps, 'licence_offer', () => dropOffers(deps.database, before(HOUR_MS), SLICE)),
     await ended(CREDENTIALS, before(retention.signIns * DAY_MS)),
     await ended([MAILS], before(retention.webhooks * DAY_MS)),

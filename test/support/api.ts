@@ -23,6 +23,9 @@ import { HOST_TIMES } from '../../domain/hosts/challengeSchedule.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import type { CodeWalletLimits } from '../../services/accounts/codeWallets.ts';
 import { openCodeWallets } from '../../services/accounts/codeWallets.ts';
+import { openDirectories } from '../../services/agents/directories.ts';
+import type { NewDirectories } from '../../services/agents/newDirectories.ts';
+import { openNewDirectories } from '../../services/agents/newDirectories.ts';
 import { mintKey } from '../../services/credentials/keys.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
@@ -100,6 +103,9 @@ export async function startTestApi(
     readonly rpcUrls?: readonly string[];
     readonly hosts?: HostDoor;
     readonly outbound?: Outbound;
+    readonly agents?: Partial<ApiDeps['agents']>;
+    /** How often new directories of agents are asked; as in production unless told. */
+    readonly newDirectories?: NewDirectories;
     readonly metrics?: Metrics;
     readonly testKeysEnabled?: boolean;
     readonly scopes?: ScopeLimits;
@@ -135,11 +141,18 @@ export async function startTestApi(
   const secretBox = createSecretBox(randomBytes(32));
   const credits = openCreditsBook({ database, outbound, secretBox, clock, log, forbidden: networks.contracts });
   const liveness = openLiveness({ database, clock, log });
+  const newDirectories = options.newDirectories ?? openNewDirectories(clock);
   const failing = new Set<string>();
   const check = (name: string) => () => (failing.has(name) ? Promise.reject(new Error(name)) : Promise.resolve());
   const rpc = createRpc({ ...network, rpcUrls: options.rpcUrls ?? network.rpcUrls });
   const deps: ApiDeps = {
     hosts: options.hosts ?? { ...NO_HOSTS, workflows: { opened: away, check: away } },
+    agents: {
+      directories: openDirectories({ database, outbound, clock, log, newDirectories }),
+      clock,
+      acceptTestKeys: false,
+      ...options.agents,
+    },
     ...{ database, snapshots, keyring, credits, networks, clock, log, priceFloorMicro },
     reports: { database, clock },
     pepper: pepperOf({ apiKeyPepper: randomBytes(32).toString('hex') }),
@@ -186,6 +199,7 @@ export async function startTestApi(
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await liveness.close();
+    await deps.agents.directories.settled();
     await outbound.close();
     await snapshots.close();
     await database.close();

@@ -1,0 +1,61 @@
+import type { AgentCard } from '../../domain/webbotauth/card.ts';
+import type { KeySource } from '../../domain/webbotauth/source.ts';
+import type { Sql } from '../database.ts';
+
+/** A directory as it last answered, with the public keys it held by their thumbprints. */
+export interface DirectoryCopy<Jwk> {
+  readonly keys: ReadonlyMap<string, Jwk>;
+  readonly readAt: Date;
+  readonly freshUntil: Date;
+  readonly card: AgentCard;
+  /** When its card was last looked for; null: never. */
+  readonly cardAt: Date | null;
+}
+
+/** The kept answer of a directory; null when there is none. */
+export async function findDirectory<Jwk>(sql: Sql, address: string): Promise<DirectoryCopy<Jwk> | null> {
+  const [row] = await sql.query<{
+    read_at: Date;
+    fresh_until: Date;
+    operator: string | null;
+    purpose: string | null;
+    card_at: Date | null;
+    keys: Record<string, Jwk> | null;
+  }>(
+    `select read_at, fresh_until, operator, purpose, card_at,
+       (select jsonb_object_agg(keyid, jwk) from agent_key where agent_key.address = agent_directory.address) as keys
+     from agent_directory where address = $1`,
+    [address],
+  );
+  if (!row) return null;
+  const { operator, purpose } = row;
+  const keys = new Map(Object.entries(row.keys ?? {}));
+  return { keys, readAt: row.read_at, freshUntil: row.fresh_until, card: { operator, purpose }, cardAt: row.card_at };
+}
+
+/** Keeps an answer, unless a later one is kept: keys that it no longer holds go. Its card stays as it is. */
+export async function storeDirectory<Jwk>(
+  sql: Sql,
+  { address, type, host }: KeySource,
+  { keys, readAt, freshUntil }: Pick<DirectoryCopy<Jwk>, 'keys' | 'readAt' | 'freshUntil'>,
+): Promise<void> {
+  await sql.query(
+    `with kept as (
+       insert into agent_directory as known (address, type, host, read_at, fresh_until) values ($1, $2, $3, $4, $5)
+       on conflict (address) do update set read_at = excluded.read_at, fresh_until = excluded.fresh_until
+         where known.read_at <= excluded.read_at
+       returning address),
+     gone as (delete from agent_key using kept where agent_key.address = kept.address and agent_key.keyid <> all ($6::text[]))
+     insert into agent_key (address, keyid, jwk)
+     select kept.address, shown.keyid, shown.jwk from kept, unnest($6::text[], $7::jsonb[]) as shown (keyid, jwk)
+     on conflict (address, keyid) do nothing`,
+    [address, type, host, readAt, freshUntil, [...keys.keys()], [...keys.values()].map((jwk) => JSON.stringify(jwk))],
+  );
+}
+
+/** Keeps what the agent of a directory says of itself. */
+export async function storeCard(sql: Sql, address: string, { operator, purpose }: AgentCard, at: Date): Promise<void> {
+  await sql.query('update agent_directory set operator = $2, purpose = $3, card_at = $4 where address = $1', [
+    ...[address, operator, purpose, at],
+  ]);
+}
