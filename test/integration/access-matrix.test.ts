@@ -19,6 +19,7 @@ const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?:
   observe: { scope: 'tenant.read', isOkShape: true, allowed: 400 },
   checkLicense: { scope: 'tenant.read', allowed: 400 },
   noteServedBodies: { scope: 'tenant.read', allowed: 400 },
+  verifyAgent: { scope: 'tenant.read', allowed: 400 },
   getEnforceConfig: { scope: 'tenant.read', allowed: 200 },
   getEnforceStatus: { scope: 'tenant.read', allowed: 200 },
   getTenantSelf: { scope: 'tenant.read', allowed: 200 },
@@ -34,7 +35,7 @@ const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?:
   listMembers: { scope: 'member.read', allowed: 200 },
 };
 /** These read a copy in memory, at most two seconds old (safety 24). */
-const SNAPSHOT = ['getQuote', 'getQuotes', 'observe'];
+const SNAPSHOT = ['getQuote', 'getQuotes', 'observe', 'verifyAgent'];
 /** Operations of buyer accounts: a publisher key is no credential there. */
 const ACCOUNT = ['listHeldLicences', 'openLicenceAccess', 'buyLicence', 'listAccountNotices'];
 /** Takes a buyer account or none: what the body shows is the right (integration/usage). */

@@ -100,7 +100,7 @@ test('it holds what runs and nothing else, with the licences of what it is made 
   expect(names).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
   expect(readFileSync(join(installed, 'dist/core/crawlers.generated.js'), 'utf8')).toContain('MIT License');
   const { dependencies, exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
-  expect(Object.keys(dependencies).sort()).toEqual(['isbot', 'jose']);
+  expect(Object.keys(dependencies).sort()).toEqual(['http-message-sig', 'isbot', 'jose']);
   for (const files of Object.values<Record<string, string>>(exports)) {
     for (const file of Object.values(files)) expect(existsSync(join(installed, file)), file).toBe(true);
   }

@@ -34,7 +34,26 @@ export interface ObservedAgent {
   readonly classifyReason?: string;
   readonly verified?: boolean;
   readonly verifiedAgent?: string;
+  /** A signature that is not its agent's. */
+  readonly sigInvalid?: boolean;
 }
+
+/** The public key of an agent. */
+export interface AgentKey {
+  readonly kty: string;
+  readonly [member: string]: string;
+}
+
+/** What the service knows of an agent by its signature. */
+export type AgentVerdict =
+  | {
+      readonly outcome: 'verified';
+      readonly agent: { readonly host: string; readonly key: AgentKey };
+      readonly observed: ObservedAgent;
+      /** For how long its key may be relied upon, in seconds. */
+      readonly cacheSeconds: number;
+    }
+  | { readonly outcome: 'invalid' | 'unverified'; readonly observed: ObservedAgent; readonly retryAfter?: number };
 
 /** One report of what the gate decided. */
 export interface Report {
@@ -157,6 +176,8 @@ export interface ClientOptions {
 export interface QuoteRequest {
   readonly resource: string;
   readonly kind?: 'read' | 'citation';
+  /** The host of a verified agent's operator, whom the owner may ask another price. */
+  readonly agent?: string;
   /** Stands in the offer as the reason of a refusal. */
   readonly error?: string;
   /** With it the offer declares what a wallet may sign that bought the page: of whoever hands SIGN-IN-WITH-X on (`prove`). */
@@ -211,6 +232,12 @@ export interface Client {
   observe(reports: readonly Report[]): Promise<Result<{ readonly accepted: number }>>;
   /** Says what was sent for 1 to 50 payments; the first word about each stands. */
   noteBodies(bodies: readonly ServedBody[]): Promise<Result<{ readonly noted: number }>>;
+  /** Which agent signed a request; `headers` by names in lower case, with all that the signature covers. */
+  verifyAgent(request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+  }): Promise<Result<AgentVerdict>>;
   /** Who enforces on each host. */
   status(): Promise<Result<{ readonly hosts: readonly HostStatus[]; readonly attention: boolean }>>;
   /** The site of the key, and the networks of the service. */
@@ -272,6 +299,7 @@ export function createClient(options: ClientOptions): Client {
     },
     check: (request) => ask('/_svc/license/check', request),
     prove: (request) => ask('/_svc/license/proof', request),
+    verifyAgent: (request) => ask('/_svc/agents/verify', { request }),
     observe: (reports) => ask('/_svc/observe', reports),
     noteBodies: (bodies) => ask('/_svc/receipts/bodies', bodies),
     status: () => ask('/_svc/enforce-status'),

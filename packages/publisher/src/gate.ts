@@ -6,6 +6,7 @@ import { Breaker } from './core/breaker.ts';
 import type { Caller } from './core/who.ts';
 import type { JudgeDeps, Judgement } from './judge.ts';
 import { judge, pageOf } from './judge.ts';
+import { openAgents } from './knowing/agents.ts';
 import { openLicences } from './knowing/licences.ts';
 import { openPages } from './knowing/pages.ts';
 import { openProofs } from './knowing/proofs.ts';
@@ -130,6 +131,8 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const teller = openTeller(options, reports);
   const pages = openPages({ quotes: openQuotes(deps), licences: openLicences(deps), proofs: openProofs(deps) });
   const places = openPlaces(options.origin);
+  // A breaker of its own: a service that cannot say who signed still prices.
+  const agents = openAgents({ ...deps, breaker: new Breaker(now) });
   const sales = openSales({
     ...{ ...deps, pages, maxPageBytes: options.maxPageBytes, bodies },
     receiptName: options.receipts?.name ?? 'service',
@@ -137,7 +140,7 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   });
   const readers = openReaders(options, failures);
   const rows = [...(options.wellKnown ?? []), ...wellKnownRows({ ...deps, documents: options.documents })];
-  return { config, pages, places, failures, readers, kind: options.kind, reports, bodies, teller, sales, rows, options };
+  return { config, pages, places, agents, failures, readers, kind: options.kind, reports, bodies, teller, sales, rows, options };
 }
 
 async function flush<Request>({ reports, bodies }: Parts<Request>): Promise<void> {

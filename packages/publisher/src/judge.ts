@@ -2,6 +2,7 @@
 import type { Decision, Facts } from './core/decide.ts';
 import { decide } from './core/decide.ts';
 import type { Caller } from './core/who.ts';
+import type { Agents, Signed } from './knowing/agents.ts';
 import type { Page, Pages } from './knowing/pages.ts';
 import type { Proof } from './knowing/proofs.ts';
 import type { Price } from './knowing/quotes.ts';
@@ -29,6 +30,7 @@ export interface Judgement {
 export interface JudgeDeps<Request> {
   readonly config: ConfigStore;
   readonly pages: Pages;
+  readonly agents: Agents;
   readonly places: Places;
   readonly failures: Failures;
   readonly readers: Readers<Request>;
@@ -49,6 +51,7 @@ export async function judge<Request>(
   let price: Price | null = null;
   const shown = request.header('sign-in-with-x') || null;
   let proof: Proof = { state: 'none' };
+  let signed: Signed | null = null;
   let facts: Facts = {
     ...{ isOurs, who: caller.who, config: config ? 'known' : 'unasked', isInScope: deps.places(config, request).isScoped },
     ...{ method: request.method === 'GET' || request.method === 'HEAD' ? request.method : 'other', payment: payment.state },
@@ -64,7 +67,8 @@ export async function judge<Request>(
     } else if (page === null || config === null) {
       facts = { ...facts, licence: 'bad', proof: 'bad', quote: 'bad' };
     } else {
-      page = await deps.pages.located(page);
+      signed ??= await deps.agents.identify(request, page.origin);
+      page = await deps.pages.located({ ...page, signed });
       if (decision.about === 'licence') {
         const isGood = await deps.pages.isLicensed(config, page, license ?? '', request);
         facts = { ...facts, licence: isGood ? 'good' : 'bad' };
@@ -86,7 +90,7 @@ export function pageOf<Request>(
   request: SiteRequest<Request>,
 ): Page | null {
   const { address } = deps.places(config, request);
-  return address && { ...address, kind: kindOf(deps, request), userAgent: request.header('user-agent') ?? '' };
+  return address && { ...address, kind: kindOf(deps, request), userAgent: request.header('user-agent') ?? '', signed: {} };
 }
 
 function kindOf<Request>({ kind, failures }: Pick<JudgeDeps<Request>, 'kind' | 'failures'>, request: SiteRequest<Request>) {

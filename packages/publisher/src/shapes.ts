@@ -1,5 +1,5 @@
 /** Whether an answer has every member that is used of it: what stands between a site and its service may answer anything with status 200. */
-import type { EnforceConfig, Quote, Receipt } from './client.ts';
+import type { AgentVerdict, EnforceConfig, Quote, Receipt } from './client.ts';
 
 /** True for a quote that can be offered and sold by. */
 export function isQuote(body: unknown): body is Quote {
@@ -37,6 +37,16 @@ export function isConfig(body: unknown): body is EnforceConfig {
 export function isReceipt(body: unknown): body is Receipt {
   const { licenseJws } = membersOf(body);
   return isText(licenseJws) && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(licenseJws);
+}
+
+/** True for what the service says of an agent. */
+export function isAgentVerdict(body: unknown): body is AgentVerdict {
+  const { outcome, agent, observed, cacheSeconds } = membersOf(body);
+  const { verified, verifiedAgent = '', sigInvalid } = membersOf(observed);
+  if (!isObject(observed) || !isText(verifiedAgent)) return false;
+  if (outcome === 'verified')
+    return verified === true && Number.isFinite(cacheSeconds) && isText(membersOf(membersOf(agent)['key'])['kty']);
+  return verified === undefined && (outcome === 'unverified' || (outcome === 'invalid' && sigInvalid === true));
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

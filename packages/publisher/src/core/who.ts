@@ -17,7 +17,8 @@ export type Reason =
   | 'site_classifier'
   | 'person'
   | 'service_away'
-  | 'paying';
+  | 'paying'
+  | 'signed';
 
 /** A reader, and what it was told by. */
 export interface Caller {

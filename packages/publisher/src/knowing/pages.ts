@@ -2,6 +2,7 @@
 import { resourceOf, slugOf } from '../core/page.ts';
 import type { Address } from '../places.ts';
 import type { SiteRequest } from '../request.ts';
+import type { Signed } from './agents.ts';
 import type { Licences } from './licences.ts';
 import type { Proof, Proofs } from './proofs.ts';
 import type { Price, Quotes } from './quotes.ts';
@@ -11,6 +12,8 @@ import type { SiteConfig } from './siteConfig.ts';
 export interface Page extends Address {
   readonly kind: 'read' | 'citation';
   readonly userAgent: string;
+  /** What its signature says about who asks for it; nothing until it was looked at. */
+  readonly signed: Signed;
 }
 
 /** Knows a site's pages. */
@@ -33,7 +36,7 @@ interface Parts {
 
 /** Opens it. */
 export function openPages({ quotes, licences, proofs }: Parts): Pages {
-  const priceOf = ({ resource, kind }: Page): Promise<Price> => quotes.find(resource, kind);
+  const priceOf = ({ resource, kind, signed }: Page): Promise<Price> => quotes.find(resource, kind, signed.verifiedAgent);
   return {
     located: async (page) => {
       if (page.spellings.length === 1) return page;
@@ -48,7 +51,7 @@ export function openPages({ quotes, licences, proofs }: Parts): Pages {
     },
     priceOf,
     priceAgain: (page) => {
-      quotes.doubt(page.resource, page.kind);
+      quotes.doubt(page.resource, page.kind, page.signed.verifiedAgent);
       return priceOf(page);
     },
     proven: (config, page, header) => proofs.judge(page, slugOf(config.articlePrefixes, page.path) ?? page.path, header),

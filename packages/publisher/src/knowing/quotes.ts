@@ -3,7 +3,7 @@
  * page at a time, 64 at once, 100 a second (half of what a key may ask, so that payments get through), and memory for 5,000 pages with a price
  * and 5,000 without.
  */
-import type { Client, Failure, Quote, Result } from '../client.ts';
+import type { Client, Failure, Quote, QuoteRequest, Result } from '../client.ts';
 import type { Breaker } from '../core/breaker.ts';
 import { Lru } from '../core/lru.ts';
 import { isQuote } from '../shapes.ts';
@@ -27,10 +27,10 @@ export type Price =
 
 /** The quotes of a site. */
 export interface Quotes {
-  /** The price of a page, from memory when it is fresh there. */
-  find(resource: string, kind: 'read' | 'citation'): Promise<Price>;
+  /** The price of a page, from memory when it is fresh there. `agent`: the host of a verified agent, who may be asked another price. */
+  find(resource: string, kind: 'read' | 'citation', agent?: string): Promise<Price>;
   /** Forgets that a quote is fresh: a payment for it was refused. It stays for when the service is away. */
-  doubt(resource: string, kind: 'read' | 'citation'): void;
+  doubt(resource: string, kind: 'read' | 'citation', agent?: string): void;
 }
 
 interface Kept {
@@ -64,12 +64,12 @@ export function openQuotes(deps: {
     into.set(key, { price, freshUntilMs: now() + freshMs, untilMs });
     return price;
   };
-  async function ask(key: string, resource: string, kind: 'read' | 'citation'): Promise<Price> {
+  async function ask(key: string, asked: QuoteRequest): Promise<Price> {
     const stale = priced.get(key) ?? unpriced.get(key);
     const known = stale && now() < stale.untilMs ? stale.price : null;
     if (flights.size >= AT_ONCE || isTooMuch()) return known ?? { state: 'busy', retryAfter: 1 };
     if (!breaker.mayCall()) return known ?? awayNow('the service failed five times in a row and is left alone for ten seconds');
-    const answer = await client.quote({ resource, kind, signIn: '1' });
+    const answer = await client.quote({ ...asked, signIn: '1' });
     const isGood = answer.ok && (answer.status === 204 || isQuote(answer.body));
     breaker.note(answer.ok ? !isGood : isAway(answer) || isKeyRefused(answer));
     if (isGood) return keepAnswer(key, answer);
@@ -96,18 +96,25 @@ export function openQuotes(deps: {
   };
 
   return {
-    find: (resource, kind) => {
-      const key = `${kind} ${resource}`;
+    find: (resource, kind, agent) => {
+      const key = keyOf(resource, kind, agent);
       const kept = priced.get(key) ?? unpriced.get(key);
       if (kept && now() < kept.freshUntilMs) return Promise.resolve(kept.price);
-      const flight = flights.get(key) ?? ask(key, resource, kind).finally(() => flights.delete(key));
+      const flight =
+        flights.get(key) ??
+        ask(key, { resource, kind, ...(agent === undefined ? {} : { agent }) }).finally(() => flights.delete(key));
       flights.set(key, flight);
       return flight;
     },
-    doubt: (resource, kind) => {
-      const key = `${kind} ${resource}`;
+    doubt: (resource, kind, agent) => {
+      const key = keyOf(resource, kind, agent);
       const kept = priced.get(key);
       if (kept) priced.set(key, { ...kept, freshUntilMs: 0 });
     },
   };
+}
+
+/** A page for one agent is not the same page for another. */
+function keyOf(resource: string, kind: string, agent = ''): string {
+  return `${kind} ${agent} ${resource}`;
 }

@@ -5,6 +5,7 @@ import type { PublisherOptions } from '../options.ts';
 import type { SiteRequest } from '../request.ts';
 import { wantsToPay } from '../request.ts';
 import type { Failures } from '../telling/failures.ts';
+import { isSigned } from './signedRequest.ts';
 import type { SiteConfig } from './siteConfig.ts';
 
 const WORDS = { human: 'person', agent: 'agent', search: 'search' } as const;
@@ -32,6 +33,8 @@ export function openReaders<Request>(
     const found = ownWord(request) ?? lists(request.header('user-agent') ?? undefined);
     if (found.who !== 'person' && found.who !== 'search') return found;
     if (wantsToPay(request)) return { who: 'agent', reason: 'paying' };
+    // No browser signs what it asks for: what people drive themselves says nothing of the kind.
+    if (found.who === 'person' && isSigned(request)) return { who: 'agent', reason: 'signed' };
     return found.who === 'person' && options.charge === 'everyone' ? { ...found, who: 'agent' } : found;
   };
 }

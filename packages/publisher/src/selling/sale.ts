@@ -135,7 +135,7 @@ async function settle(
   }
   if (!deps.breaker.mayCall()) return { act: 'answer', answer: waitAnswer(10) };
   const { page, quote, caller, payment } = purchase;
-  const agent = { ua: page.userAgent.slice(0, 512), classifyReason: caller.reason };
+  const agent = { ua: page.userAgent.slice(0, 512), classifyReason: caller.reason, ...page.signed };
   const answer = await deps.client.verify({
     ...{ payment, quote, resource: page.resource, agent },
     ...(deps.receiptName === 'host' ? { receiptName: 'host' } : {}),

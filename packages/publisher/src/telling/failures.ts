@@ -6,7 +6,7 @@ const QUIET_MS = 300_000;
 /** One failure. */
 export interface PublisherFailure {
   /** What could not be done. `key`: the service refuses the key, so that nothing is sold until somebody mends that. */
-  readonly what: 'config' | 'quote' | 'verify' | 'licence' | 'report' | 'key' | 'classify' | 'page' | 'gate';
+  readonly what: 'config' | 'quote' | 'verify' | 'licence' | 'report' | 'key' | 'classify' | 'page' | 'gate' | 'agent';
   /** A sentence: what happened, and what readers and agents get meanwhile. */
   readonly message: string;
   readonly status?: number;

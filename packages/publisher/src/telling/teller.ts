@@ -29,11 +29,11 @@ export function openTeller<Request>(
   return {
     report: (page, { verdict, caller, priceMicro }) => {
       if (options.report === 'none' || page === null) return;
-      const { resource, kind, userAgent } = page;
+      const { resource, kind, userAgent, signed } = page;
       const classifiedAs = caller.who === 'person' ? 'human' : 'agent';
       reports.add({
         ...{ resource, kind, verdict, classifiedAs, at: options.now() },
-        agent: { ua: userAgent.slice(0, 512), classifyReason: caller.reason },
+        agent: { ua: userAgent.slice(0, 512), classifyReason: caller.reason, ...signed },
         ...(priceMicro === undefined ? {} : { priceMicro }),
       });
     },
