@@ -2,8 +2,8 @@ import { catalogOf } from '../../domain/discovery/catalog.ts';
 import type { DocumentName } from '../../domain/discovery/documents.ts';
 import { makeLicenceXml, makeRobotsText } from '../olp/documents.ts';
 import type { PublisherDeps } from '../publisher.ts';
-import { makeGuide } from './guide.ts';
 import { makeDidDocument } from '../receipts/did.ts';
+import { makeGuide } from './guide.ts';
 import { makeManifest } from './manifest.ts';
 import type { DocumentSite } from './site.ts';
 

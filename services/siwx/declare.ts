@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { buildNonce, hostTagText, nonceFacts, parseHostNonce } from '../../domain/signIn/nonce.ts';
-import type { SignInDeclaration } from '../../domain/siwx/pageProof.ts';
-import { PAGE_STATEMENT, PROOF_LIFE_MS, PROOF_SCHEMA } from '../../domain/siwx/pageProof.ts';
+import type { SignInDeclaration } from '../../domain/signIn/pageProof.ts';
+import { PAGE_STATEMENT, PROOF_LIFE_MS, PROOF_SCHEMA } from '../../domain/signIn/pageProof.ts';
 import { macOf } from '../credentials/mac.ts';
 import type { Pepper } from '../credentials/pepper.ts';
 

@@ -93,6 +93,7 @@ const SHELVES: Readonly<Record<string, string>> = {
   'services/settlement/relayer/': 'nonces, funds and gas of relayer keys',
   'services/settlement/watch/': 'what nobody waits for any more is looked after',
   'services/site/': 'what an owner changes of a site',
+  'services/siwx/': 'a wallet that bought a page gets its licence anew',
   'services/tenants/': 'a tenant as held in memory, its networks and members',
   'services/usage/': 'what buyers report of their use, beside what was sold',
   'services/webhooks/': 'events dispatched, signed, retried',

@@ -1,8 +1,8 @@
 /** Proofs that a wallet bought a page (x402 `sign-in-with-x`): what is offered to be signed, and what a signed message must say. */
 import type { ResourceUrl } from '../hosts/host.ts';
 import { parseResource, resourceKeyOf } from '../hosts/host.ts';
-import type { SignInFields } from '../signIn/siwx.ts';
-import { refuseSignIn } from '../signIn/siwx.ts';
+import type { SignInFields } from './siwx.ts';
+import { refuseSignIn } from './siwx.ts';
 
 /** How long a message may be shown after it was offered. */
 export const PROOF_LIFE_MS = 300_000;
