@@ -38,6 +38,7 @@ import { licencesHeldRoute } from './routes/licences/held.ts';
 import { licencesLegsRoute } from './routes/licences/legs.ts';
 import { licenseProofRoute } from './routes/licences/proof.ts';
 import { licencesQuoteRoute } from './routes/licences/quote.ts';
+import { usageRoute } from './routes/licences/usage.ts';
 import { auditRoute } from './routes/reports/audit.ts';
 import { earningsRoute } from './routes/reports/earnings.ts';
 import { exportCsvRoute } from './routes/reports/exportCsv.ts';
@@ -49,7 +50,6 @@ import { acceptInvitationRoute, invitationPageRoute } from './routes/tenant/memb
 import { tenantsSelfRoute } from './routes/tenant/tenantsSelf.ts';
 import { listHostsRoute, openHostRoute } from './routes/tenant/verifyHost.ts';
 import { checkHostRoute } from './routes/tenant/verifyHostCheck.ts';
-import { usageRoute } from './usage/report.ts';
 
 /** Every endpoint; the quote first, since most calls are quotes. */
 export const DESCRIBED: readonly Route[] = [

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SETTLED_STATES } from '../../domain/payment/state.ts';
 import { address } from '../schemas/shared.ts';
 
 const sha256 = z.string('must be text').regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits in lower case');
@@ -52,7 +53,7 @@ export const PaymentRecordBody = z
     transaction: z.exactOptional(z.string()),
     id: z.string(),
     url: z.string(),
-    status: z.enum(['settled', 'final']),
+    status: z.enum(SETTLED_STATES),
     sells: z.enum(['page', 'licence']),
     kind: z.enum(['read', 'citation']),
     host: z.string(),

@@ -15,7 +15,7 @@ export interface PriceClass {
   readonly pattern: string;
   /** The article prefix that this is the default of; null: a rule's pattern. */
   readonly prefix: string | null;
-  /** The pattern as a route with one placeholder, such as /blog/:slug; null where it is none. */
+  /** The pattern as a route with one open part, such as /blog/:slug; null where it is none. */
   readonly routeTemplate: string | null;
   readonly read: Outcome;
   readonly citation: Outcome;

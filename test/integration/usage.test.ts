@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { REPORTS_A_DAY } from '../../domain/usage/report.ts';
+import { REPORTS_A_DAY } from '../../domain/licence/usage.ts';
 import { mintReReadLicence } from '../../services/licences/mint.ts';
 import { importPages } from '../../services/licences/offering.ts';
 import { revokeLicence, revokeToken } from '../../services/licences/revoke.ts';

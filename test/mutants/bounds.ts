@@ -54,7 +54,13 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     id: 'chain-before-nonce',
     rule: 10,
     bug: 'the chain is asked about a signature of a challenge that was never given out',
-    edits: [{ file: 'services/accounts/signIn.ts', search: 'if (!isOurs || nowMs >= expiresAtMs) return null;', replace: '' }],
+    edits: [
+      {
+        file: 'services/accounts/signIn.ts',
+        search: 'if (!isTagged(pepper, tagText(address, facts), tag) || nowMs >= expiresAtMs) return null;',
+        replace: '',
+      },
+    ],
     test: { file: accounts, name: 'an invented, foreign, ended or used one costs no call of the node' },
   },
   {

@@ -266,8 +266,8 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/answer/answer.ts',
-        search: 'if (isSettled(payment.facts.state)) return receiptOf(',
-        replace: "if (isSettled(payment.facts.state) || payment.facts.state === 'accepted') return receiptOf(",
+        search: 'if (isSettled(payment.facts.state)) {\n    return receiptOf(',
+        replace: "if (isSettled(payment.facts.state) || payment.facts.state === 'accepted') {\n    return receiptOf(",
       },
     ],
     test: { file: refusal, name: 'a node that falls silent after the row leaves it pending and undecided' },

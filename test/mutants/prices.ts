@@ -138,7 +138,13 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     id: 'slow-credits-look-like-an-outage',
     rule: 15,
     bug: 'a gate takes a slow credits API for a service that is away, and gives pages free',
-    edits: [{ file: 'api/routes/gate/quote.ts', search: '...asked }), CREDITS_PATIENCE_MS)', replace: '...asked }))' }],
+    edits: [
+      {
+        file: 'api/routes/gate/quote.ts',
+        search: 'findPage(deps, request), CREDITS_PATIENCE_MS)',
+        replace: 'findPage(deps, request))',
+      },
+    ],
     test: {
       file: 'test/integration/credits-api.test.ts',
       name: 'a quote does not wait for a slow credits API longer than gates wait for a quote, and has its answer the next time',

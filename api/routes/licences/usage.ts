@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { TERMS } from '../../domain/licence/period.ts';
-import { MAX_COUNT, MAX_IDEMPOTENCY_CHARS } from '../../domain/usage/report.ts';
-import { reportUse } from '../../services/usage/report.ts';
-import type { OptionalAccountRoute } from '../route.ts';
-import { jsonResponse } from '../routes/responses.ts';
-import { parseWith } from '../schemas/parse.ts';
-import { ErrorBody, resource } from '../schemas/shared.ts';
+import { TERMS } from '../../../domain/licence/period.ts';
+import { MAX_COUNT, MAX_IDEMPOTENCY_CHARS } from '../../../domain/licence/usage.ts';
+import { reportUse } from '../../../services/usage/report.ts';
+import type { OptionalAccountRoute } from '../../route.ts';
+import { parseWith } from '../../schemas/parse.ts';
+import { ErrorBody, resource } from '../../schemas/shared.ts';
+import { jsonResponse } from '../responses.ts';
 
 const text = z.string('must be text');
 

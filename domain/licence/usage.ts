@@ -1,6 +1,6 @@
 /** Use as buyers report it themselves: what is taken from whom, and how much of it. It is no money, and nobody checked it. */
 import { ServiceError } from '../errors.ts';
-import type { LicenceTerm } from '../licence/period.ts';
+import type { LicenceTerm } from './period.ts';
 
 /** Most uses of one report. */
 export const MAX_COUNT = 1_000_000;
