@@ -153,6 +153,11 @@ export function words(value: string | null | undefined): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** A decimal without zeros that say nothing: `0.010000` is `0.01`. */
+export function plain(decimal: string): string {
+  return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
+}
+
 function grouped(whole: bigint): string {
   return whole.toLocaleString('en-US');
 }

@@ -59,12 +59,12 @@ export function parseScope(scope: readonly string[]): Scope {
 
 /** Takes a pattern apart. Throws invalid_parameter (400) for text that is none. */
 export function compilePattern(pattern: string, place = 'scope'): CompiledPattern {
-  if (pattern.length > MAX_PATTERN_CHARS) refuse(`${place} is longer than ${MAX_PATTERN_CHARS} characters`);
-  if (!isPrintableAscii(pattern)) refuse(`${place} has a character that is not printable ASCII`);
-  if (!pattern.startsWith('/')) refuse(`${place} does not begin with a slash`);
+  if (pattern.length > MAX_PATTERN_CHARS) refuse(`${place} is longer than ${MAX_PATTERN_CHARS} characters`, place);
+  if (!isPrintableAscii(pattern)) refuse(`${place} has a character that is not printable ASCII`, place);
+  if (!pattern.startsWith('/')) refuse(`${place} does not begin with a slash`, place);
   const isAnchored = pattern.endsWith('$');
   const literals = (isAnchored ? pattern.slice(0, -1) : pattern).split('*');
-  if (literals.length > MAX_STARS + 1) refuse(`${place} has more than ${MAX_STARS} *`);
+  if (literals.length > MAX_STARS + 1) refuse(`${place} has more than ${MAX_STARS} *`, place);
   const parts = literals.map((part) => canonicalLiteral(part, place));
   const [first = '', ...rest] = parts;
   if (!isAnchored) return { first, middle: rest.filter((part) => part !== ''), last: null };
@@ -117,7 +117,7 @@ function canonicalLiteral(part: string, place: string): string {
       .map((segment) => encodeLiteral(decodeURIComponent(segment)))
       .join('/');
   } catch {
-    return refuse(`${place} has a % that encodes no character`);
+    return refuse(`${place} has a % that encodes no character`, place);
   }
 }
 
@@ -133,6 +133,7 @@ function isPrintableAscii(text: string): boolean {
   return true;
 }
 
-function refuse(sentence: string): never {
-  throw new ServiceError('invalid_parameter', sentence, { parameter: 'scope' });
+/** A scope is named as a whole; a pattern that stands elsewhere, by its place. */
+function refuse(sentence: string, place = 'scope'): never {
+  throw new ServiceError('invalid_parameter', sentence, { parameter: place.startsWith('scope') ? 'scope' : place });
 }

@@ -7,6 +7,7 @@ import { MAX_LEGS } from '../../domain/money/legs.ts';
 import { MAX_PATTERNS } from '../../domain/pages/scope.ts';
 import { MAX_STEP_PATHS } from '../../domain/pricing/priceList.ts';
 import { MAX_BUCKETS } from '../../domain/reports/series.ts';
+import { AGENT_CATEGORIES, MAX_OPERATORS, MAX_RULES as MAX_PRICE_RULES } from '../../domain/rules/rule.ts';
 import { MAX_ENDPOINTS } from '../../domain/webhook/endpoint.ts';
 import { EVENT_TYPES } from '../../domain/webhook/event.ts';
 import { MAX_LISTED, MAX_PRETENDED } from '../../services/lists/attention.ts';
@@ -59,6 +60,11 @@ export const MOST_OF = {
   'PriceEffect.steps': 36,
   'PriceStep.paths': MAX_STEP_PATHS,
   'PricedPage.payees': MAX_LEGS,
+  'Tenant.priceRules': MAX_PRICE_RULES,
+  'PriceRule.operators': MAX_OPERATORS,
+  'PriceRule.categories': AGENT_CATEGORIES.length,
+  'PriceRule.terms': TERMS.length,
+  'PriceRuleSimulation.rules': MAX_PRICE_RULES + 1,
   'Attention.failingEndpoints': MAX_ENDPOINTS,
   'Attention.hosts': MAX_LISTED,
   'Attention.licencesEnding': MAX_LISTED,

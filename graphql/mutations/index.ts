@@ -9,6 +9,7 @@ import './licences.ts';
 import './members.ts';
 import './networks.ts';
 import './pages.ts';
+import './priceRules.ts';
 import './prices.ts';
 import './rules.ts';
 import './sites.ts';

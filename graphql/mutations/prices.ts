@@ -17,7 +17,7 @@ export const prefixList = z.array(line(MAX_SLUG_CHARS)).max(MAX_LIST, `has more 
 export const slugList = z.array(line(MAX_SLUG_CHARS)).max(MAX_FREE, `has more than ${MAX_FREE} entries`);
 
 /** What every change of prices answers. */
-function pricePayload(name: string) {
+export function pricePayload(name: string) {
   return builder.objectRef<PriceChange>(name).implement({
     description: 'A new version of what the site charges.',
     fields: (t) => ({

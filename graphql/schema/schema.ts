@@ -19,6 +19,7 @@ import '../types/usage.ts';
 import '../types/webhooks.ts';
 import '../types/account.ts';
 import '../types/priceList.ts';
+import '../types/reports/simulation.ts';
 import '../types/reports/whatIf.ts';
 import '../types/reports/attention.ts';
 import '../types/reports/operators.ts';

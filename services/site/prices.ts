@@ -27,7 +27,7 @@ export type PricingChange = Partial<Pricing>;
 export async function changePricing(
   deps: SitePriceDeps,
   call: SiteCall,
-  action: 'price.set' | 'credits.set' | 'prefixes.set' | 'slugs.set_free',
+  action: 'price.set' | 'credits.set' | 'prefixes.set' | 'slugs.set_free' | 'rules.set',
   pricing: PricingChange,
 ): Promise<PriceChange> {
   return await changePricingOf(deps, call, action, null, () => pricing);

@@ -13,6 +13,8 @@ export interface Purchase {
   readonly steps: number;
   readonly payer?: string;
   readonly agent?: string;
+  /** The URL that was bought. */
+  readonly resource?: string;
   /** True: a licence, whose slug in the ledger is that of its payment. */
   readonly isLicence?: boolean;
   readonly legs: readonly {
@@ -38,6 +40,7 @@ export interface Seen {
   readonly paymentId: string | null;
   readonly agent: string;
   readonly agentUa: string | null;
+  readonly classifyReason?: string | null;
   readonly verified: boolean | null;
   readonly verifiedAgent: string | null;
   readonly sigInvalid: boolean | null;
@@ -100,10 +103,11 @@ async function insertPayments(sql: Sql, rows: readonly object[]): Promise<void> 
   await sql.query(
     `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
        x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state, tx_hash, at)
-     select "tenantId"::uuid, id::uuid, 'eip155:84532', '0xasset', payer, '0xpayto', tx, 0, 1, '0x', 2, host, slug, 'https://x', 'x',
+     select "tenantId"::uuid, id::uuid, 'eip155:84532', '0xasset', payer, '0xpayto', tx, 0, 1, '0x', 2, host, slug,
+       coalesce(resource, 'https://x'), 'x',
        kind, micro, legs, '0xrouter', 'b', 'settled', tx, at
      from jsonb_to_recordset($1::jsonb) as p ("tenantId" text, id text, tx text, host text, slug text, kind text, micro bigint,
-       legs jsonb, payer text, at timestamptz)`,
+       legs jsonb, payer text, resource text, at timestamptz)`,
     [JSON.stringify(rows)],
   );
 }
@@ -113,11 +117,11 @@ export async function insertSeen(sql: Sql, seen: readonly Seen[]): Promise<void>
   await insertAndRollUp(
     sql,
     `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, reason, count, payment_id,
-       agent, agent_ua, verified, verified_agent, sig_invalid, at)
+       agent, agent_ua, classify_reason, verified, verified_agent, sig_invalid, at)
      select "tenantId"::uuid, uuidv7(), host, slug, verdict, "classifiedAs", kind, micro, reason, count, "paymentId"::uuid, agent,
-       "agentUa", verified, "verifiedAgent", "sigInvalid", to_timestamp("atMs" / 1000.0)
+       "agentUa", "classifyReason", verified, "verifiedAgent", "sigInvalid", to_timestamp("atMs" / 1000.0)
      from jsonb_to_recordset($1::jsonb) as o ("tenantId" text, host text, slug text, verdict text, "classifiedAs" text, kind text,
-       micro bigint, reason text, count smallint, "paymentId" text, agent text, "agentUa" text, verified bool,
+       micro bigint, reason text, count smallint, "paymentId" text, agent text, "agentUa" text, "classifyReason" text, verified bool,
        "verifiedAgent" text, "sigInvalid" bool, "atMs" float8)`,
     [JSON.stringify(seen)],
   );

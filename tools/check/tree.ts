@@ -84,6 +84,7 @@ const SHELVES: Readonly<Record<string, string>> = {
   'services/reconcile/': 'rows compared with the chain',
   'services/reports/': 'earnings, audit, statements, exports',
   'services/retention/': 'what must go, goes',
+  'services/rules/': 'price rules of a site, and what others would have made of its past',
   'services/settlement/': 'a payment, from the signature to the ledger',
   'services/settlement/accept/': 'taken in or refused, and waited for',
   'services/settlement/answer/': 'what the caller is told',

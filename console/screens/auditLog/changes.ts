@@ -40,6 +40,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'credits.set_token': 'The token of the credits API was set',
   'prefixes.set': 'Article prefixes were set',
   'slugs.set_free': 'Free pages were set',
+  'rules.set': 'Price rules were set',
   'page.import': 'Pages were imported',
   'page.remove': 'Pages were removed',
   'offering.set': 'What is licensed was set',

@@ -1,4 +1,5 @@
 import { useList } from '../../core/data.ts';
+import { plain } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { Await, Empty } from '../../parts/await.ts';
@@ -34,8 +35,7 @@ interface Answer {
 
 /** A price as it was set: `$0.01, a citation 5 ×`. */
 function priceOf({ priceUsdc, citationMultiplier }: Price): string {
-  const plain = priceUsdc.includes('.') ? priceUsdc.replace(/\.?0+$/, '') : priceUsdc;
-  return `$${plain}, a citation ${citationMultiplier ?? '5'} ×`;
+  return `$${plain(priceUsdc)}, a citation ${citationMultiplier ?? '5'} ×`;
 }
 
 const COLUMNS: readonly Column<Change>[] = [

@@ -2,6 +2,7 @@ import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { href, useRoute } from '../../core/router.ts';
 import { Head, Tabs } from '../../parts/panel.ts';
+import { Rules } from '../rules/index.ts';
 import { Catalogue } from './catalogue.ts';
 import { Crawlers } from './crawlers.ts';
 import { PriceForms } from './prices.ts';
@@ -9,6 +10,7 @@ import { PriceForms } from './prices.ts';
 const VIEWS = [
   { key: '', label: 'Pages', component: Catalogue },
   { key: 'prices', label: 'Prices', component: PriceForms },
+  { key: 'rules', label: 'Price rules', component: Rules },
   { key: 'crawlers', label: 'Crawlers and gate', component: Crawlers },
 ] as const;
 

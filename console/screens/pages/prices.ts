@@ -1,4 +1,5 @@
 import { useQuery } from '../../core/data.ts';
+import { plain } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { compareLists, entriesOf, many } from '../../core/lists.ts';
@@ -175,9 +176,4 @@ export function ListChange({ added, removed }: { readonly added: readonly string
     ${added.length > 0 ? html`<div><dt>${many(added.length, 'entry', 'entries')} added</dt><dd><${Names} of=${added} /></dd></div>` : null}
     ${removed.length > 0 ? html`<div><dt>${many(removed.length, 'entry', 'entries')} removed</dt><dd><${Names} of=${removed} /></dd></div>` : null}
   </dl>`;
-}
-
-/** A decimal without zeros that say nothing: `0.010000` is `0.01`. */
-function plain(decimal: string): string {
-  return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
 }
