@@ -1,5 +1,5 @@
 import type { View } from '../../core/html.ts';
-import { html, useState } from '../../core/html.ts';
+import { html, useEffect, useRef, useState } from '../../core/html.ts';
 import { mutate } from '../../core/mutate.ts';
 import { Problem } from '../../core/problem.ts';
 import { Button } from '../../parts/button.ts';
@@ -45,7 +45,14 @@ export function RuleForm({
     },
   });
   const error = (name: (typeof FIELDS)[number]): string | undefined => review.errorAt(name);
+  const refused = review.errorAt(...FIELDS);
+  const form = useRef<HTMLDivElement>(null);
+  // The form is longer than a screen: what was refused is looked at.
+  useEffect(() => {
+    if (refused !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], .error')?.focus();
+  }, [refused]);
   return html`<${Dialog} title=${title} open=${true} onClose=${onClose}>
+    <div class="form wide" ref=${form}>
       <${Field} label="Name" value=${typed.id} onInput=${(id: string) => set({ id })} error=${error('id')}
         hint="Of its own, such as newsroom or openai-2026: reports and refusals name it." />
       <${Field} label="Path" value=${typed.path} onInput=${(path: string) => set({ path })} error=${error('path')} placeholder="/news/*"
@@ -53,23 +60,24 @@ export function RuleForm({
       <${Field} label="Of" value=${typed.kind} options=${KINDS} onInput=${(kind: string) => set({ kind })} error=${error('kind')} />
       <${Field} label="Agents of" rows=${2} value=${typed.operators} onInput=${(operators: string) => set({ operators })} error=${error('operators')}
         placeholder="openai.com" hint="Hosts whose signature was verified, one a line. Empty: whoever asks." />
-      <${Checks} legend="Agents that read for" options=${CATEGORIES} chosen=${typed.categories} choose=${(categories: readonly string[]) => set({ categories })}
+      <div class="pair"><${Checks} legend="Agents that read for" options=${CATEGORIES} chosen=${typed.categories} choose=${(categories: readonly string[]) => set({ categories })}
         error=${error('categories')} />
       <${Checks} legend="Uses that are asked for" options=${TERMS} chosen=${typed.terms} choose=${(terms: readonly string[]) => set({ terms })}
-        error=${error('terms')} />
+        error=${error('terms')} /></div>
       <div class="pair">
         <${Field} label="From" type="date" value=${typed.from} onInput=${(from: string) => set({ from })} error=${error('from')} />
-        <${Field} label="Until, not with it" type="date" value=${typed.until} onInput=${(until: string) => set({ until })} error=${error('until')} />
+        <${Field} label="Until, not included" type="date" value=${typed.until} onInput=${(until: string) => set({ until })} error=${error('until')} />
       </div>
       <${Field} label="Then" value=${typed.effect} options=${EFFECTS} onInput=${(effect: string) => set({ effect })} error=${error('effect')} />
       ${
         typed.effect === 'PRICE'
           ? html`<${Field} label="Price (USD)" inputMode="decimal" value=${typed.price} onInput=${(price: string) => set({ price })} error=${error('priceUsdc')}
-              hint=${typed.kind === '' ? 'Of a read; a citation costs so many reads as everywhere.' : undefined} />`
+              hint=${typed.kind === '' ? 'Of a read; a citation costs the usual multiple of it.' : undefined} />`
           : null
       }
       ${review.outcome(...FIELDS)}
       <div class="actions"><${Button} kind="primary" onClick=${review.start}>See what it would do<//></div>
+    </div>
     <//>
     ${review.dialog}`;
 }
@@ -102,6 +110,6 @@ function Checks({
   return html`<fieldset>
     <legend>${legend}</legend>
     ${options.map(({ value, label }) => html`<${Check} key=${value} label=${label} checked=${chosen.includes(value)} onChange=${tick(value)} />`)}
-    ${error ? html`<p class="error">${error}</p>` : null}
+    ${error ? html`<p class="error" tabindex="-1">${error}</p>` : null}
   </fieldset>`;
 }

@@ -53,25 +53,18 @@ function List({ site, done }: { readonly site: SiteRules; readonly done: () => v
   }, [removed]);
   const rules = site.priceRules;
   const add = html`<${Button} kind="primary" onClick=${() => edit('new')}>Add a rule<//>`;
-  const about =
-    'For some pages, agents or times something else than the price. The first that fits decides: the longest path, then whom it names, then use, kind and time.';
+  const about = 'The first that fits decides: the longest path, then whom it names, then use, kind and time.';
   return html`<${Panel} flush title="Price rules" about=${about} actions=${add}>
       ${removal.outcome()}
       ${
         rules.length === 0
-          ? html`<${Empty} title="No rule yet">Every agent pays ${siteText(site)}.<//>`
-          : html`<${Table} label="Price rules" rows=${rules} keyOf=${({ id }: Rule) => id}
-              columns=${columnsOf(edit, (rule) => remove({ ...rule }))} />
-              <p class="about inset">Where no rule fits: ${siteText(site)}.</p>`
+          ? html`<${Empty} title="No rule yet">Every agent pays $${plain(site.priceUsdc)} for a read, and ${plain(site.citationMultiplier ?? '5')} times as much for a citation.<//>`
+          : html`<${Table} label="Price rules" rows=${rules} keyOf=${({ id }: Rule) => id} columns=${columnsOf(edit, (rule) => remove({ ...rule }))}
+              total=${['Everything else', '', `$${plain(site.priceUsdc)}`, '']} />`
       }
     <//>
     ${removal.dialog}
     ${edited === null ? null : html`<${RuleForm} key=${edited === 'new' ? '' : edited.id} rule=${edited === 'new' ? null : edited} onClose=${() => edit(null)} done=${done} />`}`;
-}
-
-/** What holds where no rule fits. */
-function siteText({ priceUsdc, citationMultiplier }: SiteRules): string {
-  return `$${plain(priceUsdc)} for a read, ${plain(citationMultiplier ?? '5')} times as much for a citation`;
 }
 
 function columnsOf(edit: (rule: Rule) => void, remove: (rule: Rule) => void): readonly Column<Rule>[] {
@@ -80,9 +73,9 @@ function columnsOf(edit: (rule: Rule) => void, remove: (rule: Rule) => void): re
       head: 'Pages',
       isName: true,
       width: 'wide',
-      cell: (rule) => html`<span class="two"><span>${pagesText(rule)}</span><small>${rule.id}</small></span>`,
+      cell: (rule) =>
+        html`<span class="two"><span>${pagesText(rule)}</span><small>${readersText(rule)} · ${rule.id}</small></span>`,
     },
-    { head: 'Readers', cell: (rule) => readersText(rule) },
     { head: 'When', width: 'late', cell: (rule) => html`<${When} rule=${rule} />` },
     { head: 'They pay', align: 'end', cell: (rule) => html`<${Effect} rule=${rule} />` },
     {
