@@ -101,6 +101,14 @@ const CASES: readonly Case[] = [
     after: { creditsFreeSlugs: null },
   },
   {
+    name: 'setPriceRules',
+    action: 'rules.set',
+    input: () => ({ rules: [{ id: 'news', path: '/articles/solo$', effect: 'PRICE', priceUsdc: '0.05' }] }),
+    fields: 'version',
+    before: { rules: null },
+    after: { rules: [expect.objectContaining({ id: 'news', effect: { price: '0.05' } })] },
+  },
+  {
     name: 'setCredits',
     action: 'credits.set',
     input: () => ({ pages: [{ slug: 'only', credits }] }),
@@ -508,6 +516,7 @@ const BAD: readonly (readonly [string, (world: OwnedWorld) => object, string])[]
   ['setCreditsToken', () => ({ token: 'without-an-api' }), 'InvalidInput'],
   ['setArticlePrefixes', () => ({ prefixes: ['articles'] }), 'InvalidInput'],
   ['setFreeSlugs', () => ({ slugs: ['a\u0000b'] }), 'InvalidInput'],
+  ['setPriceRules', () => ({ rules: [{ id: 'r', path: 'news', effect: 'FREE' }] }), 'InvalidInput'],
   [
     'setCredits',
     () => ({

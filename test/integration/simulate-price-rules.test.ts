@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RULES_DOCUMENT, SIMULATION_DOCUMENT } from '../../console/screens/rules/documents.ts';
+import { MOST_GROUPS } from '../../db/reports/audit/askedGroups.ts';
 import { categoryOf } from '../../domain/gate/crawlerCategory.ts';
 import type { Pricing } from '../../domain/pricing/pricing.ts';
 import { compilePricing } from '../../domain/pricing/pricing.ts';
@@ -239,6 +240,28 @@ test('what could not be set cannot be simulated, and says the same at the same p
   }
   const many = Array.from({ length: 201 }, (_, n) => ({ ...RULE, id: `r${n}` }));
   expect((await graph.ask(owner, DOCUMENT, { rules: many })).errors[0]?.message).toContain('more than 200');
+});
+
+test('of more groups than are replayed the largest are, and the others are counted', async () => {
+  const crowded = await graph.api.site();
+  const row = {
+    ...anyRow(''),
+    tenantId: crowded.tenantId,
+    host: crowded.host,
+    verdict: 'paid',
+    micro: 1_000,
+    kind: 'read',
+  } as const;
+  const seen = Array.from({ length: MOST_GROUPS + 5 }, (_, n) => ({
+    ...row,
+    slug: `page-${n}`,
+    paymentId: null,
+    atMs: nowMs - 1_000,
+  }));
+  await insertSeen(graph.api.deps.database, [...seen, ...seen.slice(0, 2)]);
+  const found = await simulateOf(crowded, { ...ALWAYS, rules: [] });
+  expect([found.requests, found.replayed]).toEqual([MOST_GROUPS + 7, MOST_GROUPS + 2]);
+  expect(found.was).toEqual({ ...NONE, paid: MOST_GROUPS + 2, earnedMicro: BigInt(MOST_GROUPS + 2) * 1_000n });
 });
 
 test('the questions of the console stay far below what a query may cost', async () => {

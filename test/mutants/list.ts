@@ -16,6 +16,7 @@ import { RELIABILITY_MUTANTS } from './reliability.ts';
 import { RESTORE_MUTANTS } from './restore.ts';
 import { RULE_MUTANTS } from './rules.ts';
 import { SERIES_MUTANTS } from './series.ts';
+import { SIMULATION_MUTANTS } from './simulation.ts';
 import { SITE_MUTANTS } from './sites.ts';
 import { STATEMENT_MUTANTS } from './statements.ts';
 import { USAGE_MUTANTS } from './usage.ts';
@@ -36,6 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RESTORE_MUTANTS,
   ...NETWORK_MUTANTS,
   ...PRICE_MUTANTS,
+  ...SIMULATION_MUTANTS,
   ...PUBLISHER_MUTANTS,
   ...RATE_MUTANTS,
   ...STATEMENT_MUTANTS,
