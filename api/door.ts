@@ -4,12 +4,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { KeyState } from '../domain/access/key.ts';
 import { COSTS } from '../domain/access/rate.ts';
+import { ServiceError } from '../domain/errors.ts';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
 import type { HolderOf } from '../services/pacing/rates.ts';
 import { holderOfKey, RateExceeded } from '../services/pacing/rates.ts';
 import type { Caller } from '../services/publisher.ts';
 import { authenticate, authenticateHeld, authenticateProven } from '../services/publisher.ts';
 import { noteRefusal } from '../services/settlement/answer/note.ts';
+import { declareAtService } from '../services/siwx/declare.ts';
 import { readBody } from './body.ts';
 import type { KeyReader } from './credential.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
@@ -146,8 +148,8 @@ async function letProvenIn(
   return keyHash && authenticateProven(deps, keyHash, scope, count);
 }
 
-/** An account by its bearer; a signed challenge counts for its address, as a sign-in does. */
-function letAccountIn(
+/** An account by its bearer; a signed challenge counts for its address, as a sign-in does. A refusal says what a wallet may sign instead. */
+async function letAccountIn(
   route: AccountRoute | OptionalAccountRoute,
   deps: HandlerDeps,
   request: IncomingMessage,
@@ -156,7 +158,15 @@ function letAccountIn(
   const credential = { bearer: bearerOf(request), signInWithX: headerOf(request, 'sign-in-with-x'), from };
   if (credential.bearer === null && credential.signInWithX !== null) deps.rates?.count([['address', from]], COSTS.heavy);
   const letIn = (): Promise<{ readonly accountId: string }> => authenticateAccount(deps, credential);
-  return counted({ route, deps, request }, letIn, (account, name) => [account ? ['account', account.accountId] : ['key', name]]);
+  try {
+    return await counted({ route, deps, request }, letIn, (account, name) => [
+      account ? ['account', account.accountId] : ['key', name],
+    ]);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.kind !== 'unauthenticated') throw error;
+    // Fresh each time: a refusal may be an earlier one, remembered.
+    throw new ServiceError(error.code, error.message, { ...error.details, signIn: declareAtService(deps) });
+  }
 }
 
 /** Lets the bearer of a request in and counts the call; without a bearer there is nothing to look up, and nothing to count. */

@@ -40,6 +40,7 @@ export function errorAnswer(error: ServiceError, shape: ErrorShape, wantsProblem
     ...(shape === 'ok' ? { ok: false } : {}),
     error: error.text,
     ...(error.kind === 'plan' ? { upgrade: true } : {}),
+    ...(error.details.signIn === undefined ? {} : { extensions: { 'sign-in-with-x': error.details.signIn } }),
   };
   const { paymentResponse, offer } = error instanceof PaymentError ? error : NOTHING_TRIED;
   const headers: Record<string, string> = { ...paymentResponseHeaders(paymentResponse), 'x-svc-error-code': error.code };

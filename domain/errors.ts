@@ -94,6 +94,8 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number;
   /** Name of the offending parameter or body path, for logs and problem details. */
   readonly parameter?: string;
+  /** What a wallet may sign to be let in: the member `sign-in-with-x` of the body's `extensions` (x402). */
+  readonly signIn?: object;
 }
 
 /** An expected error: a code of the closed list and a sentence for a person. Never carries a secret. */

@@ -33,5 +33,10 @@ export const ObservedAgent = z
 /** `{error}`. */
 export const ErrorBody = z.object({ error: z.string() }).meta({ id: 'Error' });
 
+/** `{error, extensions}`: who may come in, and what a wallet may sign to (x402 `sign-in-with-x`). */
+export const AuthenticateError = z
+  .object({ error: z.string(), extensions: z.exactOptional(z.looseObject({})) })
+  .meta({ id: 'AuthenticateError' });
+
 /** `{error, upgrade: true}`. */
 export const PlanGateError = z.object({ error: z.string(), upgrade: z.literal(true) }).meta({ id: 'PlanGateError' });

@@ -139,6 +139,26 @@ export async function findBoughtLicence(
 }
 
 /**
+ * The licence that an account bought at a site by the very request of this hash, whose period runs now and ends last; null when it holds none.
+ * Neither revoked nor taken back by the chain.
+ */
+export async function findLicenceOfRequest(
+  sql: Sql,
+  { accountId, tenantId, requestHash, at }: { accountId: string; tenantId: string; requestHash: string; at: Date },
+): Promise<{ readonly jti: string; readonly priceMicro: bigint } | null> {
+  const [row] = await sql.query<{ jti: string; price_micro: string }>(
+    `select licence.jti, licence.price_micro from account_licence as held
+       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
+       join licence_offer as offer on offer.tenant_id = licence.tenant_id and offer.offer_id = licence.offer_id
+      where held.account_id = $1 and held.tenant_id = $2 and offer.request_hash = $3 and licence.revoked_at is null
+        and licence.period_from <= $4 and licence.period_until > $4
+      order by licence.period_until desc, licence.jti limit 1`,
+    [accountId, tenantId, requestHash, at],
+  );
+  return row ? { jti: row.jti, priceMicro: BigInt(row.price_micro) } : null;
+}
+
+/**
  * The purchase of a licence of the same account that covers everything of an offer: pages, terms, kind and the whole period
  * (safety 14); null when the account holds none. Its payment stands settled.
  */

@@ -15,6 +15,7 @@ export interface TenantSelf {
   readonly creditsInline: Readonly<Record<string, unknown>> | null;
   readonly creditsFreeSlugs: readonly string[] | null;
   readonly defaultPayee: DefaultPayee | null;
+  readonly readAgainHours: number | null;
   readonly licenseIssuer: string | null;
   readonly plan: string | null;
   readonly status: string;
@@ -36,7 +37,9 @@ export async function findTenantSelf(sql: Sql, tenantId: string): Promise<Tenant
        citation_multiplier as "citationMultiplier", credits_api_url as "creditsApiUrl", credits_inline as "creditsInline",
        credits_free_slugs as "creditsFreeSlugs",
        (select nullif(pricing -> 'defaultPayee', 'null') from tenant_pricing as v
-         where v.tenant_id = tenant.tenant_id and v.valid_until is null) as "defaultPayee", license_issuer as "licenseIssuer", plan, status,
+         where v.tenant_id = tenant.tenant_id and v.valid_until is null) as "defaultPayee",
+       (select (pricing ->> 'readAgainHours')::int from tenant_pricing as v
+         where v.tenant_id = tenant.tenant_id and v.valid_until is null) as "readAgainHours", license_issuer as "licenseIssuer", plan, status,
        owner_user_id as "ownerUserId", created_at as "createdAt", updated_at as "updatedAt",
        directory_listed as "directoryListed", wallet_public as "walletPublic", showcase_listed as "showcaseListed",
        proof_public as "proofPublic"

@@ -44,7 +44,14 @@ export interface Pricing {
   readonly defaultPayee?: DefaultPayee | null;
   /** What holds instead of the price for some pages, agents, uses and times. Left out in versions of before there were rules; null = none. */
   readonly rules?: readonly PriceRule[] | null;
+  /**
+   * For how many hours a page opens again to the wallet that paid for it; null, as where it is left out: for as long as the licence that it got.
+   */
+  readonly readAgainHours?: number | null;
 }
+
+/** The longest that a page may open again to who paid for it, in hours: a year. */
+export const MAX_READ_AGAIN_HOURS = 8_784;
 
 /**
  * Why a page is free: nobody is named who could be paid for it, its owner named it free (also by its credits API), it is no article of the
@@ -79,6 +86,8 @@ export interface CompiledPricing {
   readonly articlePrefixes: readonly string[] | null;
   readonly readMicro: bigint;
   readonly citationMicro: bigint;
+  /** How long a page opens again to the wallet that paid for it, in seconds; 0: for as long as its licence. */
+  readonly readAgainSeconds: number;
   /** Slugs that credits_inline names. */
   readonly inlineSlugs: readonly string[];
   /** Who is paid for a page of `inlineSlugs`; null for any other. Throws invalid_parameter for broken stored credits. */
@@ -120,6 +129,10 @@ export function validatePricing(pricing: Pricing, forbidden: readonly string[] =
     flattenCredits(entry, `credits_inline.${slug}`, forbidden);
   }
   defaultCreditsOf(pricing, forbidden);
+  const { readAgainHours = null } = pricing;
+  const isHours =
+    readAgainHours !== null && Number.isInteger(readAgainHours) && readAgainHours >= 1 && readAgainHours <= MAX_READ_AGAIN_HOURS;
+  if (readAgainHours !== null && !isHours) refuse('hours', `a whole number from 1 to ${MAX_READ_AGAIN_HOURS}, or null`);
   validateEach(pricing.rules ?? [], rulePrices(pricing));
   validateTogether(pricing.rules ?? [], pricing.articlePrefixes);
 }
@@ -213,6 +226,7 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
     articlePrefixes: pricing.articlePrefixes?.map(normalisePrefix) ?? null,
     readMicro: micro.read,
     citationMicro: micro.citation,
+    readAgainSeconds: (pricing.readAgainHours ?? 0) * 3_600,
     inlineSlugs: credits.slugs,
     freeSlugs: [...freeSlugs],
     namedByRules: rules.named,

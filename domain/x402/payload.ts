@@ -38,6 +38,8 @@ export interface ParsedPayment {
   readonly accepted?: AcceptedTerms;
   readonly extensions?: Readonly<Record<string, unknown>>;
   readonly paymentIdentifier?: string;
+  /** It says that it must have one, and has none. */
+  readonly lacksIdentifier?: true;
   readonly authorization: Authorization;
   readonly signature: Hex;
   readonly erc6492: boolean;
@@ -197,13 +199,14 @@ function isErc6492(signature: Hex): boolean {
   return signature.endsWith(ERC6492_SUFFIX);
 }
 
-function readExtensions(value: unknown): { extensions?: Members; paymentIdentifier?: string } {
+function readExtensions(value: unknown): Pick<ParsedPayment, 'extensions' | 'paymentIdentifier' | 'lacksIdentifier'> {
   if (value === undefined || value === null) return {};
   const extensions = members(value, 'extensions');
   const entry = own(extensions, 'payment-identifier');
   const info = isMembers(entry) ? own(entry, 'info') : undefined;
   const id = isMembers(info) ? own(info, 'id') : undefined;
-  if (id === undefined || id === null) return { extensions };
+  const isRequired = isMembers(info) && own(info, 'required') === true;
+  if (id === undefined || id === null) return isRequired ? { extensions, lacksIdentifier: true } : { extensions };
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{16,128}$/.test(id)) {
     throw new Refusal('the payment identifier must be 16 to 128 letters, digits, hyphens or underscores');
   }

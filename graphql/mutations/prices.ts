@@ -123,3 +123,19 @@ ownerMutation('setFreeSlugs', {
   payload: pricePayload('SetFreeSlugsPayload'),
   change: (deps, call, { slugs }) => changePricing(deps, call, 'slugs.set_free', { creditsFreeSlugs: slugs ?? null }),
 });
+
+ownerMutation('setReadAgain', {
+  description:
+    'Sets for how long a page opens again, without another payment, to the wallet that paid for it. What holds now counts for pages bought before, too.',
+  input: builder.inputType('SetReadAgainInput', {
+    description: 'How long to set.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
+      hours: t.int({ description: 'Hours from the payment, 1 to 8,784; null: for as long as the licence that came with it.' }),
+    }),
+  }),
+  schema: z.object({ hours: z.int().nullish() }),
+  payload: pricePayload('SetReadAgainPayload'),
+  change: (deps, call, { hours }) => changePricing(deps, call, 'price.set_read_again', { readAgainHours: hours ?? null }),
+});

@@ -83,6 +83,12 @@ Tenant.implement({
       description: 'Who is paid for pages that name nobody; null: such pages are free. Scope tenant.read.',
       resolve: ({ self }) => self.defaultPayee,
     }),
+    readAgainHours: t.int({
+      ...TENANT_READ,
+      description:
+        'For how many hours a page opens again to the wallet that paid for it; null: for as long as its licence. Scope tenant.read.',
+      resolve: ({ self }) => self.readAgainHours,
+    }),
     creditsInline: t.string({
       ...TENANT_READ,
       description: 'JSON text of the authors of pages it keeps here. Scope tenant.read.',

@@ -10,6 +10,7 @@ import type { Destination, Terms } from '../../domain/pricing/terms.ts';
 import type { Offer } from '../offers/build.ts';
 import { buildOffer } from '../offers/build.ts';
 import { atDatabase } from '../outage.ts';
+import { declareAtService } from '../siwx/declare.ts';
 import { reachable, siteNetworks } from '../tenants/networks.ts';
 import type { TenantSnapshot } from '../tenants/snapshots.ts';
 import type { BuyerDeps } from './deps.ts';
@@ -128,6 +129,7 @@ export function buildLicenceOffer(deps: BuyerDeps, tenant: TenantSnapshot, offer
       error: error ?? `payment_required: ${askingSentence(offer.priceMicro)}`,
       mimeType: 'application/json',
       legsUrl: `${baseUrl}/_svc/licenses/offers/${offer.offerId}/legs`,
+      extensions: { 'sign-in-with-x': declareAtService(deps) },
     },
   );
   return { ...made, body: { ...made.body, licence: licenceOfOffer(offer) } };

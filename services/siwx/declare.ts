@@ -1,7 +1,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Networks } from '../../chain/network.ts';
 import { buildNonce, hostTagText, nonceFacts, parseHostNonce } from '../../domain/signIn/nonce.ts';
 import type { SignInDeclaration } from '../../domain/signIn/pageProof.ts';
 import { PAGE_STATEMENT, PROOF_LIFE_MS, PROOF_SCHEMA } from '../../domain/signIn/pageProof.ts';
+import { STATEMENT } from '../../domain/signIn/siwx.ts';
 import { macOf } from '../credentials/mac.ts';
 import type { Pepper } from '../credentials/pepper.ts';
 
@@ -46,6 +48,13 @@ export function declareAtPage(
 ): SignInDeclaration {
   const networks = destinations.map(({ network }) => network);
   return declareSignIn(deps, { uri: quote.resource, networks, statement: PAGE_STATEMENT });
+}
+
+/** The same for this service's own endpoints, which let the account of a wallet in. */
+export function declareAtService(
+  deps: DeclareDeps & { readonly baseUrl: string; readonly networks: Pick<Networks, 'first'> },
+): SignInDeclaration {
+  return declareSignIn(deps, { uri: deps.baseUrl, networks: [deps.networks.first.id], statement: STATEMENT });
 }
 
 /** When a nonce that we gave out for a host ends; null for any other, and for one whose time has passed. Costs an HMAC. */

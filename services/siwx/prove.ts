@@ -158,7 +158,7 @@ async function findBoughtPage(
   { resource, kind, shown, network }: Wanted,
 ): Promise<Holding | null> {
   const nowMs = deps.clock();
-  const grantedSeconds = 0;
+  const grantedSeconds = presentPricing(tenant).readAgainSeconds;
   const lifeMs = deps.licenceLifeSeconds * 1_000;
   const since = new Date(nowMs - grantedSeconds * 1_000 - LATEST_MS);
   const asked = {

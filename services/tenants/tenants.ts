@@ -159,6 +159,7 @@ export function completePricing(input: PricingInput): Pricing {
     creditsApiUrl: input.creditsApiUrl ?? null,
     defaultPayee: input.defaultPayee ?? null,
     rules: input.rules ?? null,
+    readAgainHours: input.readAgainHours ?? null,
   };
 }
 

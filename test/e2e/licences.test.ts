@@ -203,13 +203,17 @@ test('an Idempotency-Key and a payment-identifier belong to one payment: another
     call(at('/licenses'), { token, body, headers: { 'payment-signature': base64Of(payload), ...headers } });
   const first = await buy(named, { 'idempotency-key': 'one' });
   expect(first.status).toBe(200);
-  expect((await buy(named, { 'idempotency-key': 'one' })).body).toEqual(first.body);
+  const repeated = await buy(named, { 'idempotency-key': 'one' });
+  expect(repeated.body).toEqual(first.body);
+  expect(repeated.headers.get('payment-response')).toBe(first.headers.get('payment-response'));
   const other = await payloadFor(service, quote, wallet);
   const conflicts = [await buy(other, { 'idempotency-key': 'one' }), await buy({ ...other, extensions })];
   expect(conflicts.map(({ status, headers }) => [status, headers.get('x-svc-error-code')])).toEqual([
     [409, 'idempotency_conflict'],
     [409, 'idempotency_conflict'],
   ]);
+  const bare = await buy({ ...other, extensions: { 'payment-identifier': { info: { required: true } } } });
+  expect([bare.status, bare.headers.get('x-svc-error-code')]).toEqual([400, 'invalid_parameter']);
   const both = await buy(named, { 'x-payment': base64Of(other) });
   expect([both.status, both.headers.get('x-svc-error-code')]).toEqual([402, 'authorization_invalid']);
   expect((await buy(named, { 'x-payment': base64Of(named) })).body).toEqual(first.body);

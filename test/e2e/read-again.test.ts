@@ -70,6 +70,7 @@ describe.each([
         const read = await clientOf(buyer)(page('trio'));
         expect([read.status, await read.text(), await paymentsOf(buyer)]).toEqual([200, '<p>trio</p>', 1]);
         expect(read.headers.get('payment-response')).toBeNull();
+        expect(seen.filter(({ headers }) => headers.has('payment-signature'))).toHaveLength(1);
         const licence = read.headers.get('x-licence') ?? '';
         const byLicence = await shop.get('/articles/trio', { 'user-agent': UA.agent, authorization: `License ${licence}` });
         expect(byLicence.status).toBe(200);
@@ -87,6 +88,8 @@ describe.each([
     await clients.wrapFetchWithSIWx(buyer)(page('duo'));
     const reads = await Promise.all(Array.from({ length: 10 }, () => clients.wrapFetchWithSIWx(buyer)(page('duo'))));
     expect([reads.map(({ status }) => status), await paymentsOf(buyer)]).toEqual([Array(10).fill(200), 1]);
+    // Not even asked to: a payment for a page whose licence lives is answered without moving anything.
+    expect(seen.filter(({ headers }) => headers.has('payment-signature'))).toHaveLength(1);
   });
 
   test('what was signed once opens the page once: seen on its way, it is of no use to anybody else', async () => {

@@ -109,6 +109,14 @@ const CASES: readonly Case[] = [
     after: { rules: [expect.objectContaining({ id: 'news', effect: { price: '0.05' } })] },
   },
   {
+    name: 'setReadAgain',
+    action: 'price.set_read_again',
+    input: () => ({ hours: 24 }),
+    fields: 'version',
+    before: { readAgainHours: null },
+    after: { readAgainHours: 24 },
+  },
+  {
     name: 'setCredits',
     action: 'credits.set',
     input: () => ({ pages: [{ slug: 'only', credits }] }),

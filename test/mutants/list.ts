@@ -12,6 +12,7 @@ import { NETWORK_MUTANTS } from './networks.ts';
 import { PRICE_MUTANTS } from './prices.ts';
 import { PUBLISHER_MUTANTS } from './publisher.ts';
 import { RATE_MUTANTS } from './rates.ts';
+import { READ_AGAIN_MUTANTS } from './readAgain.ts';
 import { RELIABILITY_MUTANTS } from './reliability.ts';
 import { RESTORE_MUTANTS } from './restore.ts';
 import { RULE_MUTANTS } from './rules.ts';
@@ -33,6 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RELIABILITY_MUTANTS,
   ...LICENCE_MUTANTS,
   ...USAGE_MUTANTS,
+  ...READ_AGAIN_MUTANTS,
   ...BOUND_MUTANTS,
   ...RESTORE_MUTANTS,
   ...NETWORK_MUTANTS,

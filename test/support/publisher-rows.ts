@@ -165,6 +165,46 @@ export const ROWS: readonly Row[] = [
     play: agent('/articles/solo', 402, { shows: 'a foreign licence' }),
   },
   {
+    name: 'a wallet that shows itself is asked about before a page is offered',
+    facts: { ...AGENT, proof: 'shown' },
+    decision: { act: 'ask', about: 'proof' },
+  },
+  {
+    name: 'a wallet that bought the page',
+    facts: { ...AGENT, proof: 'good' },
+    decision: { act: 'serve', as: 'licensed', verdict: 'agent-reread' },
+  },
+  {
+    name: 'a wallet that bought the page, and pays again',
+    facts: { ...AGENT, proof: 'good', payment: 'one' },
+    decision: { act: 'serve', as: 'licensed', verdict: 'agent-reread' },
+  },
+  {
+    name: 'a wallet that bought nothing here',
+    facts: { ...AGENT, proof: 'bad' },
+    decision: offered,
+  },
+  {
+    name: 'a wallet that bought nothing here and pays',
+    facts: { ...AGENT, proof: 'bad', payment: 'one' },
+    decision: { act: 'settle' },
+  },
+  {
+    name: 'a wallet that may have bought the page is not offered it a second time',
+    facts: { ...AGENT, proof: 'busy' },
+    decision: { act: 'refuse', status: 503 },
+  },
+  {
+    name: 'a wallet that may have bought the page and pays',
+    facts: { ...AGENT, proof: 'busy', payment: 'one' },
+    decision: { act: 'settle' },
+  },
+  {
+    name: 'a wallet shows itself to see a page, not to look at its head',
+    facts: { ...AGENT, proof: 'shown', method: 'HEAD' },
+    decision: { act: 'offer' },
+  },
+  {
     name: 'the first agent asks for the settings',
     facts: { ...AGENT, config: 'unasked' },
     decision: { act: 'ask', about: 'config' },

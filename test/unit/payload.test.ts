@@ -179,6 +179,8 @@ test('the payment identifier is read from its extension, and refused in another 
   expect(parsePayment(withId('pay_7d5d747be160e280'))).toMatchObject({ payment: { paymentIdentifier: 'pay_7d5d747be160e280' } });
   const echoed = parsePayment(JSON.stringify({ ...v2, extensions: { 'payment-identifier': { info: { required: false } } } }));
   expect(echoed.ok && echoed.payment.paymentIdentifier).toBeUndefined();
+  const bare = parsePayment(JSON.stringify({ ...v2, extensions: { 'payment-identifier': { info: { required: true } } } }));
+  expect([bare.ok && bare.payment.lacksIdentifier, echoed.ok && echoed.payment.lacksIdentifier]).toEqual([true, undefined]);
   for (const id of ['short', 'x'.repeat(129), 'has a space in it!', 1234567890123456]) {
     expect(parsePayment(withId(id))).toMatchObject({ ok: false, reason: 'malformed_payment' });
   }

@@ -1,7 +1,7 @@
 import { listAccountNotices } from '../../../services/accounts/notices.ts';
 import type { AccountRoute } from '../../route.ts';
 import { AccountNotices } from '../../schemas/accounts.ts';
-import { ErrorBody } from '../../schemas/shared.ts';
+import { AuthenticateError, ErrorBody } from '../../schemas/shared.ts';
 import { jsonResponse } from '../responses.ts';
 
 /** GET /_svc/accounts/notices: what came of the caller's purchases, for those that were decided after their request was over. */
@@ -17,7 +17,7 @@ export const accountNoticesRoute: AccountRoute = {
     security: [{ buyerAccount: [] }, { signInWithX: [] }],
     responses: {
       '200': jsonResponse('The newest hundred, newest first', AccountNotices),
-      '401': jsonResponse('Authenticate first', ErrorBody),
+      '401': jsonResponse('Authenticate first', AuthenticateError),
       '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
     },
   },

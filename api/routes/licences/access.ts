@@ -3,7 +3,7 @@ import { openAccess } from '../../../services/licences/access.ts';
 import type { AccountRoute } from '../../route.ts';
 import { AccessBody, AccessToken } from '../../schemas/licences.ts';
 import { parseWith } from '../../schemas/parse.ts';
-import { ErrorBody } from '../../schemas/shared.ts';
+import { AuthenticateError, ErrorBody } from '../../schemas/shared.ts';
 import { hostOf } from '../requestHost.ts';
 import { jsonResponse } from '../responses.ts';
 
@@ -26,7 +26,7 @@ export const licencesAccessRoute: AccountRoute = {
     responses: {
       '200': jsonResponse('A short-lived token over the pages covered', AccessToken),
       '400': jsonResponse('Malformed paths', ErrorBody),
-      '401': jsonResponse('Authenticate first', ErrorBody),
+      '401': jsonResponse('Authenticate first', AuthenticateError),
       '403': jsonResponse('The period is over or has not begun', ErrorBody),
       '404': jsonResponse('No such licence for this account on this site', ErrorBody),
       '409': jsonResponse('Paths outside the licence', ErrorBody),

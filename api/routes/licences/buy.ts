@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { microToJson } from '../../../domain/money/money.ts';
+import type { LicenceAnew } from '../../../services/licences/anew.ts';
+import { findLicenceAnew } from '../../../services/licences/anew.ts';
 import type { PurchaseOutcome } from '../../../services/licences/buy.ts';
 import { buyLicence } from '../../../services/licences/buy.ts';
 import { IDEMPOTENCY_KEY, PAYMENT } from '../../described.ts';
@@ -7,7 +9,7 @@ import { paymentResponseHeaders } from '../../paymentResponse.ts';
 import type { AccountRoute, Answer } from '../../route.ts';
 import { BoughtLicence, LicenceOffer, LicenceRequestBody } from '../../schemas/licences.ts';
 import { parseWith } from '../../schemas/parse.ts';
-import { ErrorBody } from '../../schemas/shared.ts';
+import { AuthenticateError, ErrorBody } from '../../schemas/shared.ts';
 import { hostOf } from '../requestHost.ts';
 import { jsonResponse } from '../responses.ts';
 import { readIdempotencyKey } from './idempotencyKey.ts';
@@ -31,9 +33,9 @@ export const licencesBuyRoute: AccountRoute = {
     requestParams: { header: z.object({ ...PAYMENT, ...IDEMPOTENCY_KEY }) },
     requestBody: { required: true, content: { 'application/json': { schema: LicenceRequestBody } } },
     responses: {
-      '200': jsonResponse('Bought', BoughtLicence),
+      '200': jsonResponse('Bought; or bought before by the same request, for a wallet that shows itself', BoughtLicence),
       '400': jsonResponse('Malformed scope, terms or period', ErrorBody),
-      '401': jsonResponse('Authenticate first', ErrorBody),
+      '401': jsonResponse('Authenticate first', AuthenticateError),
       '402': jsonResponse('The offer; or why the payment was refused or is not decided', LicenceOffer.or(ErrorBody)),
       '404': jsonResponse('No such site, or the scope covers nothing', ErrorBody),
       '409': jsonResponse('This site cannot be sold as this scope, or the key belongs to another payment', ErrorBody),
@@ -45,17 +47,27 @@ export const licencesBuyRoute: AccountRoute = {
     const request = parseWith(LicenceRequestBody, body);
     const idempotencyKey = readIdempotencyKey(header('idempotency-key'));
     const ua = header('user-agent');
-    const outcome = await buyLicence(deps, {
+    const call = {
       accountId: account.accountId,
       request,
       requestHost: hostOf(header('host')),
       payments: [header('payment-signature'), header('x-payment')].filter((value) => value !== null),
       agent: ua === null ? {} : { ua },
       ...(idempotencyKey === null ? {} : { idempotencyKey }),
-    });
+    };
+    // A wallet that shows itself and pays nothing asks for what it has.
+    const isShown = header('sign-in-with-x') !== null && call.payments.length === 0;
+    const anew = isShown ? await findLicenceAnew(deps, call) : null;
+    if (anew) return heldAnswer(anew);
+    const outcome = await buyLicence(deps, call);
     return answerOf(outcome);
   },
 };
+
+function heldAnswer({ license, jti, priceMicro }: LicenceAnew): Answer {
+  const body = { license, jti, priceMicro: microToJson(priceMicro) };
+  return { status: 200, headers: { 'cache-control': 'private, no-store' }, body };
+}
 
 function answerOf(outcome: PurchaseOutcome): Answer {
   if (outcome.kind === 'bought') {

@@ -1,7 +1,7 @@
 import { listHeldLicences } from '../../../services/licences/held.ts';
 import type { AccountRoute } from '../../route.ts';
 import { HeldLicences } from '../../schemas/licences.ts';
-import { ErrorBody } from '../../schemas/shared.ts';
+import { AuthenticateError, ErrorBody } from '../../schemas/shared.ts';
 import { jsonResponse } from '../responses.ts';
 
 /** GET /_svc/licenses/held: the caller's licences, newest first. */
@@ -17,7 +17,7 @@ export const licencesHeldRoute: AccountRoute = {
     security: [{ buyerAccount: [] }, { signInWithX: [] }],
     responses: {
       '200': jsonResponse('Newest first', HeldLicences),
-      '401': jsonResponse('Authenticate first', ErrorBody),
+      '401': jsonResponse('Authenticate first', AuthenticateError),
       '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
     },
   },

@@ -41,6 +41,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'prefixes.set': 'Article prefixes were set',
   'slugs.set_free': 'Free pages were set',
   'rules.set': 'Price rules were set',
+  'price.set_read_again': 'How long a bought page opens again was set',
   'page.import': 'Pages were imported',
   'page.remove': 'Pages were removed',
   'offering.set': 'What is licensed was set',

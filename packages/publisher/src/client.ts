@@ -224,7 +224,7 @@ export interface Client {
   verify(request: VerifyRequest): Promise<Result<Receipt>>;
   /** Whether a licence entitles to a page. */
   check(request: CheckRequest): Promise<Result<{ readonly entitled: boolean }>>;
-  /** The licence of a wallet that bought a page; without `error` and licence it is who it says, and holds nothing. */
+  /** Takes up to twice as long as a quote, since a wallet with code is asked on chain. The licence of a wallet that bought a page; without `error` and licence it is who it says, and holds nothing. */
   prove(
     request: ProofRequest,
   ): Promise<Result<{ readonly entitled: boolean; readonly license?: string; readonly error?: string }>>;
@@ -298,7 +298,7 @@ export function createClient(options: ClientOptions): Client {
       return call({ path: '/_svc/verify', body: { ...rest, quote: verbatim, legs: quote.legs }, timeoutMs: verifyTimeoutMs });
     },
     check: (request) => ask('/_svc/license/check', request),
-    prove: (request) => ask('/_svc/license/proof', request),
+    prove: (body) => call({ path: '/_svc/license/proof', body, timeoutMs: 2 * quoteTimeoutMs }),
     verifyAgent: (request) => ask('/_svc/agents/verify', { request }),
     observe: (reports) => ask('/_svc/observe', reports),
     noteBodies: (bodies) => ask('/_svc/receipts/bodies', bodies),

@@ -78,6 +78,10 @@ const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_al
 export async function settle(deps: SettleDeps, request: SettleRequest): Promise<SettleReceipt> {
   const { network, rpc } = chainOf(deps, request.terms.network);
   const { payment, mode } = request;
+  if (payment.lacksIdentifier) {
+    const parameter = 'payment-identifier';
+    throw new ServiceError('invalid_parameter', 'this payment must have a payment-identifier, and has none', { parameter });
+  }
   deps.signer.current();
   const key = {
     network: network.id,

@@ -6,6 +6,11 @@ test.each(ROWS.map(({ name, facts, decision }) => [name, facts, decision] as con
   expect(decide(facts)).toEqual(decision);
 });
 
+test('a wallet whose proof nobody could look at is told to come back: it may have bought the page, and an offer would have it pay again', () => {
+  const row = ROWS.find(({ facts }) => facts.proof === 'busy' && facts.payment === 'none');
+  expect(row && decide(row.facts)).toEqual({ act: 'refuse', status: 503 });
+});
+
 test.each([
   [200, null, 'page', false],
   [402, 'insufficient_funds', 'offer', false],

@@ -1,10 +1,10 @@
 /**
  * Wallets that show they bought a page (x402 `sign-in-with-x`): the service says whether they did. What bounds the cost of a caller who invents
  * proofs: what is no message about the page costs no call, and of the others 16 at once and 50 a second are asked about; whoever comes above that
- * is told to come back, since he may have paid.
+ * is told to come back, since he may have paid. That a proof is not answered says nothing about the service: a wallet with code can be slow at will,
+ * and while the service counts as away, pages are free.
  */
 import type { Client } from '../client.ts';
-import type { Breaker } from '../core/breaker.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
 import type { Page } from './pages.ts';
@@ -28,13 +28,8 @@ export interface Proofs {
 }
 
 /** Opens it. */
-export function openProofs(deps: {
-  readonly client: Client;
-  readonly now: () => number;
-  readonly breaker: Breaker;
-  readonly failures: Failures;
-}): Proofs {
-  const { client, now, breaker, failures } = deps;
+export function openProofs(deps: { readonly client: Client; readonly now: () => number; readonly failures: Failures }): Proofs {
+  const { client, now, failures } = deps;
   const second = { at: 0, asked: 0 };
   let asking = 0;
   const isTooMuch = (): boolean => {
@@ -44,7 +39,6 @@ export function openProofs(deps: {
   };
   async function ask({ resource, kind }: Page, slug: string, signInWithX: string): Promise<Proof> {
     const answer = await client.prove({ signInWithX, resource, slug, kind });
-    breaker.note(!answer.ok && isAway(answer));
     if (answer.ok) {
       const { entitled, license, error } = answer.body ?? {};
       if (entitled === true && isLicence(license)) return { state: 'good', licence: license };
@@ -61,7 +55,7 @@ export function openProofs(deps: {
     judge: async (page, slug, header) => {
       const refusal = refuse(page, header);
       if (refusal !== null) return { state: 'bad', error: `unknown_credential: ${refusal}` };
-      if (isTooMuch() || !breaker.mayCall()) return { state: 'busy', retryAfter: 1 };
+      if (isTooMuch()) return { state: 'busy', retryAfter: 1 };
       asking += 1;
       return ask(page, slug, header).finally(() => (asking -= 1));
     },
