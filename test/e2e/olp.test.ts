@@ -93,3 +93,22 @@ test('one payment sent fifty times at once to the token endpoint is charged once
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect(await balancesOf(service, [wallet.address])).toEqual([1_000_000n - 3_000n]);
 });
+
+test('a page that no license opens says in the words of RSL what is wanting, beside its price and where its terms stand', async () => {
+  const { wallet } = await newClient();
+  const page = (slug: string): string => at(`https://${site.host}/articles/${slug}`);
+  const agent = { 'user-agent': 'GPTBot/1.3' };
+  const wanting = async (slug: string, authorization?: string) => {
+    const answer = await fetch(page(slug), { headers: { ...agent, ...(authorization === undefined ? {} : { authorization }) } });
+    expect(answer.headers.get('link')).toMatch(/<https:[^>]*\/license\.xml>; rel="license"; type="application\/rsl\+xml"/);
+    expect(answer.headers.get('payment-required')).not.toBeNull();
+    return [answer.status, /^License error="(\w+)", error_description="[^"]+"$/.exec(answer.headers.get('www-authenticate') ?? '')?.[1]];
+  };
+  expect(await wanting('solo')).toEqual([402, 'invalid_request']);
+  expect(await wanting('solo', 'License not-a-license')).toEqual([402, 'invalid_token']);
+  const bought = await stockFetch(wallet)(page('trio'), { headers: agent });
+  const licence = bought.headers.get('x-licence');
+  expect([bought.status, bought.headers.get('www-authenticate')]).toEqual([200, null]);
+  expect(await wanting('solo', `License ${licence}`)).toEqual([402, 'insufficient_scope']);
+  expect((await fetch(page('trio'), { headers: { ...agent, authorization: `License ${licence}` } })).status).toBe(200);
+});

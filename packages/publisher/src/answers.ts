@@ -1,5 +1,7 @@
 /** Answers that the gate gives itself, and the headers it puts on pages that were paid. */
 import type { Quote } from './client.ts';
+import type { LicenseError } from './core/licenseError.ts';
+import { licenseChallenge } from './core/licenseError.ts';
 import { dollars } from './core/usdc.ts';
 import { PAYING } from './request.ts';
 import { withOwnNonce } from './selling/ownNonce.ts';
@@ -16,7 +18,7 @@ const FOR_BROWSERS = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': [...PAYING, 'authorization', 'x-licence-proof', 'access-control-expose-headers'].join(', '),
   'access-control-expose-headers':
-    'payment-required, payment-response, x-payment-response, x-licence, link, crawler-price, crawler-charged, retry-after',
+    'payment-required, payment-response, x-payment-response, x-licence, link, www-authenticate, crawler-price, crawler-charged, retry-after',
 };
 
 /** Of every 402, and of every page that somebody paid for: it is one reader's alone, and whole. */
@@ -71,6 +73,8 @@ export function offerAnswer(
   quote: Quote,
   told: {
     readonly error: string | undefined;
+    /** What is wrong with the license; nothing unless told: none was shown. */
+    readonly licenseError?: LicenseError;
     readonly accept: string;
     readonly settlement?: Settlement;
     readonly isHead: boolean;
@@ -86,6 +90,7 @@ export function offerAnswer(
     'payment-required': withOwnNonce(quote, header),
     'crawler-price': dollars(quote.price),
     ...toldHeaders(further),
+    'www-authenticate': licenseChallenge(told.licenseError ?? 'invalid_request'),
     'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,
   };
   if (told.isHead) return { status: 402, headers, body: '' };

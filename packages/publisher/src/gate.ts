@@ -186,7 +186,7 @@ function rawPath({ target }: Pick<SiteRequest, 'target'>): string {
 }
 
 function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>, judgement: Judgement): Ruling {
-  const { decision, page, price, payment, proof } = judgement;
+  const { decision, page, price, payment, proof, licenseError } = judgement;
   const quote = price?.state === 'priced' ? price.quote : null;
   const isAway = decision.act === 'serve' && decision.as === 'away';
   const caller: Caller = isAway ? { ...judgement.caller, reason: 'service_away' } : judgement.caller;
@@ -201,7 +201,7 @@ function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>,
   const accept = request.header('accept') ?? '';
   if (decision.act === 'offer') {
     const error = decision.error ?? (proof.state === 'bad' ? proof.error : undefined);
-    return { act: 'answer', answer: offerAnswer(quote, { error, accept, isHead: request.method === 'HEAD' }) };
+    return { act: 'answer', answer: offerAnswer(quote, { error, licenseError, accept, isHead: request.method === 'HEAD' }) };
   }
   const sale = payment === null ? null : parts.sales.open({ page, quote, caller, payment, accept });
   return sale ? { act: 'sell', sale } : wait(1);

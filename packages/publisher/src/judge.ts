@@ -1,6 +1,7 @@
 /** Finds out, one fact after the other, what `decide` wants to know of a request. */
 import type { Decision, Facts } from './core/decide.ts';
 import { decide } from './core/decide.ts';
+import type { LicenseError } from './core/licenseError.ts';
 import type { Caller } from './core/who.ts';
 import type { Agents, Signed } from './knowing/agents.ts';
 import type { Page, Pages } from './knowing/pages.ts';
@@ -24,6 +25,8 @@ export interface Judgement {
   readonly proof: Proof;
   /** The payment as it came; null for none that counts. */
   readonly payment: string | null;
+  /** Why no license opens the page, as far as one was shown. */
+  readonly licenseError: LicenseError;
 }
 
 /** What judging needs. */
@@ -52,6 +55,7 @@ export async function judge<Request>(
   const shown = request.header('sign-in-with-x') || null;
   let proof: Proof = { state: 'none' };
   let signed: Signed | null = null;
+  let licenseError: LicenseError = 'invalid_request';
   let facts: Facts = {
     ...{ isOurs, who: caller.who, config: config ? 'known' : 'unasked', isInScope: deps.places(config, request).isScoped },
     ...{ method: request.method === 'GET' || request.method === 'HEAD' ? request.method : 'other', payment: payment.state },
@@ -59,7 +63,7 @@ export async function judge<Request>(
   };
   for (;;) {
     const decision = decide(facts);
-    if (decision.act !== 'ask') return { decision, caller, page, price, proof, payment: payment.value ?? null };
+    if (decision.act !== 'ask') return { decision, caller, page, price, proof, payment: payment.value ?? null, licenseError };
     if (decision.about === 'config') {
       config = await deps.config.first();
       page = pageOf(deps, config, request);
@@ -70,8 +74,9 @@ export async function judge<Request>(
       signed ??= await deps.agents.identify(request, page.origin);
       page = await deps.pages.located({ ...page, signed });
       if (decision.about === 'licence') {
-        const isGood = await deps.pages.isLicensed(config, page, license ?? '', request);
-        facts = { ...facts, licence: isGood ? 'good' : 'bad' };
+        const worth = await deps.pages.worthOf(config, page, license ?? '', request);
+        if (worth !== 'good') licenseError = worth;
+        facts = { ...facts, licence: worth === 'good' ? 'good' : 'bad' };
       } else if (decision.about === 'proof') {
         proof = await deps.pages.proven(config, page, shown ?? '');
         facts = { ...facts, proof: proof.state };

@@ -6,6 +6,7 @@ import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { createLocalJWKSet, errors, jwtVerify } from 'jose';
 import type { Client, KeySet } from '../client.ts';
 import type { Breaker } from '../core/breaker.ts';
+import type { LicenseError } from '../core/licenseError.ts';
 import { Lru } from '../core/lru.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, wordsOf } from '../telling/failures.ts';
@@ -30,16 +31,21 @@ export interface LicenceQuestion {
   readonly kind: 'read' | 'citation';
 }
 
+/** What a licence is worth, or why it opens nothing. */
+export type Worth = 'good' | Exclude<LicenseError, 'invalid_request'>;
+
 /** Judges licences. */
 export interface Licences {
-  /** Whether it opens the page. Never rejects; while the service is away, a licence that is proven here is honoured until it ends. */
-  isGood(question: LicenceQuestion): Promise<boolean>;
+  /** `good`: it opens the page. Never rejects; while the service is away, a licence that is proven here is honoured until it ends. */
+  worthOf(question: LicenceQuestion): Promise<Worth>;
 }
 
 interface Claims {
   /** A licence of one page for whoever shows it; all others are for the service to judge. */
   readonly isPlain: boolean;
   readonly isBound: boolean;
+  /** False when the pages that it names are others. */
+  readonly isForPage: boolean;
   readonly site: string | null;
 }
 
@@ -58,15 +64,16 @@ export function openLicences(deps: {
   /** The site of the key: that of the first licence which the service said is good here. */
   let site: string | null = null;
 
-  async function prove(question: LicenceQuestion): Promise<Claims | null> {
+  async function prove(question: LicenceQuestion): Promise<Claims | Worth> {
     const { license, issuer, host } = question;
-    if (license.length > MAX_CHARS) return null;
+    if (license.length > MAX_CHARS) return 'invalid_token';
     const options = { issuer, audience: `https://${host}`, algorithms: ['EdDSA'], clockTolerance: SKEW_SECONDS };
     const verified = await keys.use((set) =>
       jwtVerify(license, set, { ...options, currentDate: new Date(now()), requiredClaims: ['exp', 'nbf', 'iat', 'jti'] }),
     );
-    const claims = verified === null ? null : claimsFor(question, verified.payload, now() / 1_000, deps.isTest);
-    return claims && site !== null && claims.site !== null && claims.site !== site ? null : claims;
+    const claims = verified === null ? 'invalid_token' : claimsFor(question, verified.payload, now() / 1_000, deps.isTest);
+    if (typeof claims === 'string') return claims;
+    return site !== null && claims.site !== null && claims.site !== site ? 'invalid_token' : claims;
   }
   async function confirm(question: LicenceQuestion, claims: Claims, key: string): Promise<boolean> {
     const { license, resource, slug, kind, proof } = question;
@@ -89,31 +96,56 @@ export function openLicences(deps: {
     return whileAway;
   }
   return {
-    isGood: async (question) => {
+    worthOf: async (question) => {
       const claims = await prove(question);
-      if (!claims) return false;
-      const key = `${question.kind} ${question.resource} ${question.license}`;
-      const known = confirmed.get(key);
-      if (known && now() - known.atMs < CONFIRMED_MS) return known.isGood;
-      if (claims.isBound) return confirm(question, claims, key); // its proof counts once
-      const flight = flights.get(key) ?? confirm(question, claims, key).finally(() => flights.delete(key));
-      flights.set(key, flight);
-      return flight;
+      if (typeof claims === 'string') return claims;
+      const isGood = await isConfirmed(question, claims);
+      return isGood ? 'good' : claims.isForPage ? 'invalid_token' : 'insufficient_scope';
     },
+  };
+  async function isConfirmed(question: LicenceQuestion, claims: Claims): Promise<boolean> {
+    const key = `${question.kind} ${question.resource} ${question.license}`;
+    const known = confirmed.get(key);
+    if (known && now() - known.atMs < CONFIRMED_MS) return known.isGood;
+    if (claims.isBound) return confirm(question, claims, key); // its proof counts once
+    const flight = flights.get(key) ?? confirm(question, claims, key).finally(() => flights.delete(key));
+    flights.set(key, flight);
+    return flight;
+  }
+}
+
+/** What a licence with a good signature, issuer, audience and `nbf` grants of what is asked, or why it grants nothing. */
+function claimsFor(question: LicenceQuestion, payload: JWTPayload, nowSeconds: number, isTest: boolean): Claims | Worth {
+  const { exp = 0, iat = 0, cnf } = payload;
+  const { v, grant, site, kind, slug, scope, licence, settlementRefKind } = (payload['svc'] ?? {}) as Record<string, unknown>;
+  if (nowSeconds >= exp || iat > nowSeconds + SKEW_SECONDS) return 'invalid_token';
+  if (v !== 1 || grant !== 'read') return 'invalid_token';
+  if (settlementRefKind === 'mock' && !isTest) return 'invalid_token';
+  if (kind !== 'citation' && !(kind === 'read' && question.kind === 'read')) return 'insufficient_scope';
+  const isPlain = scope === undefined && licence === undefined && cnf === undefined;
+  if (scope === undefined && slug !== question.slug) return 'insufficient_scope';
+  return {
+    isPlain,
+    isBound: cnf !== undefined,
+    isForPage: isNamed(scope, question.resource),
+    site: typeof site === 'string' ? site : null,
   };
 }
 
-/** What a licence with a good signature, issuer, audience and `nbf` grants of what is asked; null for nothing. */
-function claimsFor(question: LicenceQuestion, payload: JWTPayload, nowSeconds: number, isTest: boolean): Claims | null {
-  const { exp = 0, iat = 0, cnf } = payload;
-  const { v, grant, site, kind, slug, scope, licence, settlementRefKind } = (payload['svc'] ?? {}) as Record<string, unknown>;
-  if (nowSeconds >= exp || iat > nowSeconds + SKEW_SECONDS) return null;
-  if (v !== 1 || grant !== 'read') return null;
-  if (settlementRefKind === 'mock' && !isTest) return null;
-  if (kind !== 'citation' && !(kind === 'read' && question.kind === 'read')) return null;
-  const isPlain = scope === undefined && licence === undefined && cnf === undefined;
-  if (scope === undefined && slug !== question.slug) return null;
-  return { isPlain, isBound: cnf !== undefined, site: typeof site === 'string' ? site : null };
+/** False when a scope names its pages one by one, as `path$`, and none is this one: the service decides, this tells why it said no. */
+function isNamed(scope: unknown, resource: string): boolean {
+  const { patterns } = (scope ?? {}) as { readonly patterns?: unknown };
+  if (!Array.isArray(patterns)) return true;
+  const path = plain(new URL(resource).pathname);
+  return patterns.some((pattern) => plain(String(pattern).replace(/\$$/, '')) === path);
+}
+
+function plain(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The service's keys, kept for ten minutes, and for longer while it is away. */

@@ -3,7 +3,7 @@ import { resourceOf, slugOf } from '../core/page.ts';
 import type { Address } from '../places.ts';
 import type { SiteRequest } from '../request.ts';
 import type { Signed } from './agents.ts';
-import type { Licences } from './licences.ts';
+import type { Licences, Worth } from './licences.ts';
 import type { Proof, Proofs } from './proofs.ts';
 import type { Price, Quotes } from './quotes.ts';
 import type { SiteConfig } from './siteConfig.ts';
@@ -23,7 +23,7 @@ export interface Pages {
   priceOf(page: Page): Promise<Price>;
   /** What a page costs now, asked anew: a payment for it was refused. */
   priceAgain(page: Page): Promise<Price>;
-  isLicensed(config: SiteConfig, page: Page, license: string, request: SiteRequest): Promise<boolean>;
+  worthOf(config: SiteConfig, page: Page, license: string, request: SiteRequest): Promise<Worth>;
   /** What a wallet that shows itself (the header SIGN-IN-WITH-X) bought of the page. */
   proven(config: SiteConfig, page: Page, header: string): Promise<Proof>;
 }
@@ -55,12 +55,12 @@ export function openPages({ quotes, licences, proofs }: Parts): Pages {
       return priceOf(page);
     },
     proven: (config, page, header) => proofs.judge(page, slugOf(config.articlePrefixes, page.path) ?? page.path, header),
-    isLicensed: (config, { path, kind, resource, origin: base }, license, request) => {
+    worthOf: (config, { path, kind, resource, origin: base }, license, request) => {
       const proof = request.header('x-licence-proof');
       const slug = slugOf(config.articlePrefixes, path) ?? path;
       const { hostname } = new URL(base);
       const asked = { license, issuer: config.issuer, host: hostname, resource, slug, kind };
-      return licences.isGood({ ...asked, ...(proof ? { proof } : {}) });
+      return licences.worthOf({ ...asked, ...(proof ? { proof } : {}) });
     },
   };
 }
