@@ -5,7 +5,7 @@ import { createAccountClient } from '../../services/accounts/clients.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
 import { WALLETS } from '../support/api.ts';
 import { signInWith, stockFetch } from '../support/licences.ts';
-import { askForToken } from '../support/olp.ts';
+import { askForToken, tokenForm } from '../support/olp.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { TEST_ISSUER, useTestService } from '../support/service.ts';
 import type { Shop } from '../support/shop.ts';
@@ -24,12 +24,8 @@ afterAll(async () => {
   await service?.stop();
 });
 
-/** The addresses of the service and of the site, as they are to be had here. The site has no robots.txt: it repeats ours. */
-const at = (url: string): string =>
-  url
-    .replace(TEST_ISSUER, service.baseUrl)
-    .replace(`https://${site.host}/robots.txt`, `${service.baseUrl}/_svc/discovery/${site.host}/robots.txt`)
-    .replace(`https://${site.host}`, shop.url);
+/** The addresses of the service and of the site, as they are to be had here. The site has no robots.txt of its own. */
+const at = (url: string): string => url.replace(TEST_ISSUER, service.baseUrl).replace(`https://${site.host}`, shop.url);
 
 async function newClient() {
   const wallet = await service.payer(1_000_000n);
@@ -63,7 +59,7 @@ test('a stock x402 client buys its token in the call that asks for it, the autho
   expect([opened.status, await opened.text()]).toEqual([200, '<p>trio</p>']);
 });
 
-test('who holds the licence gets another token, and no more money moves, also with a payment in hand', async () => {
+test('who holds the licence gets another token, and no more money moves; to cite is another licence', async () => {
   const { wallet, ...client } = await newClient();
   const page = `https://${site.host}/articles/solo`;
   const paying = { ...client, send: stockFetch(wallet), at };
@@ -73,6 +69,13 @@ test('who holds the licence gets another token, and no more money moves, also wi
   expect(again.map(({ status }) => status)).toEqual([200, 200]);
   expect(again.map(({ headers }) => headers.get('payment-response'))).toEqual([null, null]);
   expect(await balancesOf(service, [wallet.address])).toEqual(left);
+
+  const document = await (await fetch(at(`https://${site.host}/license.xml`))).text();
+  const url = `https://${site.host}/articles/*`;
+  const license = document.match(/<license>[\s\S]*?<\/license>/g)?.find((one) => one.includes('type="use"')) ?? '';
+  const headers = { authorization: `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}` };
+  const cited = await fetch(`${service.baseUrl}/_svc/olp/token`, { method: 'POST', headers, body: tokenForm({ url, license }) });
+  expect([cited.status, (await cited.json()).licence?.priceMicro]).toEqual([402, 15_000]);
 });
 
 test('one payment sent fifty times at once to the token endpoint is charged once, and each call that has an answer has a token', async () => {
@@ -102,7 +105,10 @@ test('a page that no license opens says in the words of RSL what is wanting, bes
     const answer = await fetch(page(slug), { headers: { ...agent, ...(authorization === undefined ? {} : { authorization }) } });
     expect(answer.headers.get('link')).toMatch(/<https:[^>]*\/license\.xml>; rel="license"; type="application\/rsl\+xml"/);
     expect(answer.headers.get('payment-required')).not.toBeNull();
-    return [answer.status, /^License error="(\w+)", error_description="[^"]+"$/.exec(answer.headers.get('www-authenticate') ?? '')?.[1]];
+    return [
+      answer.status,
+      /^License error="(\w+)", error_description="[^"]+"$/.exec(answer.headers.get('www-authenticate') ?? '')?.[1],
+    ];
   };
   expect(await wanting('solo')).toEqual([402, 'invalid_request']);
   expect(await wanting('solo', 'License not-a-license')).toEqual([402, 'invalid_token']);

@@ -9,6 +9,7 @@ import { LICENCE_MUTANTS } from './licences.ts';
 import { LIVE_MUTANTS } from './live.ts';
 import type { Mutant } from './mutant.ts';
 import { NETWORK_MUTANTS } from './networks.ts';
+import { OLP_MUTANTS } from './olp.ts';
 import { PRICE_MUTANTS } from './prices.ts';
 import { PUBLISHER_MUTANTS } from './publisher.ts';
 import { RATE_MUTANTS } from './rates.ts';
@@ -35,6 +36,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...LICENCE_MUTANTS,
   ...USAGE_MUTANTS,
   ...READ_AGAIN_MUTANTS,
+  ...OLP_MUTANTS,
   ...BOUND_MUTANTS,
   ...RESTORE_MUTANTS,
   ...NETWORK_MUTANTS,

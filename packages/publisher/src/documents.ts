@@ -14,6 +14,7 @@ const DOCUMENTS = {
   '/.well-known/did.json': ['did.json', 'application/did+json'],
   '/license.xml': ['license.xml', 'application/rsl+xml; charset=utf-8'],
   '/llms.txt': ['llms.txt', 'text/plain; charset=utf-8'],
+  '/robots.txt': ['robots.txt', 'text/plain; charset=utf-8'],
 } as const satisfies Readonly<Record<string, readonly [string, string]>>;
 
 type DocumentPath = keyof typeof DOCUMENTS;
