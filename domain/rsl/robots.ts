@@ -2,7 +2,8 @@
 
 /** What the lines are made of. */
 export interface RobotsTerms {
-  readonly host: string;
+  /** Where the document of its terms is to be had: with us, where it is whatever the site itself serves. */
+  readonly documentUrl: string;
   /** What the default of the site's articles is asked for: nothing at all, some money, or it is refused. */
   readonly isRefused: boolean;
   readonly isFree: boolean;
@@ -21,11 +22,11 @@ export interface RobotsLines {
  * a site that said `y` to everybody would have reserved nothing. The group has a rule that forbids nothing, since two groups without one
  * between them are one group to a reader that does not know these lines.
  */
-export function robotsLines({ host, isRefused, isFree, sellsTraining }: RobotsTerms): RobotsLines {
+export function robotsLines({ documentUrl, isRefused, isFree, sellsTraining }: RobotsTerms): RobotsLines {
   const mayTrain = !isRefused && isFree && sellsTraining;
   const mayInput = !isRefused;
   return {
-    top: [`License: https://${host}/license.xml`],
+    top: [`License: ${documentUrl}`],
     group: [
       '# Drafts: Content-Usage is draft-ietf-aipref-attach-05 in the words of draft-ietf-aipref-vocab-08, Content-Signal is contentsignals.org.',
       '# They say what holds without a licence; a licence of the document above says more.',

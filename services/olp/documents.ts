@@ -1,3 +1,4 @@
+import { documentUrl } from '../../domain/discovery/documents.ts';
 import { rslDocument } from '../../domain/rsl/document.ts';
 import { robotsLines, robotsText } from '../../domain/rsl/robots.ts';
 import type { DocumentMaker } from '../discovery/makers.ts';
@@ -13,6 +14,11 @@ export const makeLicenceXml: DocumentMaker = async (deps, site) => {
 export const makeRobotsText: DocumentMaker = async (deps, site) => {
   const { sellsTraining } = await readRslTerms(deps, site);
   const usual = site.pricing.classes(deps.clock()).at(-1)?.read;
-  const lines = robotsLines({ host: site.host, isRefused: usual === 'refused', isFree: usual === 'free', sellsTraining });
+  const lines = robotsLines({
+    documentUrl: documentUrl(deps.baseUrl, site.host, 'license.xml'),
+    isRefused: usual === 'refused',
+    isFree: usual === 'free',
+    sellsTraining,
+  });
   return robotsText(lines);
 };

@@ -1,5 +1,6 @@
 import { readXmlElement } from '../../adapters/xml.ts';
 import { findHeldLicences } from '../../db/licences/held.ts';
+import { documentUrl } from '../../domain/discovery/documents.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { compilePattern, isWithin } from '../../domain/pages/scope.ts';
 import type { ObservedAgent } from '../../domain/pricing/terms.ts';
@@ -113,7 +114,7 @@ async function findWanted(deps: BuyDeps, form: ReadonlyMap<string, string>): Pro
     const former = findIn(contents, resource, named);
     if (former.licence) return foundOf(site, former);
   }
-  const where = `https://${site.host}/license.xml`;
+  const where = documentUrl(deps.baseUrl, site.host, 'license.xml');
   if (!present.content) throw new Refused('invalid_resource', `${where} has no content of this url`);
   throw new Refused('invalid_license', `${where} has no such license for this content now: read it again`);
 }

@@ -58,7 +58,7 @@ test('the lines for robots.txt name the document first, and a group that forbids
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
   expect(lines).toEqual([
-    `License: https://${host}/license.xml`,
+    `License: https://svc.example/_svc/discovery/${host}/license.xml`,
     'User-agent: *',
     'Content-Usage: train-ai=n, search=y',
     'Content-Signal: search=yes, ai-input=yes, ai-train=no',
