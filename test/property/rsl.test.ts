@@ -42,7 +42,7 @@ test('for each use, the document asks for a page what the gate asks an agent tha
       if (use === 'ai-train' && !sellsTraining) expect(told).toBe('refused');
       else expect(told).toEqual(outcome);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 600 },
   );
 });
 
