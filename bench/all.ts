@@ -1,4 +1,5 @@
 import { accessBench } from './access.ts';
+import { agentsBench } from './agents.ts';
 import { consoleBench } from './console.ts';
 import { fairnessBench } from './fairness.ts';
 import { gasBench } from './gas.ts';
@@ -32,6 +33,7 @@ export const BENCHES: readonly Bench[] = [
   gasBench,
   quoteBench,
   publisherBench,
+  agentsBench,
   observeBench,
   licenseCheckBench,
   licenceQuoteBench,

@@ -59,3 +59,14 @@ export async function storeCard(sql: Sql, address: string, { operator, purpose }
     ...[address, operator, purpose, at],
   ]);
 }
+
+/** What the agents of these hosts say of themselves, of those that say anything. Only a directory speaks for its host. */
+export async function findCards(sql: Sql, hosts: readonly string[]): Promise<ReadonlyMap<string, AgentCard>> {
+  const rows = await sql.query<AgentCard & { host: string }>(
+    `select distinct on (host) host, operator, purpose from agent_directory
+     where host = any ($1::text[]) and type = 'directory' and (operator is not null or purpose is not null)
+     order by host, read_at desc`,
+    [hosts],
+  );
+  return new Map(rows.map(({ host, operator, purpose }) => [host, { operator, purpose }]));
+}

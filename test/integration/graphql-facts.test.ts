@@ -202,6 +202,25 @@ const SUMS = 'hits paid denied paymentFailed servedFree verifiedHits masqueradeA
 const PLAIN = `sum(count)::int as hits, coalesce(sum(count) filter (where verdict = 'paid'), 0)::int as paid, coalesce(sum(count) filter (where verdict = 'denied'), 0)::int as denied,
   coalesce(sum(count * micro) filter (where verdict = 'paid'), 0)::text as "earnedMicro", coalesce(sum(count) filter (where sig_invalid), 0)::int as "masqueradeAttempts"`;
 
+test('an agent that signs is shown with what its directory says of it, and nobody else is', async () => {
+  const host = 'bot.said.example';
+  const seen = {
+    ...{ host: hosts[0]!, slug: 'solo', verdict: 'denied', classifiedAs: 'agent', kind: 'read', micro: 1_000 },
+    agentUa: null,
+  };
+  const signed = { agent: host, verified: true, verifiedAgent: host, sigInvalid: null, atMs: nowMs - 1_000 };
+  const own = { reason: null, count: 1, paymentId: null } as const;
+  await insertSeen(graph.api.deps.database, [{ tenantId: site.tenantId, ...seen, ...signed, ...own } as Seen]);
+  const directory = `insert into agent_directory (address, type, host, read_at, fresh_until, operator, purpose) values ($1, $2, $3, now(), now(), $4, 'search')`;
+  await sql(directory, [`https://${host}/x`, 'directory', host, 'Said & Co']);
+  await sql(directory, ['https://gptbot/x', 'directory', 'gptbot', 'nobody']);
+  const { agents } = await ask(
+    '{ tenant { agents(window: { lastDays: 2 }, first: 100) { nodes { agent ownWords { operator purpose } } } } }',
+  );
+  const said = (agents.nodes as { agent: string; ownWords: unknown }[]).filter(({ ownWords }) => ownWords !== null);
+  expect(said).toEqual([{ agent: host, ownWords: { operator: 'Said & Co', purpose: 'search' } }]);
+});
+
 test('operators have the sums of their agents, and all of them together those of the audit, over random windows', async () => {
   const seen = (agent: string, n: number): Seen => ({
     ...{

@@ -11,7 +11,7 @@ export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput
     }
     agents(window: $window, orderBy: $orderBy, first: 25, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { agent hits verifiedHits paid servedFree denied paymentFailed masqueradeAttempts earnedMicro missedMicro failedMicro }
+      nodes { agent ownWords { operator purpose } hits verifiedHits paid servedFree denied paymentFailed masqueradeAttempts earnedMicro missedMicro failedMicro }
     }
     whatIf(window: $window, priceUsdc: $price) @include(if: $asksPrice) {
       readMicro
@@ -26,6 +26,8 @@ export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput
 /** An agent of the window. */
 export interface Agent {
   readonly agent: string;
+  /** Of itself; nobody vouches for it. */
+  readonly ownWords: { readonly operator: string | null; readonly purpose: string | null } | null;
   readonly hits: number;
   readonly verifiedHits: number;
   readonly paid: number;
@@ -58,7 +60,7 @@ export interface Observation {
 /** The answer of `AGENTS_DOCUMENT`. */
 export interface Agents {
   readonly audit: {
-    readonly totals: Omit<Agent, 'agent' | 'hits'> & { readonly observations: number; readonly agentHits: number };
+    readonly totals: Omit<Agent, 'agent' | 'ownWords' | 'hits'> & { readonly observations: number; readonly agentHits: number };
     readonly previous: {
       readonly agentHits: number;
       readonly paid: number;

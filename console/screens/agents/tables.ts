@@ -9,7 +9,13 @@ import { Table } from '../../parts/table.ts';
 import type { Agent, Observation } from './document.ts';
 
 const AGENTS: readonly Column<Agent>[] = [
-  { head: 'Agent', isName: true, width: 'wide', cell: ({ agent }) => html`<a href=${href('/agents', { agent })}>${agent}</a>` },
+  {
+    head: 'Agent',
+    isName: true,
+    width: 'wide',
+    cell: ({ agent, ownWords }) =>
+      html`<a href=${href('/agents', { agent })}>${agent}</a>${ownWords ? html` <span class="muted" title="In the agent’s own words">${saidOf(ownWords)}</span>` : null}`,
+  },
   { head: 'Requests', align: 'end', cell: ({ hits }) => html`<${Count} of=${hits} />` },
   { head: 'Verified', align: 'end', width: 'late', cell: ({ verifiedHits }) => html`<${Count} of=${verifiedHits} />` },
   { head: 'Paid', align: 'end', cell: ({ paid }) => html`<${Count} of=${paid} />` },
@@ -25,6 +31,11 @@ const AGENTS: readonly Column<Agent>[] = [
   { head: 'Missed', align: 'end', cell: ({ missedMicro }) => html`<${Money} micro=${missedMicro} />` },
   { head: 'Earned', align: 'end', cell: ({ earnedMicro }) => html`<${Money} micro=${earnedMicro} />` },
 ];
+
+/** What an agent says of itself, in one line. */
+function saidOf({ operator, purpose }: NonNullable<Agent['ownWords']>): string {
+  return `says: ${[operator, purpose].filter((word) => word !== null).join(', for ')}`;
+}
 
 /** Agents of the window, each leading to its own view. */
 export function AgentsTable({ rows, more }: { readonly rows: readonly Agent[]; readonly more: (() => void) | null }): View {

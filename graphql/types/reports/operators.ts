@@ -1,4 +1,6 @@
 import { operatorOf } from '../../../domain/gate/agent.ts';
+import type { AgentCard } from '../../../domain/webbotauth/card.ts';
+import { cardsOf } from '../../../services/agents/cards.ts';
 import type { AgentSums } from '../../../services/lists/agents.ts';
 import type { OperatorTotals } from '../../../services/lists/operators.ts';
 import { readOperators } from '../../../services/lists/operators.ts';
@@ -19,6 +21,24 @@ builder.objectField(AgentType, 'operator', (t) =>
     nullable: true,
     description: 'Who runs it, where that is known of its label. A label of a User-Agent is what the agent says of itself.',
     resolve: ({ agent }) => operatorOf(agent),
+  }),
+);
+
+const OwnWordsType = builder.objectRef<AgentCard>('AgentOwnWords').implement({
+  description: 'What an agent with keys of its own says of itself. Nobody vouches for it.',
+  fields: (t) => ({
+    operator: t.exposeString('operator', { nullable: true, description: 'Who runs it.' }),
+    purpose: t.exposeString('purpose', { nullable: true, description: 'What it reads for.' }),
+  }),
+});
+
+builder.objectField(AgentType, 'ownWords', (t) =>
+  t.loadable({
+    type: OwnWordsType,
+    nullable: true,
+    description: 'What it says of itself, where its label is a verified host.',
+    load: (labels: string[], { deps }) => cardsOf(deps, labels),
+    resolve: ({ agent }) => agent,
   }),
 );
 
