@@ -1,3 +1,4 @@
+import { AGENT_MUTANTS } from './agents.ts';
 import { BOUND_MUTANTS } from './bounds.ts';
 import { CONSOLE_MUTANTS } from './console.ts';
 import { FAIR_MUTANTS } from './fair.ts';
@@ -43,6 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...PRICE_MUTANTS,
   ...SIMULATION_MUTANTS,
   ...PUBLISHER_MUTANTS,
+  ...AGENT_MUTANTS,
   ...RATE_MUTANTS,
   ...STATEMENT_MUTANTS,
   ...SERIES_MUTANTS,

@@ -176,7 +176,7 @@ export interface ClientOptions {
 export interface QuoteRequest {
   readonly resource: string;
   readonly kind?: 'read' | 'citation';
-  /** The host of a verified agent's operator, whom the owner may ask another price. */
+  /** Host that the asking agent was proven to be of; left out for one that nobody verified. */
   readonly agent?: string;
   /** Stands in the offer as the reason of a refusal. */
   readonly error?: string;

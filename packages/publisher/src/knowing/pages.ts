@@ -5,7 +5,7 @@ import type { SiteRequest } from '../request.ts';
 import type { Signed } from './agents.ts';
 import type { Licences, Worth } from './licences.ts';
 import type { Proof, Proofs } from './proofs.ts';
-import type { Price, Quotes } from './quotes.ts';
+import type { Asker, Price, Quotes } from './quotes.ts';
 import type { SiteConfig } from './siteConfig.ts';
 
 /** A page as it is asked for. */
@@ -36,7 +36,8 @@ interface Parts {
 
 /** Opens it. */
 export function openPages({ quotes, licences, proofs }: Parts): Pages {
-  const priceOf = ({ resource, kind, signed }: Page): Promise<Price> => quotes.find(resource, kind, signed.verifiedAgent);
+  const askerOf = ({ signed: { verifiedAgent: agent } }: Page): Asker => (agent === undefined ? {} : { agent });
+  const priceOf = (page: Page): Promise<Price> => quotes.find(page.resource, page.kind, askerOf(page));
   return {
     located: async (page) => {
       if (page.spellings.length === 1) return page;
@@ -51,7 +52,7 @@ export function openPages({ quotes, licences, proofs }: Parts): Pages {
     },
     priceOf,
     priceAgain: (page) => {
-      quotes.doubt(page.resource, page.kind, page.signed.verifiedAgent);
+      quotes.doubt(page.resource, page.kind, askerOf(page));
       return priceOf(page);
     },
     proven: (config, page, header) => proofs.judge(page, slugOf(config.articlePrefixes, page.path) ?? page.path, header),

@@ -25,12 +25,15 @@ export type Price =
   | { readonly state: 'busy'; readonly retryAfter: number }
   | { readonly state: 'bad' };
 
+/** What is known of who asks: whose price it is. */
+export type Asker = Pick<QuoteRequest, 'agent'>;
+
 /** The quotes of a site. */
 export interface Quotes {
-  /** The price of a page, from memory when it is fresh there. `agent`: the host of a verified agent, who may be asked another price. */
-  find(resource: string, kind: 'read' | 'citation', agent?: string): Promise<Price>;
+  /** The price of a page, from memory when it is fresh there; of what another agent is asked nothing is used. */
+  find(resource: string, kind: 'read' | 'citation', asker?: Asker): Promise<Price>;
   /** Forgets that a quote is fresh: a payment for it was refused. It stays for when the service is away. */
-  doubt(resource: string, kind: 'read' | 'citation', agent?: string): void;
+  doubt(resource: string, kind: 'read' | 'citation', asker?: Asker): void;
 }
 
 interface Kept {
@@ -64,12 +67,12 @@ export function openQuotes(deps: {
     into.set(key, { price, freshUntilMs: now() + freshMs, untilMs });
     return price;
   };
-  async function ask(key: string, asked: QuoteRequest): Promise<Price> {
+  async function ask(key: string, question: QuoteRequest): Promise<Price> {
     const stale = priced.get(key) ?? unpriced.get(key);
     const known = stale && now() < stale.untilMs ? stale.price : null;
     if (flights.size >= AT_ONCE || isTooMuch()) return known ?? { state: 'busy', retryAfter: 1 };
     if (!breaker.mayCall()) return known ?? awayNow('the service failed five times in a row and is left alone for ten seconds');
-    const answer = await client.quote({ ...asked, signIn: '1' });
+    const answer = await client.quote({ ...question, signIn: '1' });
     const isGood = answer.ok && (answer.status === 204 || isQuote(answer.body));
     breaker.note(answer.ok ? !isGood : isAway(answer) || isKeyRefused(answer));
     if (isGood) return keepAnswer(key, answer);
@@ -96,25 +99,23 @@ export function openQuotes(deps: {
   };
 
   return {
-    find: (resource, kind, agent) => {
-      const key = keyOf(resource, kind, agent);
+    find: (resource, kind, asker = {}) => {
+      const key = keyOf(resource, kind, asker);
       const kept = priced.get(key) ?? unpriced.get(key);
       if (kept && now() < kept.freshUntilMs) return Promise.resolve(kept.price);
-      const flight =
-        flights.get(key) ??
-        ask(key, { resource, kind, ...(agent === undefined ? {} : { agent }) }).finally(() => flights.delete(key));
+      const flight = flights.get(key) ?? ask(key, { resource, kind, ...asker }).finally(() => flights.delete(key));
       flights.set(key, flight);
       return flight;
     },
-    doubt: (resource, kind, agent) => {
-      const key = keyOf(resource, kind, agent);
+    doubt: (resource, kind, asker = {}) => {
+      const key = keyOf(resource, kind, asker);
       const kept = priced.get(key);
       if (kept) priced.set(key, { ...kept, freshUntilMs: 0 });
     },
   };
 }
 
-/** A page for one agent is not the same page for another. */
-function keyOf(resource: string, kind: string, agent = ''): string {
-  return `${kind} ${agent} ${resource}`;
+/** Neither a host nor an address holds a space. */
+function keyOf(resource: string, kind: 'read' | 'citation', { agent }: Asker): string {
+  return `${kind} ${agent ?? ''} ${resource}`;
 }
