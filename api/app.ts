@@ -22,6 +22,7 @@ import { accountNoticesRoute } from './routes/accounts/notices.ts';
 import { oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
 import { serviceCatalogRoute } from './routes/discovery/catalog.ts';
 import { discoveryDocumentRoute } from './routes/discovery/document.ts';
+import { listResourcesRoute, searchResourcesRoute } from './routes/discovery/list.ts';
 import { agentsVerifyRoute } from './routes/gate/agentsVerify.ts';
 import { enforceConfigRoute } from './routes/gate/enforceConfig.ts';
 import { enforceStatusRoute } from './routes/gate/enforceStatus.ts';
@@ -88,6 +89,8 @@ export const DESCRIBED: readonly Route[] = [
   jwksRoute,
   discoveryDocumentRoute,
   serviceCatalogRoute,
+  listResourcesRoute,
+  searchResourcesRoute,
   olpTokenRoute,
   olpIntrospectRoute,
   olpKeyRoute,

@@ -1,4 +1,5 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { discoveryExamples } from './discovery.ts';
 import { enforceExamples } from './enforce.ts';
 import { licenceExamples } from './licences.ts';
 import { receiptExamples } from './receipts.ts';
@@ -11,6 +12,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...licenceExamples,
   ...receiptExamples,
   ...reportExamples,
+  ...discoveryExamples,
 };
 
 /** What one answer is good for in a next call (OpenAPI links), by operationId. */
@@ -18,6 +20,7 @@ const LINKS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   openHostChallenge: { check: { operationId: 'checkHost', requestBody: { host: '$request.body#/host' } } },
   listHeldLicences: { open: { operationId: 'openLicenceAccess', parameters: { jti: '$response.body#/licences/0/jti' } } },
   getEarnings: { nextPage: { operationId: 'getEarnings', parameters: { cursor: '$response.body#/nextCursor' } } },
+  searchResources: { nextPage: { operationId: 'searchResources', parameters: { cursor: '$response.body#/pagination/cursor' } } },
   getAudit: { nextPage: { operationId: 'getAudit', parameters: { cursor: '$response.body#/nextCursor' } } },
 };
 

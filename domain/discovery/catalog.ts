@@ -10,6 +10,7 @@ function serviceLinks(baseUrl: string): object {
       { href: `${baseUrl}/.well-known/oauth-authorization-server`, type: JSON_TYPE },
       { href: `${baseUrl}/.well-known/jwks.json`, type: 'application/jwk-set+json' },
     ],
+    item: [{ href: `${baseUrl}/discovery/resources`, type: JSON_TYPE }],
   };
 }
 

@@ -100,7 +100,8 @@ export function classItem(host: string, one: PriceClass, destinations: readonly 
   };
 }
 
-function pageItem(host: string, { url, title, priceMicro, destinations }: ManifestPage): ManifestItem {
+/** The entry of one page. */
+export function pageItem(host: string, { url, title, priceMicro, destinations }: ManifestPage): ManifestItem {
   return {
     resource: { url, ...about(host, title) },
     type: 'http',

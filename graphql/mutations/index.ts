@@ -1,6 +1,7 @@
 import { builder } from '../schema/builder.ts';
 import './credits.ts';
 import './deliveries.ts';
+import './discovery.ts';
 import './endpoints.ts';
 import './gate.ts';
 import './hosts.ts';

@@ -6,6 +6,7 @@ import './scalars.ts';
 import '../types/tenant.ts';
 import '../types/hosts.ts';
 import '../types/settings.ts';
+import '../types/discovery.ts';
 import '../types/reports/settlementTimes.ts';
 import '../types/reports/earnings.ts';
 import '../types/crossings.ts';

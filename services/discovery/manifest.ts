@@ -22,7 +22,7 @@ export const makeManifest: DocumentMaker = (deps, site) => {
   return JSON.stringify(
     manifestOf({
       ...{ host, classes: pricing.classes(atMs), destinations: unnamedDestinations(deps, site) },
-      pages: ownPages(deps, site, atMs),
+      pages: ownPages(deps, site, { prefix: '/', atMs, limit: MAX_PAGES }),
       lastUpdatedMs: changedAtMs(site, atMs),
     }),
   );
@@ -44,16 +44,24 @@ export function changedAtMs({ tenant, pricing }: Pick<DocumentSite, 'tenant' | '
   return pricing.changesBetween(fromMs, atMs)[0] ?? fromMs;
 }
 
-function ownPages(deps: PublisherDeps, { tenant, pricing, host }: DocumentSite, atMs: number): readonly ManifestPage[] {
+/** The first pages under a prefix that name authors of their own, as an agent that nobody verified may buy them. */
+export function ownPages(
+  deps: Pick<PublisherDeps, 'networks'>,
+  { tenant, pricing, host }: DocumentSite,
+  { prefix, atMs, limit }: { readonly prefix: string; readonly atMs: number; readonly limit: number },
+): readonly ManifestPage[] {
   const networks = siteNetworks(deps, tenant);
-  return pricing.inlineSlugs.slice(0, MAX_PAGES).flatMap((slug) => {
-    const article = articleOf(pricing.articlePrefixes, host, slug);
-    if (!article) return [];
-    const price = pricing.resolve({ ...NOBODY, path: canonicalPath(article.path), slug, kind: 'read', atMs });
-    if (price.kind !== 'priced') return [];
-    const destinations = networks.map((network) => destinationOf(network, price.credits));
-    return [{ url: article.url, title: price.credits.title ?? slug, priceMicro: price.micro, destinations }];
-  });
+  return pricing.inlineSlugs
+    .slice(0, MAX_PAGES)
+    .flatMap((slug) => {
+      const article = articleOf(pricing.articlePrefixes, host, slug);
+      if (!article?.path.startsWith(prefix)) return [];
+      const price = pricing.resolve({ ...NOBODY, path: canonicalPath(article.path), slug, kind: 'read', atMs });
+      if (price.kind !== 'priced') return [];
+      const destinations = networks.map((network) => destinationOf(network, price.credits));
+      return [{ url: article.url, title: price.credits.title ?? slug, priceMicro: price.micro, destinations }];
+    })
+    .slice(0, limit);
 }
 
 function destinationOf(

@@ -1,6 +1,8 @@
 /** What an owner decided of a site, as it holds now; graphql/** shows it. */
 import type { AlertAddress } from '../../db/anomalies/mails.ts';
 import { findAlertAddress } from '../../db/anomalies/mails.ts';
+import type { Listing } from '../../db/discovery/listing.ts';
+import { findListing } from '../../db/discovery/listing.ts';
 import { findEnforcement } from '../../db/gate/enforcement.ts';
 import type { OfferingRules } from '../../db/licences/sites.ts';
 import { readOfferingRules } from '../../db/licences/sites.ts';
@@ -33,4 +35,9 @@ export function readNetworks({ reading }: Reading, tenantId: string): Promise<re
 /** Where a site's alerts go by e-mail; null: nowhere. Throws database_unavailable. */
 export function readAlertAddress({ reading }: Reading, tenantId: string): Promise<AlertAddress | null> {
   return atDatabase(() => findAlertAddress(reading, tenantId));
+}
+
+/** What a site says of itself in the public list; null: it is not in it. Throws database_unavailable. */
+export function readDiscovery({ reading }: Reading, tenantId: string): Promise<Listing | null> {
+  return atDatabase(() => findListing(reading, tenantId));
 }

@@ -175,6 +175,7 @@ test('a cache that goes by ids shows what every change changed, without asking a
     ['setGateScope', { mode: 'SITE' }, site(GATE)],
     ['setSeoAllowlist', { fragments: ['kagibot'] }, site(GATE)],
     ['setLicenceOffering', { sellsTraining: true }, site('licenceOffering { sellsTraining }')],
+    ['setDiscovery', { summary: 'Essays', tags: ['stone'] }, site('discovery { isListed summary tags }')],
     ['setAlertAddress', { email: 'ops@example.com' }, site('alertEmail')],
     ['disableEndpoint', { endpointId }, 'endpoint { id enabled profile description }'],
     ['updateEndpoint', { endpointId, profile: 'SUMMARY', description: 'chat' }, 'endpoint { id enabled profile description }'],

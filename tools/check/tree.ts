@@ -29,6 +29,7 @@ const SHELVES: Readonly<Record<string, string>> = {
   'db/': 'storage: migrations, entities, the SQL of hot paths and reports',
   'db/anomalies/': 'figures an anomaly is judged by, rules, mails',
   'db/credentials/': 'keys, accounts, owners, sessions, pepper, signing keys',
+  'db/discovery/': 'who wants to be found in the public list',
   'db/entities/': 'MikroORM entities of the plain tables',
   'db/gate/': 'enforcement settings and observations',
   'db/hosts/': 'hosts, their challenges, caps, removal',

@@ -45,6 +45,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'page.import': 'Pages were imported',
   'page.remove': 'Pages were removed',
   'offering.set': 'What is licensed was set',
+  'discovery.set': 'The public list was set',
   'gate.set_crawler_policy': 'The crawler policy was set',
   'gate.set_seo_allowlist': 'Search engines were set',
   'gate.set_scope': 'What the gate looks at was set',

@@ -6,6 +6,7 @@ import { Await } from '../../parts/await.ts';
 import { Time } from '../../parts/figure.ts';
 import { Badge, Facts, Head, Panel } from '../../parts/panel.ts';
 import { Alerts } from './alerts.ts';
+import { Discovery } from './discovery.ts';
 import type { SiteSettings } from './documents.ts';
 import { SETTINGS_DOCUMENT } from './documents.ts';
 import { Networks } from './networks.ts';
@@ -31,6 +32,7 @@ export function Settings(): View {
                 <${Networks} site=${tenant} done=${query.reload} />
                 <${DefaultPayee} site=${tenant} done=${query.reload} />
                 <${CreditsApi} site=${tenant} done=${query.reload} />
+                <${Discovery} site=${tenant} done=${query.reload} />
               </div>
               <${Alerts} site=${tenant} done=${query.reload} />
               <${Rules} site=${tenant} done=${query.reload} />
