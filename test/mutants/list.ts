@@ -1,6 +1,7 @@
 import { AGENT_MUTANTS } from './agents.ts';
 import { BOUND_MUTANTS } from './bounds.ts';
 import { CONSOLE_MUTANTS } from './console.ts';
+import { DISCOVERY_MUTANTS } from './discovery.ts';
 import { FAIR_MUTANTS } from './fair.ts';
 import { GAS_MUTANTS } from './gas.ts';
 import { JUDGING_MUTANTS } from './judging.ts';
@@ -38,6 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...USAGE_MUTANTS,
   ...READ_AGAIN_MUTANTS,
   ...OLP_MUTANTS,
+  ...DISCOVERY_MUTANTS,
   ...BOUND_MUTANTS,
   ...RESTORE_MUTANTS,
   ...NETWORK_MUTANTS,

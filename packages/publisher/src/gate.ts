@@ -1,8 +1,10 @@
 /** The gate in front of a site's pages: what a server has to do with each request. */
 import type { Answer } from './answers.ts';
 import { offerAnswer, paidHeaders, preflightAnswer, refusalAnswer, waitAnswer } from './answers.ts';
+import type { Quote } from './client.ts';
 import { createClient } from './client.ts';
 import { Breaker } from './core/breaker.ts';
+import { microOf } from './core/usdc.ts';
 import type { Caller } from './core/who.ts';
 import type { JudgeDeps, Judgement } from './judge.ts';
 import { judge, pageOf } from './judge.ts';
@@ -188,8 +190,8 @@ function rawPath({ target }: Pick<SiteRequest, 'target'>): string {
 function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>, judgement: Judgement): Ruling {
   const { decision, page, price, payment, proof, licenseError } = judgement;
   const quote = price?.state === 'priced' ? price.quote : null;
-  const isAway = decision.act === 'serve' && decision.as === 'away';
-  const caller: Caller = isAway ? { ...judgement.caller, reason: 'service_away' } : judgement.caller;
+  const reason = reasonOf(decision, quote, request);
+  const caller: Caller = reason === null ? judgement.caller : { ...judgement.caller, reason };
   if ('verdict' in decision && decision.verdict !== undefined) {
     parts.teller.report(page, { verdict: decision.verdict, caller, ...(quote ? { priceMicro: quote.price } : {}) });
   }
@@ -205,6 +207,15 @@ function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>,
   }
   const sale = payment === null ? null : parts.sales.open({ page, quote, caller, payment, accept });
   return sale ? { act: 'sell', sale } : wait(1);
+}
+
+/** What the audit is told in place of why the reader counts as what it does; null: that. */
+function reasonOf(decision: Judgement['decision'], quote: Quote | null, { header }: SiteRequest): 'service_away' | 'over_budget' | null {
+  if (decision.act === 'serve' && decision.as === 'away') return 'service_away';
+  if (decision.act !== 'offer' || !quote) return null;
+  // What an agent would pay moves no money: it is offered the price, and the owner learns that it was too much.
+  const limits = ['crawler-max-price', 'crawler-exact-price'].map((name) => microOf(header(name) ?? ''));
+  return limits.some((limit) => limit !== null && limit < quote.price) ? 'over_budget' : null;
 }
 
 function wait(retryAfter: number | undefined): Ruling {

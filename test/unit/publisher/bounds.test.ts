@@ -4,7 +4,7 @@ import type { Report } from '../../../packages/publisher/src/client.ts';
 import { createClient } from '../../../packages/publisher/src/client.ts';
 import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';
 import { Lru } from '../../../packages/publisher/src/core/lru.ts';
-import { dollars } from '../../../packages/publisher/src/core/usdc.ts';
+import { dollars, microOf } from '../../../packages/publisher/src/core/usdc.ts';
 import { openQuotes } from '../../../packages/publisher/src/knowing/quotes.ts';
 import type { FailureNote } from '../../../packages/publisher/src/telling/failures.ts';
 import { openFailures } from '../../../packages/publisher/src/telling/failures.ts';
@@ -209,4 +209,9 @@ test.each([
   ['999999', 'USD 0.999999'],
 ])('%s micro-USDC are %s', (micro, text) => {
   expect(dollars(micro)).toBe(text);
+  expect(microOf(text)).toBe(Number(micro));
+});
+
+test.each(['', 'USD', 'EUR 1', '0.0000001', '1e3', '-1', '1,5', '9999999999', 'USD 1 USD 2'])('%j names no amount', (text) => {
+  expect(microOf(text)).toBeNull();
 });

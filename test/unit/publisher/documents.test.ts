@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../../packages/publisher/src/client.ts';
 import { documentRows } from '../../../packages/publisher/src/documents.ts';
 import { serviceThat } from '../../support/lying-service.ts';
-import { openExpressSite, openFetchSite } from '../../support/publisher-site.ts';
+import { openExpressSite, openFetchSite, UA } from '../../support/publisher-site.ts';
 
 const MANIFEST = '{"x402Version":2,"items":[]}';
 const tagged = (text: string) => new Response(text, { headers: { etag: '"one"' } });
@@ -87,4 +87,28 @@ test('a document is asked for once a minute whoever asks how often, again by its
   expect([await read(), await read(), asked.length]).toEqual([MANIFEST, MANIFEST, 3]);
   time.ms += 86_400_000;
   expect(await read()).toBeNull();
+});
+
+test.each([
+  ['crawler-max-price', 'USD 0.000999', 'over_budget'],
+  ['crawler-exact-price', '0.0005', 'over_budget'],
+  ['crawler-max-price', 'USD 0.001', 'crawler_list'],
+  ['crawler-max-price', 'USD 0.0009999', 'crawler_list'],
+])('%s: %s gets the ordinary 402, and is told to the audit as %s', async (name, value, reason) => {
+  const told: string[] = [];
+  const rest = serviceThat({});
+  const service: typeof fetch = (input, init) => {
+    if (String(input).endsWith('/_svc/observe')) told.push(String(init?.body));
+    return rest(input, init);
+  };
+  const site = await openFetchSite({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: service });
+  try {
+    const answer = await site.get('/articles/solo', { 'user-agent': UA.agent, [name]: value });
+    expect([answer.status, answer.headers.get('crawler-price')]).toEqual([402, 'USD 0.001']);
+    expect(site.decisions.map((one) => one.act)).toEqual(['offer']);
+    await site.flush();
+    expect(told.join()).toContain(`"classifyReason":"${reason}"`);
+  } finally {
+    await site.close();
+  }
 });

@@ -17,6 +17,7 @@ export type Reason =
   | 'site_classifier'
   | 'person'
   | 'service_away'
+  | 'over_budget'
   | 'paying'
   | 'signed';
 

@@ -1,0 +1,41 @@
+import type { Mutant } from './mutant.ts';
+
+const documents = 'test/integration/discovery-documents.test.ts';
+const list = 'test/integration/discovery-list.test.ts';
+
+/** Bugs in what everybody may read of a site: a price that no 402 asks, or a site that is told of though it sells nothing. */
+export const DISCOVERY_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'manifest-of-another-price',
+    rule: 17,
+    bug: 'the manifest tells another price than the 402 of the page asks',
+    edits: [{ file: 'domain/discovery/manifest.ts', search: 'const micro = microOf(read);', replace: 'const micro = microOf(citation);' }],
+    test: { file: 'test/property/manifest.test.ts', name: 'the first pattern of a manifest ' },
+  },
+  {
+    id: 'documents-of-a-suspended-site',
+    rule: 24,
+    bug: 'a site that does not sell any more is told of with its prices',
+    edits: [{ file: 'services/discovery/site.ts', search: "tenant?.status !== 'active' || ", replace: '!tenant || ' }],
+    test: { file: documents, name: 'whatever there is not ' },
+  },
+  {
+    id: 'list-of-suspended-sites',
+    rule: 24,
+    bug: 'the public list names sites that do not sell any more',
+    edits: [
+      { file: 'services/discovery/list.ts', search: "tenant?.status !== 'active' || ", replace: '!tenant || ' },
+      { file: 'db/discovery/listing.ts', search: "tenant.status = 'active' and ", replace: '' },
+    ],
+    test: { file: list, name: 'who leaves the list' },
+  },
+  {
+    id: 'own-documents-are-hidden',
+    rule: 15,
+    bug: 'a document that the site has itself is replaced by ours',
+    edits: [
+      { file: 'packages/publisher/src/selling/sale.ts', search: 'const isNone = status === 404 ||', replace: 'const isNone = status > 0 ||' },
+    ],
+    test: { file: 'test/unit/publisher/documents.test.ts', name: 'the own document of a site wins' },
+  },
+];
