@@ -62,7 +62,9 @@ const PLACES = `from discovery_listing as listing
   join tenant_host as owned using (tenant_id)
   cross join lateral unnest(coalesce(tenant.article_prefixes, '{/}')) with ordinality as part (prefix, place)
   where tenant.status = 'active' and owned.verified_at is not null
-    and ($1::text is null or listing.words @@ websearch_to_tsquery('simple', $1) or owned.host = lower($1))`;
+    and ($1::text is null or listing.tenant_id in (
+      select tenant_id from discovery_listing where words @@ websearch_to_tsquery('simple', $1)
+      union all select tenant_id from host_claim where host = lower($1)))`;
 
 /** Some places of the list, in its order. */
 export async function readListing(sql: Sql, { query, after, offset, limit }: ListedRequest): Promise<ListedPlace[]> {

@@ -44,7 +44,7 @@ export async function listResources(
 }
 
 /**
- * Entries whose site says all the words of `query`, or whose host it is, from after a cursor on; `next` null: there are no more. Throws
+ * Entries whose site says all the words of `query`, or that has this host, from after a cursor on; `next` null: there are no more. Throws
  * database_unavailable.
  */
 export async function searchResources(

@@ -149,7 +149,7 @@ class Cache {
 
 const GATE = 'gate { mode seoAllowlist crawlerPolicy { allow block } }';
 const SHOWN = `{ tenant { id priceUsdc freeSlugs articlePrefixes creditsInline defaultPayee { wallet } alertEmail
-  ${GATE} licenceOffering { sellsTraining }
+  ${GATE} licenceOffering { sellsTraining } discovery { isListed summary tags }
   webhookEndpoints { nodes { id enabled profile description } } keys { nodes { id name revokedAt } }
   licencesSold { nodes { id revokedAt revokedReason } } anomalyRules { nodes { id threshold } } hosts { nodes { id host checkedAt } } } }`;
 

@@ -9,7 +9,13 @@ export const DISCOVERY_MUTANTS: readonly Mutant[] = [
     id: 'manifest-of-another-price',
     rule: 17,
     bug: 'the manifest tells another price than the 402 of the page asks',
-    edits: [{ file: 'domain/discovery/manifest.ts', search: 'const micro = microOf(read);', replace: 'const micro = microOf(citation);' }],
+    edits: [
+      {
+        file: 'domain/discovery/manifest.ts',
+        search: 'const micro = microOf(read);',
+        replace: 'const micro = microOf(citation);',
+      },
+    ],
     test: { file: 'test/property/manifest.test.ts', name: 'the first pattern of a manifest ' },
   },
   {
@@ -34,7 +40,11 @@ export const DISCOVERY_MUTANTS: readonly Mutant[] = [
     rule: 15,
     bug: 'a document that the site has itself is replaced by ours',
     edits: [
-      { file: 'packages/publisher/src/selling/sale.ts', search: 'const isNone = status === 404 ||', replace: 'const isNone = status > 0 ||' },
+      {
+        file: 'packages/publisher/src/selling/sale.ts',
+        search: 'const isNone = status === 404 ||',
+        replace: 'const isNone = status > 0 ||',
+      },
     ],
     test: { file: 'test/unit/publisher/documents.test.ts', name: 'the own document of a site wins' },
   },

@@ -53,7 +53,7 @@ export const searchResourcesRoute: PublicRoute = {
     tags: ['Discovery'],
     summary: 'Find sites by words',
     description:
-      'Entries of sites that say all the words of themselves, or whose host it is. At most 200 places are looked at for an answer.',
+      'Entries of sites that say all the words of themselves, or that have this host. At most 200 places are looked at for an answer.',
     security: [],
     requestParams: { query: SearchQuery },
     responses: {

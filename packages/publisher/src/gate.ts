@@ -210,7 +210,11 @@ function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>,
 }
 
 /** What the audit is told in place of why the reader counts as what it does; null: that. */
-function reasonOf(decision: Judgement['decision'], quote: Quote | null, { header }: SiteRequest): 'service_away' | 'over_budget' | null {
+function reasonOf(
+  decision: Judgement['decision'],
+  quote: Quote | null,
+  { header }: SiteRequest,
+): 'service_away' | 'over_budget' | null {
   if (decision.act === 'serve' && decision.as === 'away') return 'service_away';
   if (decision.act !== 'offer' || !quote) return null;
   // What an agent would pay moves no money: it is offered the price, and the owner learns that it was too much.
