@@ -21,6 +21,7 @@ import { challengeRoute, signInRoute } from './routes/accounts/accounts.ts';
 import { accountNoticesRoute } from './routes/accounts/notices.ts';
 import { oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
 import { serviceCatalogRoute } from './routes/discovery/catalog.ts';
+import { compPackagesRoute } from './routes/discovery/compPackages.ts';
 import { discoveryDocumentRoute } from './routes/discovery/document.ts';
 import { listResourcesRoute, searchResourcesRoute } from './routes/discovery/list.ts';
 import { agentsVerifyRoute } from './routes/gate/agentsVerify.ts';
@@ -67,6 +68,7 @@ export const DESCRIBED: readonly Route[] = [
   licencesAccessRoute,
   licencesLegsRoute,
   usageRoute,
+  compPackagesRoute,
   challengeRoute,
   signInRoute,
   accountNoticesRoute,

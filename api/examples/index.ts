@@ -1,5 +1,6 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { discoveryExamples } from './discovery.ts';
+import { compExamples } from './comp.ts';
 import { enforceExamples } from './enforce.ts';
 import { licenceExamples } from './licences.ts';
 import { receiptExamples } from './receipts.ts';
@@ -8,6 +9,7 @@ import type { OperationExamples } from './shape.ts';
 
 /** Examples by operationId; `test/unit/openapi-examples.test.ts` holds each against the schema it illustrates. */
 export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
+  ...compExamples,
   ...enforceExamples,
   ...licenceExamples,
   ...receiptExamples,
