@@ -12,6 +12,7 @@ import './networks.ts';
 import './pages.ts';
 import './priceRules.ts';
 import './prices.ts';
+import './receipts.ts';
 import './rules.ts';
 import './sites.ts';
 

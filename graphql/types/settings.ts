@@ -5,6 +5,7 @@ import { importedPages } from '../../services/lists/lists.ts';
 import { mapPage } from '../../services/lists/pages.ts';
 import type { LicenceRules } from '../../services/lists/settings.ts';
 import { readAlertAddress, readGate, readLicenceRules, readNetworks } from '../../services/lists/settings.ts';
+import { readReceiptsPublic } from '../../services/receipts/shown.ts';
 import { choiceOf } from '../../services/site/networks.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { builder } from '../schema/builder.ts';
@@ -141,6 +142,13 @@ builder.objectFields(Tenant, (t) => ({
     authScopes: { reads: 'tenant.read' },
     complexity: ROW_COST,
     resolve: async (site, _args, { deps }) => choiceOf(deps.networkIds, await readNetworks(deps, site.tenantId)),
+  }),
+  receiptsPublic: t.boolean({
+    nullable: true,
+    description: 'Whether records of its payments are shown to whoever has their ids. Scope tenant.read.',
+    authScopes: { reads: 'tenant.read' },
+    complexity: ROW_COST,
+    resolve: (site, _args, { deps }) => readReceiptsPublic(deps, site.tenantId),
   }),
   alertEmail: t.string({
     nullable: true,

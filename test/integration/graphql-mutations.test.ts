@@ -223,6 +223,14 @@ const CASES: readonly Case[] = [
     after: { networks: ['eip155:84532'] },
   },
   {
+    name: 'setReceipts',
+    action: 'receipts.set',
+    input: () => ({ isPublic: false }),
+    fields: 'isPublic',
+    before: { receiptsPublic: true },
+    after: { receiptsPublic: false },
+  },
+  {
     name: 'openHost',
     action: 'host.open',
     input: () => ({ host: 'new-host.example.com', method: 'DNS_TXT' }),

@@ -18,7 +18,7 @@ const SETTINGS = `{ tenant {
   gate { mode excludePrefixes includeExtensions seoAllowlist crawlerPolicy { allow charge block } }
   licenceOffering { sellsTraining periodFactors { upToDays factor } } alertEmail articlePrefixes freeSlugs priceUsdc
   defaultPayee { authorId wallet }
-  networks { taken configured } } }`;
+  networks { taken configured } receiptsPublic } }`;
 
 async function read(bearer = owner) {
   const { data, errors } = await graph.ask(bearer, SETTINGS);
@@ -34,7 +34,8 @@ async function change(name: string, input: object): Promise<void> {
 }
 
 test('a site that never decided anything shows what holds for it', async () => {
-  const { gate, licenceOffering, alertEmail, networks } = await read();
+  const { gate, licenceOffering, alertEmail, networks, receiptsPublic } = await read();
+  expect(receiptsPublic).toBe(true);
   expect(networks).toEqual({ taken: ['eip155:84532'], configured: ['eip155:84532'] });
   expect(gate).toMatchObject({ mode: 'PREFIXES', excludePrefixes: [], includeExtensions: null });
   expect(gate.crawlerPolicy).toEqual({ allow: [], charge: [], block: [] });
@@ -57,12 +58,14 @@ test('everything an owner sets of gate, offering, alerts and prices is read back
   const defaultPayee = { authorId: 'house', wallet: WALLETS[0] };
   await change('setPrices', { priceUsdc: '0.02', defaultPayee });
   await change('setNetworks', { networks: ['eip155:84532'] });
+  await change('setReceipts', { isPublic: false });
   expect(await read()).toEqual({
     gate: {
       ...{ mode: 'SITE', excludePrefixes: ['/assets/'], includeExtensions: ['.html'], seoAllowlist: ['googlebot'] },
       crawlerPolicy: { allow: ['archive-bot'], charge: ['gptbot'], block: ['badbot'] },
     },
     networks: { taken: ['eip155:84532'], configured: ['eip155:84532'] },
+    receiptsPublic: false,
     licenceOffering: { sellsTraining: true, periodFactors },
     ...{
       alertEmail: 'alerts@example.com',

@@ -1,0 +1,39 @@
+import type { View } from '../../core/html.ts';
+import { html } from '../../core/html.ts';
+import { mutate } from '../../core/mutate.ts';
+import { Button } from '../../parts/button.ts';
+import { Check } from '../../parts/field.ts';
+import { Panel } from '../../parts/panel.ts';
+import { Effect, useReview, useTyped } from '../../parts/review.ts';
+import type { SiteSettings } from './documents.ts';
+import { SET_RECEIPTS_DOCUMENT } from './documents.ts';
+
+/** Whether everybody who knows a payment may read its record. */
+export function Receipts({ site, done }: { readonly site: SiteSettings; readonly done: () => void }): View {
+  const [isPublic, setPublic, reset] = useTyped(site.receiptsPublic === true);
+  const review = useReview({
+    title: 'Change who sees records of payments',
+    look: async () => isPublic,
+    show: (shown) =>
+      html`<${Effect} lines=${[
+        shown
+          ? 'Whoever has the address of a record can read it: what was paid, to whom, and how to check it on chain.'
+          : 'Addresses of records answer “not found” within a minute. Receipts that buyers hold stay good.',
+      ]} />`,
+    make: (shown) => mutate(SET_RECEIPTS_DOCUMENT, { isPublic: shown }),
+    confirm: 'Save',
+    isIdle: (shown) => shown === site.receiptsPublic,
+    done: () => {
+      reset();
+      done();
+    },
+  });
+  return html`<${Panel} title="Receipts" about="Each payment has a page that shows who got what, and how anybody can check it.">
+    <div class="form">
+      <${Check} label="Show records of payments" hint="To whoever has the address of one; it cannot be guessed." checked=${isPublic} onChange=${setPublic} />
+      ${review.outcome()}
+      <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
+    </div>
+    ${review.dialog}
+  <//>`;
+}
