@@ -15,7 +15,7 @@ dl{display:grid;grid-template-columns:9rem 1fr;gap:.5rem 1rem;margin:0}dt{color:
 code,pre{font:.875rem/1.5 ui-monospace,monospace;overflow-wrap:anywhere}pre{white-space:pre-wrap;margin:.5rem 0 0}
 ul{list-style:none;margin:0;padding:0}li{padding:.6rem 0;border-top:1px solid var(--line)}li:first-child{border:0;padding-top:0}
 li b{float:right;margin-left:1rem}small,.note{color:var(--soft);font-size:.875rem}.note{margin:.75rem 0 0}
-a{color:inherit}summary{cursor:pointer}nav{display:flex;flex-wrap:wrap;gap:.5rem 1.25rem}
+a{color:inherit}details{margin-top:.75rem}summary{cursor:pointer}dl+ul{margin-top:1rem}nav{display:flex;flex-wrap:wrap;gap:.5rem 1.25rem}
 @media(max-width:34rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}.sum{font-size:2rem}section{padding:1rem}}`;
 
 const hash = createHash('sha256').update(STYLE).digest('base64');
@@ -89,12 +89,12 @@ function chainOf({ transfers, transaction, network }: PaymentRecord): string {
       ? 'not told by the rail'
       : url === null
         ? `<code>${text(transaction)}</code>`
-        : linkTo(url, transaction);
+        : `<code>${linkTo(url, transaction)}</code>`;
   const seen =
     rows.length === 0
       ? '<p class="note">Its transfers are not listed here; the transaction has them.</p>'
       : `<ul>${rows.join('')}</ul>`;
-  return `<section><h2>On chain</h2><dl><dt>Transaction</dt><dd>${name}</dd></dl><p></p>${seen}</section>`;
+  return `<section><h2>On chain</h2><dl><dt>Transaction</dt><dd>${name}</dd></dl>${seen}</section>`;
 }
 
 function signedOf({ authorization: signed, domain }: PaymentRecord): string {

@@ -45,6 +45,13 @@ export const QuoteQuery = z.object({
         'SIGN-IN-WITH-X on to POST /_svc/license/proof; its nonce is good once, or once for each 1 to 20 hex digits put behind it.',
     }),
   ),
+  sign: z.exactOptional(
+    z.enum(['1', 'host'], 'must be 1 or host').meta({
+      description:
+        'With `build`: the offer is signed (x402 `offer-receipt`), in our name, or in the host’s where its own server shows our keys ' +
+        'at /.well-known/did.json. It costs a signature a network.',
+    }),
+  ),
   error: z.exactOptional(
     z
       .string()

@@ -5,7 +5,13 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { extractReceiptFromResponse, verifyReceiptSignatureJWS } from '@x402/extensions/offer-receipt';
+import {
+  extractOffersFromPaymentRequired,
+  extractReceiptFromResponse,
+  findAcceptsObjectFromSignedOffer,
+  verifyOfferSignatureJWS,
+  verifyReceiptSignatureJWS,
+} from '@x402/extensions/offer-receipt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCOPES } from '../../domain/access/key.ts';
 import { mintKey } from '../../services/credentials/keys.ts';
@@ -61,6 +67,28 @@ test('the stock package finds a receipt in the answer and verifies it by our did
     body: JSON.stringify({ license: receipt.signature, resource: quote.resource, slug: 'trio' }),
   });
   expect([await check.json(), claimsOf(answer.body.licenseJws)['jti']]).toEqual([{ entitled: false }, answer.body.receiptId]);
+});
+
+test('an offer is signed when that is asked, for each of its networks, and no other is', async () => {
+  const ask = async (more: string) => {
+    const answer = await fetch(`${service.baseUrl}/_svc/quote?slug=trio&build=402${more}`, {
+      headers: { authorization: `Bearer ${site.key}` },
+    });
+    const { x402, expiresAt } = (await answer.json()) as { x402: { header: string }; expiresAt: number };
+    expect(x402.header.length).toBeLessThan(5_120); // 4 KB, and a signature when one is asked for
+    return { offer: JSON.parse(Buffer.from(x402.header, 'base64').toString()), expiresAt };
+  };
+  expect(extractOffersFromPaymentRequired((await ask('')).offer)).toEqual([]);
+  const { offer, expiresAt } = await ask('&sign=1&signIn=1');
+  const [signed, ...others] = extractOffersFromPaymentRequired(offer);
+  if (signed?.format !== 'jws') throw new Error('there is no signed offer');
+  const { scheme, network, amount, asset, payTo } = offer.accepts[0];
+  const resourceUrl = offer.resource.url;
+  expect([others, await verifyOfferSignatureJWS(signed)]).toEqual([
+    [],
+    { version: 1, resourceUrl, scheme, network, asset, payTo, amount, validUntil: Math.floor(expiresAt / 1_000) },
+  ]);
+  expect(findAcceptsObjectFromSignedOffer(signed, offer.accepts)).toEqual(offer.accepts[0]);
 });
 
 test('the record says what the chain says, in JSON, signed, and as a page that runs nothing', async () => {
@@ -160,7 +188,10 @@ test.each([
   async (_name, open) => {
     const own = await service.site();
     const origin = `https://${own.host}`;
-    const shop = await open({ serviceUrl: service.baseUrl, apiKey: own.key, origin, receipts: { name: 'host' } });
+    const shop = await open({ serviceUrl: service.baseUrl, apiKey: own.key, origin, receipts: { name: 'host', offers: true } });
+    const refused = await shop.get('/articles/trio', { 'user-agent': UA.agent });
+    const offer = JSON.parse(Buffer.from(refused.headers.get('payment-required') ?? '', 'base64').toString());
+    expect(extractOffersFromPaymentRequired(offer)).toHaveLength(1);
     const quote = await askQuote(service.baseUrl, own.key, 'trio');
     const payment = await payFor(await service.payer(10_000n), quote);
     const answer = await shop.get('/articles/trio', { 'user-agent': UA.agent, 'payment-signature': payment });

@@ -48,6 +48,8 @@ test('the description shows examples of parameters, bodies and answers, and both
     ['category', true],
     ['terms', true],
     ['build', false],
+    ['signIn', false],
+    ['sign', false],
     ['error', false],
   ]);
   expect(SettlementDelivery.parse(DELIVERY_EXAMPLES.settlement)).toEqual(DELIVERY_EXAMPLES.settlement);

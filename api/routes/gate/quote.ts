@@ -4,6 +4,7 @@ import { noteCall } from '../../../services/gate/liveness.ts';
 import { buildPageOffer } from '../../../services/offers/page.ts';
 import { agentRefused, findPage, issueQuote, issueQuoteText } from '../../../services/quotes/issue.ts';
 import { recallPage, rememberPage } from '../../../services/quotes/memory.ts';
+import { signOffers } from '../../../services/receipts/offers.ts';
 import { declareAtPage } from '../../../services/siwx/declare.ts';
 import type { Answer, KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
@@ -52,6 +53,7 @@ export const quoteRoute: KeyRoute = {
       build,
       error,
       signIn,
+      sign,
       kind = 'read',
       ...given
     } = parseWith(QuoteQuery, Object.fromEntries(query), 'invalid_parameter');
@@ -65,7 +67,11 @@ export const quoteRoute: KeyRoute = {
     if (typeof found === 'string') return FREE[found];
     const quoted = issueQuote(deps, found);
     if (build === undefined) return { status: 200, headers: HEADERS, body: quoted.quote };
-    const extensions = signIn === undefined ? {} : { 'sign-in-with-x': declareAtPage(deps, quoted) };
+    const signed = sign && (await signOffers({ ...deps, signer: deps.keyring }, quoted, sign === 'host' ? 'host' : 'service'));
+    const extensions = {
+      ...(signIn === undefined ? {} : { 'sign-in-with-x': declareAtPage(deps, quoted) }),
+      ...(signed ? { 'offer-receipt': signed } : {}),
+    };
     const x402 = buildPageOffer(deps, quoted, { ...(error === undefined ? {} : { error }), extensions });
     return { status: 200, headers: HEADERS, body: { ...quoted.quote, x402 } };
   },

@@ -178,6 +178,8 @@ export interface QuoteRequest {
   readonly kind?: 'read' | 'citation';
   /** Host that the asking agent was proven to be of; left out for one that nobody verified. */
   readonly agent?: string;
+  /** The offer is signed: in the service's name, or in the host's. */
+  readonly sign?: '1' | 'host';
   /** Stands in the offer as the reason of a refusal. */
   readonly error?: string;
   /** With it the offer declares what a wallet may sign that bought the page: of whoever hands SIGN-IN-WITH-X on (`prove`). */

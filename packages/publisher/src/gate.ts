@@ -131,7 +131,8 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const reports = openReports(deps);
   const bodies = options.receipts?.bodies === false ? null : openBodies(deps);
   const teller = openTeller(options, reports);
-  const pages = openPages({ quotes: openQuotes(deps), licences: openLicences(deps), proofs: openProofs(deps) });
+  const sign = options.receipts?.offers === true ? (options.receipts.name === 'host' ? 'host' : '1') : null;
+  const pages = openPages({ quotes: openQuotes({ ...deps, sign }), licences: openLicences(deps), proofs: openProofs(deps) });
   const places = openPlaces(options.origin);
   // A breaker of its own: a service that cannot say who signed still prices.
   const agents = openAgents({ ...deps, breaker: new Breaker(now) });

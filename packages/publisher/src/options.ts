@@ -52,8 +52,9 @@ export interface PublisherOptions<Request = unknown> {
   /**
    * Receipts of what is sold. `name: 'host'`: they are signed in the site's own name, for sites where everybody gets this package's
    * `/.well-known/did.json`; else in the service's. `bodies: false`: the hash of a page that was sold is not told to its record.
+   * `offers: true`: offers are signed, too, which takes the service a signature for each quote.
    */
-  readonly receipts?: { readonly name?: 'host' | 'service'; readonly bodies?: boolean };
+  readonly receipts?: { readonly name?: 'host' | 'service'; readonly bodies?: boolean; readonly offers?: boolean };
   /** Takes a line about a failure, one of a kind in five minutes. `console.warn` unless told. */
   readonly log?: (line: string) => void;
 }

@@ -48,8 +48,10 @@ export function openQuotes(deps: {
   readonly now: () => number;
   readonly breaker: Breaker;
   readonly failures: Failures;
+  /** Whether offers are signed, and in whose name; not unless told. */
+  readonly sign?: '1' | 'host' | null;
 }): Quotes {
-  const { client, now, breaker, failures } = deps;
+  const { client, now, breaker, failures, sign = null } = deps;
   const priced = new Lru<Kept>(PAGES);
   const unpriced = new Lru<Kept>(PAGES);
   const flights = new Map<string, Promise<Price>>();
@@ -72,7 +74,7 @@ export function openQuotes(deps: {
     const known = stale && now() < stale.untilMs ? stale.price : null;
     if (flights.size >= AT_ONCE || isTooMuch()) return known ?? { state: 'busy', retryAfter: 1 };
     if (!breaker.mayCall()) return known ?? awayNow('the service failed five times in a row and is left alone for ten seconds');
-    const answer = await client.quote({ ...question, signIn: '1' });
+    const answer = await client.quote({ ...question, signIn: '1', ...(sign === null ? {} : { sign }) });
     const isGood = answer.ok && (answer.status === 204 || isQuote(answer.body));
     breaker.note(answer.ok ? !isGood : isAway(answer) || isKeyRefused(answer));
     if (isGood) return keepAnswer(key, answer);
