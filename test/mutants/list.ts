@@ -16,6 +16,7 @@ import { PRICE_MUTANTS } from './prices.ts';
 import { PUBLISHER_MUTANTS } from './publisher.ts';
 import { RATE_MUTANTS } from './rates.ts';
 import { READ_AGAIN_MUTANTS } from './readAgain.ts';
+import { RECEIPT_MUTANTS } from './receipts.ts';
 import { RELIABILITY_MUTANTS } from './reliability.ts';
 import { RESTORE_MUTANTS } from './restore.ts';
 import { RULE_MUTANTS } from './rules.ts';
@@ -47,6 +48,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SIMULATION_MUTANTS,
   ...PUBLISHER_MUTANTS,
   ...AGENT_MUTANTS,
+  ...RECEIPT_MUTANTS,
   ...RATE_MUTANTS,
   ...STATEMENT_MUTANTS,
   ...SERIES_MUTANTS,

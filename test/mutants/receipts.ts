@@ -1,0 +1,75 @@
+import type { Mutant } from './mutant.ts';
+
+const wire = 'test/integration/receipts.test.ts';
+const records = 'db/receipts/records.ts';
+const NOT_SHOWN = 'unknown, malformed, a test key’s, not settled and not shown: one 404';
+
+/** Bugs in what is said about payments to everybody: proof of what was not paid, and records of what nobody was to see. */
+export const RECEIPT_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'receipt-of-a-test-key',
+    rule: 7,
+    bug: 'whoever has a test key gets signed receipts for nothing',
+    edits: [
+      {
+        file: 'services/settlement/answer/answer.ts',
+        search: 'const isSigned = !isMock && holder.x402Version === 2;',
+        replace: 'const isSigned = holder.x402Version === 2;',
+      },
+    ],
+    test: { file: wire, name: NOT_SHOWN },
+  },
+  {
+    id: 'record-of-what-is-not-settled',
+    rule: 7,
+    bug: 'a payment that is not settled has a record',
+    edits: [
+      {
+        file: records,
+        search: "where i.mode = 'live' and s.state in (${sqlStates(SETTLED_STATES)})",
+        replace: "where i.mode = 'live'",
+      },
+    ],
+    test: { file: wire, name: NOT_SHOWN },
+  },
+  {
+    id: 'record-though-switched-off',
+    rule: 24,
+    bug: 'an owner who shows no records shows them',
+    edits: [{ file: records, search: ' and tenant.receipts_public', replace: '' }],
+    test: { file: wire, name: NOT_SHOWN },
+  },
+  {
+    id: 'receipt-passes-for-a-licence',
+    rule: 13,
+    bug: 'a receipt is signed as licences are',
+    edits: [
+      {
+        file: 'services/receipts/sign.ts',
+        search: '{ kid: `${nameOf(facts, name, baseUrl)}#${kid}` }',
+        replace: '{ kid }',
+      },
+    ],
+    test: { file: wire, name: 'the stock package finds a receipt' },
+  },
+  {
+    id: 'hash-of-anybody',
+    rule: 6,
+    bug: 'a site says what another one served',
+    edits: [
+      {
+        file: 'db/receipts/bodies.ts',
+        search: 'on s.tenant_id = $1 and s.payment_id = said.payment_id',
+        replace: 'on $1::uuid is not null and s.payment_id = said.payment_id',
+      },
+    ],
+    test: { file: wire, name: 'what a site says that it served' },
+  },
+  {
+    id: 'record-with-the-query',
+    rule: 22,
+    bug: 'what a site put into the query of an address stands in the record for everybody',
+    edits: [{ file: 'domain/receipts/receipt.ts', search: "  url.search = '';\n", replace: '' }],
+    test: { file: 'test/unit/receipts.test.ts', name: 'everybody sees' },
+  },
+];
