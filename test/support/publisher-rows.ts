@@ -235,6 +235,11 @@ export const ROWS: readonly Row[] = [
     decision: { act: 'refuse', status: 503 },
   },
   {
+    name: 'a page that its owner refuses to this agent, who pays for it',
+    facts: { ...AGENT, quote: 'refused', payment: 'one' },
+    decision: { act: 'refuse', status: 403, verdict: 'blocked' },
+  },
+  {
     name: 'an address that can have no price',
     facts: { ...AGENT, quote: 'bad' },
     decision: { act: 'refuse', status: 400 },

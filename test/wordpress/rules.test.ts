@@ -28,7 +28,7 @@ function call(calls: readonly (readonly [string, string, readonly unknown[]])[])
 const WHO = ['person', 'search', 'allowed', 'blocked', 'agent'] as const;
 const METHODS = { GET: 'GET', HEAD: 'HEAD', POST: 'other' } as const;
 const PAYMENTS = ['none', 'one', 'two'] as const;
-const QUOTES = ['free', 'priced', 'away', 'busy'] as const;
+const QUOTES = ['free', 'priced', 'away', 'busy', 'refused'] as const;
 
 test('every combination of facts is decided as the JavaScript package decides it', () => {
   const rows = WHO.flatMap((who) =>
@@ -60,7 +60,7 @@ test('every combination of facts is decided as the JavaScript package decides it
     const error = 'error' in decision ? (decision.error ?? '') : '';
     return { act: isWait ? 'wait' : isLook ? 'discover' : decision.act, verdict, error };
   });
-  expect(rows).toHaveLength(720);
+  expect(rows).toHaveLength(900);
   expect(ours).toEqual(theirs);
 });
 

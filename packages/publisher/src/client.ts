@@ -172,6 +172,9 @@ export interface ClientOptions {
   readonly verifyTimeoutMs?: number;
 }
 
+/** What an agent says it reads for. */
+export type AgentCategory = 'train' | 'search' | 'assistant' | 'agent';
+
 /** What a quote is asked for. */
 export interface QuoteRequest {
   readonly resource: string;
@@ -180,6 +183,10 @@ export interface QuoteRequest {
   readonly agent?: string;
   /** The offer is signed: in the service's name, or in the host's. */
   readonly sign?: '1' | 'host';
+  /** What the agent says it reads for. */
+  readonly category?: AgentCategory;
+  /** Words of use that it asks for, between commas. */
+  readonly terms?: string;
   /** Stands in the offer as the reason of a refusal. */
   readonly error?: string;
   /** With it the offer declares what a wallet may sign that bought the page: of whoever hands SIGN-IN-WITH-X on (`prove`). */

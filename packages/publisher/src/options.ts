@@ -15,7 +15,7 @@ export interface PublisherDecision {
   /** The page's public address; null where none was needed. */
   readonly resource: string | null;
   readonly priceMicro?: number;
-  /** Why a page is free: `no_credits`, `free_slug`, `out_of_scope`, `no_price`. */
+  /** Why a page is free: `no_credits`, `free_slug`, `out_of_scope`, `no_price`, `free_rule`. */
   readonly because?: string;
 }
 

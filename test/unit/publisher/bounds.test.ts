@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import type { Report } from '../../../packages/publisher/src/client.ts';
 import { createClient } from '../../../packages/publisher/src/client.ts';
 import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';
+import { categoryOf } from '../../../packages/publisher/src/core/category.ts';
 import { Lru } from '../../../packages/publisher/src/core/lru.ts';
 import { dollars, microOf } from '../../../packages/publisher/src/core/usdc.ts';
+import type { Asker } from '../../../packages/publisher/src/knowing/quotes.ts';
 import { openQuotes } from '../../../packages/publisher/src/knowing/quotes.ts';
 import type { FailureNote } from '../../../packages/publisher/src/telling/failures.ts';
 import { openFailures } from '../../../packages/publisher/src/telling/failures.ts';
@@ -65,6 +67,37 @@ test('a flood of pages is at most 64 calls at once and 100 a second, and what is
   at.time.ms += 61_000;
   await Promise.all(Array.from({ length: 200 }, (_, index) => quotes.find(`https://a.example/again/${index}`, 'read')));
   expect((await quotes.find('https://a.example/solo', 'read')).state).toBe('priced');
+});
+
+test('what one agent is asked is never what another is, and a page refused to one leaves the service at work for all', async () => {
+  const at = world((url) => {
+    const { agent, category } = Object.fromEntries(url.searchParams);
+    const refused = { 'x-svc-error-code': 'agent_refused' };
+    if (category === 'train') return json({ error: 'agent_refused: not given' }, 403, refused);
+    return agent === 'openai.com' ? json(null, 204) : quoted(at.now);
+  });
+  const quotes = openQuotes(at);
+  const stateOf = async (asker: Asker) => (await quotes.find('https://a.example/x', 'read', asker)).state;
+  const askers: Asker[] = [{}, { agent: 'openai.com' }, { category: 'train' }, { category: 'search' }];
+  for (const order of [askers, askers.toReversed()]) {
+    for (const asker of order) await stateOf(asker);
+    expect(await Promise.all(askers.map(stateOf))).toEqual(['priced', 'free', 'refused', 'priced']);
+  }
+  for (let page = 0; page < 20; page++) await quotes.find(`https://a.example/${page}`, 'read', { category: 'train' });
+  expect(at.breaker.mayCall()).toBe(true);
+  expect(at.notes).toEqual([]);
+});
+
+test('what a crawler reads for is told by its name as a whole word, and by nothing else', () => {
+  const of = [
+    'GPTBot/1.2',
+    'Mozilla/5.0 (compatible; ChatGPT-User/1.0)',
+    'notgptbot',
+    'ClaudeBot',
+    'curl/8',
+    'Mozilla/5.0 (ChatGPT Agent)',
+  ];
+  expect(of.map(categoryOf)).toEqual(['train', 'assistant', null, 'train', null, 'agent']);
 });
 
 test('the price of a page is never that of another host or of another kind', async () => {

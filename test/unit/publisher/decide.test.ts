@@ -22,6 +22,7 @@ test.each([
   [400, 'invalid_parameter', 'wait', true],
   [401, 'unknown_key', 'wait', true],
   [403, 'resource_not_owned', 'wait', true],
+  [403, 'agent_refused', 'wait', false],
   [302, null, 'wait', false],
 ])('verify answers %i %s: the buyer gets %s', (status, code, act, needsOwner) => {
   expect(decideSettled({ status, code })).toEqual({ act, needsOwner });

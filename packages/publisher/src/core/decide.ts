@@ -19,8 +19,11 @@ export interface Facts {
   readonly licence: 'none' | 'shown' | 'good' | 'bad';
   /** Of the wallet that it bought the page. `busy`: it could not be looked at now. */
   readonly proof: 'none' | 'shown' | 'good' | 'bad' | 'busy';
-  /** `away`: nobody answers, or our key is refused. `busy`: the service answers, and cannot price this page now. `bad`: it never can. */
-  readonly quote: 'unasked' | 'free' | 'priced' | 'away' | 'busy' | 'bad';
+  /**
+   * `away`: nobody answers, or our key is refused. `busy`: the service answers, and cannot price this page now. `bad`: it never can. `refused`:
+   * its owner does not give it to this agent.
+   */
+  readonly quote: 'unasked' | 'free' | 'priced' | 'away' | 'busy' | 'refused' | 'bad';
 }
 
 /** A verdict that the gate reports; the service itself writes those about money. */
@@ -56,6 +59,7 @@ export function decide(facts: Facts): Decision {
   if (facts.quote === 'free') return { act: 'serve', as: 'free', verdict: 'served-free' };
   if (facts.quote === 'away') return { act: 'serve', as: 'away', verdict: 'served-free' };
   if (facts.quote === 'busy') return { act: 'refuse', status: 503 };
+  if (facts.quote === 'refused') return { act: 'refuse', status: 403, verdict: 'blocked' };
   if (facts.quote === 'bad') return { act: 'refuse', status: 400 };
   if (facts.proof === 'shown' && method === 'GET') return { act: 'ask', about: 'proof' };
   if (facts.proof === 'good') return { act: 'serve', as: 'licensed', verdict: 'agent-reread' };
@@ -85,6 +89,7 @@ export function decideSettled({ status, code }: VerifyAnswer): {
 } {
   if (status === 200) return { act: 'page', needsOwner: false };
   if (status === 402 && code !== 'settlement_pending') return { act: 'offer', needsOwner: false };
+  if (code === 'agent_refused') return { act: 'wait', needsOwner: false };
   return { act: 'wait', needsOwner: status === 400 || status === 401 || status === 403 };
 }
 

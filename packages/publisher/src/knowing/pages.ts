@@ -1,4 +1,5 @@
 /** Pages of a site: what each costs, and who has a licence for it. */
+import { categoryOf } from '../core/category.ts';
 import { resourceOf, slugOf } from '../core/page.ts';
 import type { Address } from '../places.ts';
 import type { SiteRequest } from '../request.ts';
@@ -34,9 +35,16 @@ interface Parts {
   readonly proofs: Proofs;
 }
 
+/** What the service takes for a host: of anything else it would refuse the question. */
+const HOST = /^[a-z0-9.-]{0,252}[a-z0-9-]$/;
+
 /** Opens it. */
 export function openPages({ quotes, licences, proofs }: Parts): Pages {
-  const askerOf = ({ signed: { verifiedAgent: agent } }: Page): Asker => (agent === undefined ? {} : { agent });
+  const askerOf = ({ userAgent, signed: { verified, verifiedAgent = '' } }: Page): Asker => {
+    const category = categoryOf(userAgent);
+    const agent = verified === true && HOST.test(verifiedAgent) ? { agent: verifiedAgent } : {};
+    return { ...agent, ...(category === null ? {} : { category }) };
+  };
   const priceOf = (page: Page): Promise<Price> => quotes.find(page.resource, page.kind, askerOf(page));
   return {
     located: async (page) => {
@@ -45,7 +53,7 @@ export function openPages({ quotes, licences, proofs }: Parts): Pages {
       for (const path of page.spellings) {
         const one = { ...page, path, resource: resourceOf(page.origin, path) };
         const price = await priceOf(one);
-        if (price.state === 'priced' || (price.state === 'free' && price.because === 'free_slug')) return one;
+        if (price.state === 'priced' || (price.state === 'free' && isNamedFree(price.because))) return one;
         if (price.state !== 'free') found ??= one;
       }
       return found ?? page;
@@ -64,4 +72,9 @@ export function openPages({ quotes, licences, proofs }: Parts): Pages {
       return licences.worthOf({ ...asked, ...(proof ? { proof } : {}) });
     },
   };
+}
+
+/** True where the owner names the very page free: it is this spelling of it that stands at the service. */
+function isNamedFree(because: string | null): boolean {
+  return because === 'free_slug' || because === 'free_rule';
 }

@@ -23,10 +23,12 @@ export type Price =
   | { readonly state: 'free'; readonly because: string | null }
   | { readonly state: 'away' }
   | { readonly state: 'busy'; readonly retryAfter: number }
+  /** The site's owner does not give the page to this agent. */
+  | { readonly state: 'refused' }
   | { readonly state: 'bad' };
 
 /** What is known of who asks: whose price it is. */
-export type Asker = Pick<QuoteRequest, 'agent'>;
+export type Asker = Pick<QuoteRequest, 'agent' | 'category'>;
 
 /** The quotes of a site. */
 export interface Quotes {
@@ -75,8 +77,10 @@ export function openQuotes(deps: {
     if (flights.size >= AT_ONCE || isTooMuch()) return known ?? { state: 'busy', retryAfter: 1 };
     if (!breaker.mayCall()) return known ?? awayNow('the service failed five times in a row and is left alone for ten seconds');
     const answer = await client.quote({ ...question, signIn: '1', ...(sign === null ? {} : { sign }) });
+    const isRefused = !answer.ok && answer.code === 'agent_refused';
     const isGood = answer.ok && (answer.status === 204 || isQuote(answer.body));
-    breaker.note(answer.ok ? !isGood : isAway(answer) || isKeyRefused(answer));
+    breaker.note(answer.ok ? !isGood : !isRefused && (isAway(answer) || isKeyRefused(answer)));
+    if (isRefused) return keep(key, { state: 'refused' }, FRESH_MS, now() + FREE_STALE_MS);
     if (isGood) return keepAnswer(key, answer);
     const failure: Failure = answer.ok ? { ok: false, why: 'status', status: 502 } : answer;
     if (failure.status === 400) return keep(key, { state: 'bad' }, FRESH_MS, 0);
@@ -118,6 +122,6 @@ export function openQuotes(deps: {
 }
 
 /** Neither a host nor an address holds a space. */
-function keyOf(resource: string, kind: 'read' | 'citation', { agent }: Asker): string {
-  return `${kind} ${agent ?? ''} ${resource}`;
+function keyOf(resource: string, kind: 'read' | 'citation', { agent, category }: Asker): string {
+  return `${kind} ${agent ?? ''} ${category ?? ''} ${resource}`;
 }

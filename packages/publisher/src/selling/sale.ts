@@ -3,7 +3,7 @@
  * each, and hold 64 MiB in all.
  */
 import type { Answer } from '../answers.ts';
-import { offerAnswer, paidHeaders, waitAnswer } from '../answers.ts';
+import { offerAnswer, paidHeaders, refusalAnswer, waitAnswer } from '../answers.ts';
 import type { Client, Quote, Receipt, Result } from '../client.ts';
 import { Breaker } from '../core/breaker.ts';
 import { decideSettled, isServable } from '../core/decide.ts';
@@ -161,6 +161,7 @@ async function resultOf(
   const decision = decideSettled({ status: answer.status ?? 0, code: answer.code ?? null });
   if (decision.act === 'wait') return wait(deps, answer, decision.needsOwner);
   const price = await deps.pages.priceAgain(purchase.page);
+  if (price.state === 'refused') return { act: 'answer', answer: refusalAnswer(403) };
   if (price.state !== 'priced') return { act: 'answer', answer: waitAnswer(undefined, { headers }) };
   const error = answer.error ?? 'payment refused';
   const told = { error, accept: purchase.accept, settlement: { headers }, isHead: false };

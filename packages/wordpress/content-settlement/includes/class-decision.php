@@ -12,7 +12,8 @@ final class Decision {
 
 	/**
 	 * Facts: who (person, search, allowed, blocked, agent), in_scope, method, is_partial, payment (none, one, two),
-	 * is_licensed, quote (priced, free, away: nobody answers or our key is refused, busy: cannot be priced now). Returns the act, the verdict
+	 * is_licensed, quote (priced, free, away: nobody answers or our key is refused, busy: cannot be priced now, refused: its owner does not
+	 * give it to this agent). Returns the act, the verdict
 	 * to report or null, and the error for the offer.
 	 */
 	public static function of( array $facts ): array {
@@ -27,6 +28,9 @@ final class Decision {
 		}
 		if ( 'free' === $facts['quote'] || 'away' === $facts['quote'] ) {
 			return self::act( 'serve', 'served-free' );
+		}
+		if ( 'refused' === $facts['quote'] ) {
+			return self::act( 'refuse', 'blocked' );
 		}
 		return 'busy' === $facts['quote'] ? self::act( 'wait' ) : self::of_priced( $facts );
 	}

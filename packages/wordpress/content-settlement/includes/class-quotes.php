@@ -11,7 +11,7 @@ final class Quotes {
 	/** A lock that its owner did not give back is anybody's after this long, seconds. */
 	const LOCK = 5;
 
-	/** state: priced, free, away or busy; quote: the service's object without the offer; offer: header and body. */
+	/** state: priced, free, refused, away or busy; quote: the service's object without the offer; offer: header and body. */
 	public static function of( string $resource ): array {
 		$name = Settings::PREFIX . 'quote_' . md5( $resource );
 		$kept = get_transient( $name );
@@ -38,6 +38,9 @@ final class Quotes {
 			set_transient( $name, $kept, self::STALE );
 			Health::note_success();
 			return self::read( $kept );
+		}
+		if ( Service_Client::refuses_agent( $answer ) ) {
+			return array( 'state' => 'refused' );
 		}
 		if ( Service_Client::refuses_key( $answer ) ) {
 			Health::note_refused_key( Service_Client::complaint( $answer ) );

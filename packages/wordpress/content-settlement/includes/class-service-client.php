@@ -30,7 +30,12 @@ final class Service_Client {
 
 	/** Whether it turns our key away. */
 	public static function refuses_key( array $answer ): bool {
-		return in_array( $answer['status'], array( 401, 403 ), true );
+		return in_array( $answer['status'], array( 401, 403 ), true ) && ! self::refuses_agent( $answer );
+	}
+
+	/** Whether a price rule of the site's owner refuses the page to whoever asks for it. */
+	public static function refuses_agent( array $answer ): bool {
+		return 403 === $answer['status'] && 'agent_refused' === ( $answer['headers']['x-svc-error-code'] ?? '' );
 	}
 
 	/** What is wrong, in a few words for people. */
