@@ -12,6 +12,7 @@ import { LIVE_MUTANTS } from './live.ts';
 import type { Mutant } from './mutant.ts';
 import { NETWORK_MUTANTS } from './networks.ts';
 import { OLP_MUTANTS } from './olp.ts';
+import { PRICE_RULE_MUTANTS } from './priceRules.ts';
 import { PRICE_MUTANTS } from './prices.ts';
 import { PUBLISHER_MUTANTS } from './publisher.ts';
 import { RATE_MUTANTS } from './rates.ts';
@@ -46,6 +47,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...NETWORK_MUTANTS,
   ...PRICE_MUTANTS,
   ...SIMULATION_MUTANTS,
+  ...PRICE_RULE_MUTANTS,
   ...PUBLISHER_MUTANTS,
   ...AGENT_MUTANTS,
   ...RECEIPT_MUTANTS,

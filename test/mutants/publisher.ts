@@ -80,10 +80,8 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: `${src}/knowing/quotes.ts`,
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
-        search: 'return `${kind} ${agent} ${resource}`;',
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
-        replace: 'return `${agent} ${resource}`;',
+        search: '    find: (resource, kind, asker = {}) => {\n      const key = keyOf(resource, kind, asker);',
+        replace: "    find: (resource, kind, asker = {}) => {\n      const key = keyOf(resource, 'read', asker);",
       },
     ],
     test: { file: bounds, name: 'the price of a page is never that of another host' },
