@@ -231,10 +231,8 @@ export function prepareQuote(
   const key = { tenantId, apiUrl: price.apiUrl, slug };
   const credits = requireCredits(find(key), key);
   if (credits === 'free') return { found: 'free_slug', isLasting: false };
-  // Under a name of its own: the API may name somebody a moment later.
   const { otherwise } = price;
-  if (credits === 'none')
-    return { found: otherwise ? made(ofVersion, `otherwise ${name}`, otherwise) : 'no_credits', isLasting: false };
+  if (credits === 'none') return { found: otherwise ? made(ofVersion, name, otherwise) : 'no_credits', isLasting: false };
   const ofCredits = preparedOfCredits.get(credits) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_SPELLINGS });
   preparedOfCredits.set(credits, ofCredits);
   return { found: made(ofCredits, name, credits), isLasting: false };

@@ -95,7 +95,13 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     id: 'default-payee-for-good',
     rule: 17,
     bug: 'a page that was sold for the default payee goes on paying him after its credits API named its authors',
-    edits: [{ file: 'services/quotes/issue.ts', search: '`otherwise $' + '{name}`', replace: 'name' }],
+    edits: [
+      {
+        file: 'services/quotes/issue.ts',
+        search: 'const credits = requireCredits(find(key), key);',
+        replace: "const credits = ofVersion.has(name) ? 'none' : requireCredits(find(key), key);",
+      },
+    ],
     test: {
       file: 'test/unit/default-payee.test.ts',
       name: 'a page is sold for the default payee while its credits API names nobody',
