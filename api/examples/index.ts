@@ -1,6 +1,6 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import { discoveryExamples } from './discovery.ts';
 import { compExamples } from './comp.ts';
+import { discoveryExamples } from './discovery.ts';
 import { enforceExamples } from './enforce.ts';
 import { licenceExamples } from './licences.ts';
 import { receiptExamples } from './receipts.ts';

@@ -1,4 +1,4 @@
-import { findCards } from '../../db/agents/directories.ts';
+import { findCards } from '../../db/gate/agentDirectories.ts';
 import type { AgentCard } from '../../domain/webbotauth/card.ts';
 import type { ReadingDeps } from '../lists/deps.ts';
 import { atDatabase } from '../outage.ts';

@@ -1,5 +1,5 @@
-import type { CompPackage } from '../../domain/comp/packages.ts';
-import { packagesOf } from '../../domain/comp/packages.ts';
+import type { CompPackage } from '../../domain/discovery/compPackages.ts';
+import { packagesOf } from '../../domain/discovery/compPackages.ts';
 import { documentUrl } from '../../domain/discovery/documents.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { parseResource } from '../../domain/hosts/host.ts';

@@ -27,7 +27,7 @@ export type PricingChange = Partial<Pricing>;
 export async function changePricing(
   deps: SitePriceDeps,
   call: SiteCall,
-    action: 'price.set' | 'credits.set' | 'prefixes.set' | 'slugs.set_free' | 'rules.set' | 'price.set_read_again',
+  action: 'price.set' | 'credits.set' | 'prefixes.set' | 'slugs.set_free' | 'rules.set' | 'price.set_read_again',
   pricing: PricingChange,
 ): Promise<PriceChange> {
   return await changePricingOf(deps, call, action, null, () => pricing);

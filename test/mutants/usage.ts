@@ -39,7 +39,9 @@ export const USAGE_MUTANTS: readonly Mutant[] = [
     id: 'package-of-another-price',
     rule: 17,
     bug: 'a package offers pages at a price that no quote gives: a rule for a use holds for some of them only',
-    edits: [{ file: 'domain/comp/packages.ts', search: 'if (named.some(isPart)) return null;', replace: 'void isPart;' }],
+    edits: [
+      { file: 'domain/discovery/compPackages.ts', search: 'if (named.some(isPart)) return null;', replace: 'void isPart;' },
+    ],
     test: { file: packages, name: 'the first package with a page in it' },
   },
 ];

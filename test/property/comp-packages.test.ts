@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CompPackages } from '../../api/schemas/comp.ts';
-import { packagesOf } from '../../domain/comp/packages.ts';
+import { packagesOf } from '../../domain/discovery/compPackages.ts';
 import type { LicenceTerm } from '../../domain/licence/period.ts';
 import { compilePattern, matches } from '../../domain/pages/scope.ts';
 import { compilePricing } from '../../domain/pricing/pricing.ts';

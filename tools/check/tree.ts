@@ -10,7 +10,6 @@ const SHELVES: Readonly<Record<string, string>> = {
   'domain/': 'pure rules: no I/O, no packages, no clock',
   'domain/access/': 'what a key may do, bearer credentials, token buckets',
   'domain/anomaly/': 'when a figure is worth an alert',
-  'domain/comp/': 'a site’s prices as packages of IAB CoMP',
   'domain/discovery/': 'how agents find a site: offers’ extensions, manifests',
   'domain/gate/': 'what a publisher’s gate decides by, agents by name, who enforces',
   'domain/hosts/': 'hosts, resource URLs, the challenge that proves a host',
