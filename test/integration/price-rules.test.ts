@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { PriceRule } from '../../domain/rules/rule.ts';
 import { PaymentError } from '../../services/settlement/answer/receipt.ts';
-import type { TenantSnapshot } from '../../services/tenants/snapshots.ts';
 import { setPricing } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import { newAccount } from '../support/payments.ts';
@@ -23,7 +22,7 @@ beforeAll(async () => {
     },
   });
 });
-beforeEach(() => Object.assign(api.time, { offsetMs: 0, stoppedAtMs: NOW }));
+beforeEach(() => Object.assign(api.time, { offsetMs: 0, stoppedAtMs: NOW - 900 }));
 afterAll(() => api.stop());
 
 type Site = Awaited<ReturnType<typeof api.site>>;
@@ -40,11 +39,19 @@ async function buy(site: Site, sent: any, value: number, to: string = sent.payTo
   const answer = await api.post('/_svc/verify', site.key, { ...body, resource: `https://${site.host}/articles/trio` });
   return answer.status === 200 ? answer.body.chargedMicro : answer.headers.get('x-svc-error-code');
 }
-/** Sets rules, and waits until quotes are made by them. */
+/**
+ * Sets rules, and waits until quotes are made of a copy in memory that has them: a copy read in the millisecond of a change is not kept, so the clock
+ * has to go on meanwhile.
+ */
 async function charge(site: Site, rules: readonly PriceRule[]): Promise<void> {
   const { version } = await setPricing(api.deps, { tenantId: site.tenantId, pricing: { rules } });
-  const held = async (): Promise<TenantSnapshot | null> => api.deps.snapshots.tenant(site.tenantId, version);
-  expect((await held())?.version).toBe(version);
+  const isHeld = async () => {
+    api.time.stoppedAtMs = (api.time.stoppedAtMs ?? NOW) + 1;
+    await api.deps.snapshots.tenant(site.tenantId, version);
+    return api.deps.snapshots.heldTenant(site.tenantId, version) !== null;
+  };
+  await expect.poll(isHeld).toBe(true);
+  api.time.stoppedAtMs = Math.max(NOW, api.time.stoppedAtMs ?? NOW);
 }
 
 const OPENAI = ruleOf({ id: 'openai', operators: ['openai.com'], effect: { price: '0.002' } });

@@ -88,8 +88,8 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/quotes/resolveTerms.ts',
-        search: 'readToken(quoteTokenSecrets, quoteToken))?.issued.asker',
-        replace: 'readToken(quoteTokenSecrets, quoteToken)) && null',
+        search: '?.issued.asker ?? NOBODY',
+        replace: '?.issued ? NOBODY : NOBODY',
       },
     ],
     test: { file: doors, name: 'an agent’s former price is honoured also after its rule was taken away' },
