@@ -16,6 +16,9 @@ import {
   TRANSACTION,
 } from './values.ts';
 
+/** The thumbprint of a key. */
+const KEY_ID = 'poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U';
+
 const quote = {
   price: 1000,
   currency: 'USDC',
@@ -70,6 +73,37 @@ const manifest = {
 
 /** Examples of the group Enforce. */
 export const enforceExamples: Readonly<Record<string, OperationExamples>> = {
+  verifyAgent: {
+    request: {
+      request: {
+        method: 'GET',
+        url: RESOURCE,
+        headers: {
+          'signature-agent': 'sig1="https://bot.example"',
+          'signature-input': `sig1=("@authority" "signature-agent";key="sig1");created=${NOW_MS / 1_000};keyid="${KEY_ID}";tag="web-bot-auth"`,
+          signature: 'sig1=:c2lnbmF0dXJl:',
+        },
+      },
+    },
+    response: {
+      outcome: 'verified',
+      agent: {
+        url: 'https://bot.example/.well-known/http-message-signatures-directory',
+        type: 'directory',
+        host: 'bot.example',
+        keyid: KEY_ID,
+        label: 'sig1',
+        covered: ['@authority', 'signature-agent'],
+        created: NOW_MS / 1_000,
+        expires: NOW_MS / 1_000 + 300,
+        operator: 'Bot Inc.',
+        purpose: 'search',
+        key: { kty: 'OKP', crv: 'Ed25519', x: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs' },
+      },
+      observed: { verified: true, verifiedAgent: 'bot.example' },
+      cacheSeconds: 300,
+    },
+  },
   getQuote: {
     parameters: {
       resource: RESOURCE,

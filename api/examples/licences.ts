@@ -11,6 +11,12 @@ export const licenceExamples: Readonly<Record<string, OperationExamples>> = {
     request,
     response: { priceMicro: 1000, patterns: ['/articles/*'], terms: ['ai-input'], period, resourceCount: 2, legs: LEGS },
   },
+  proveLicense: {
+    request: { signInWithX: 'eyJkb21haW4iOiJhbHBoYS5leGFtcGxlIn0=', resource: RESOURCE, slug: 'three-hands', kind: 'read' },
+    response: { entitled: true, license: JWS, expiresAt: NOW_MS + 600_000 },
+  },
+  getLicenceToken: { response: { access_token: JWS, token_type: 'License', expires_in: 600 } },
+  introspectLicenceToken: { response: { active: true, permitted: true } },
   buyLicence: { request, response: { license: JWS, jti: LICENCE_ID, priceMicro: 1000 } },
   listHeldLicences: {
     response: {

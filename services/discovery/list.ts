@@ -1,6 +1,6 @@
 /** The public list of what is sold through us, over the sites whose owners want to be found. */
-import type { ListedPlace, PlaceKey } from '../../db/discovery/listing.ts';
-import { countListing, readListing } from '../../db/discovery/listing.ts';
+import type { ListedPlace, PlaceKey } from '../../db/tenants/publicList.ts';
+import { countListing, readListing } from '../../db/tenants/publicList.ts';
 import { bazaarOf } from '../../domain/discovery/bazaar.ts';
 import type { ListedFilter, ListedResource } from '../../domain/discovery/listing.ts';
 import { isAskedFor } from '../../domain/discovery/listing.ts';
@@ -13,7 +13,7 @@ import { presentPricing } from '../quotes/issue.ts';
 import { changedAtMs, ownPages, unnamedDestinations } from './manifest.ts';
 import type { DocumentSite } from './site.ts';
 
-export type { PlaceKey } from '../../db/discovery/listing.ts';
+export type { PlaceKey } from '../../db/tenants/publicList.ts';
 
 /** Places looked at for one answer of a search; whoever wants more comes back with the cursor. */
 const MAX_LOOKED_AT = 200;

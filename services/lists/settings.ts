@@ -1,11 +1,11 @@
 /** What an owner decided of a site, as it holds now; graphql/** shows it. */
 import type { AlertAddress } from '../../db/anomalies/mails.ts';
 import { findAlertAddress } from '../../db/anomalies/mails.ts';
-import type { Listing } from '../../db/discovery/listing.ts';
-import { findListing } from '../../db/discovery/listing.ts';
 import { findEnforcement } from '../../db/gate/enforcement.ts';
 import type { OfferingRules } from '../../db/licences/sites.ts';
 import { readOfferingRules } from '../../db/licences/sites.ts';
+import type { Listing } from '../../db/tenants/publicList.ts';
+import { findListing } from '../../db/tenants/publicList.ts';
 import { findChosenNetworks } from '../../db/tenants/tenants.ts';
 import type { EnforcementSettings } from '../../domain/gate/enforcement.ts';
 import { DEFAULT_ENFORCEMENT } from '../../domain/gate/enforcement.ts';

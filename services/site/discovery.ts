@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
-import type { Listing } from '../../db/discovery/listing.ts';
-import { deleteListing, findListing, writeListing } from '../../db/discovery/listing.ts';
+import type { Listing } from '../../db/tenants/publicList.ts';
+import { deleteListing, findListing, writeListing } from '../../db/tenants/publicList.ts';
 import { validateListing } from '../../domain/discovery/listing.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PublisherReconciliation } from '../../api/schemas/reconciliation.ts';
+import { PublisherReconciliation } from '../../api/schemas/reports/reconciliation.ts';
 import { askQuote, payFor } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
 import type { TestService, TestSite } from '../support/service.ts';

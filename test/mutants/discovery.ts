@@ -31,7 +31,7 @@ export const DISCOVERY_MUTANTS: readonly Mutant[] = [
     bug: 'the public list names sites that do not sell any more',
     edits: [
       { file: 'services/discovery/list.ts', search: "tenant?.status !== 'active' || ", replace: '!tenant || ' },
-      { file: 'db/discovery/listing.ts', search: "tenant.status = 'active' and ", replace: '' },
+      { file: 'db/tenants/publicList.ts', search: "tenant.status = 'active' and ", replace: '' },
     ],
     test: { file: list, name: 'who leaves the list' },
   },

@@ -29,7 +29,6 @@ const SHELVES: Readonly<Record<string, string>> = {
   'db/': 'storage: migrations, entities, the SQL of hot paths and reports',
   'db/anomalies/': 'figures an anomaly is judged by, rules, mails',
   'db/credentials/': 'keys, accounts, owners, sessions, pepper, signing keys',
-  'db/discovery/': 'who wants to be found in the public list',
   'db/entities/': 'MikroORM entities of the plain tables',
   'db/gate/': 'enforcement settings and observations',
   'db/hosts/': 'hosts, their challenges, caps, removal',
@@ -66,7 +65,6 @@ const SHELVES: Readonly<Record<string, string>> = {
   'services/accounts/': 'buyers’ accounts and their sign-in',
   'services/agents/': 'which agent signed a request: directories, their keys, the verdict',
   'services/anomalies/': 'sweeps, mails and webhooks of anomalies',
-  'services/comp/': 'packages of IAB CoMP, for whoever asks',
   'services/console/': 'sessions of the console',
   'services/credentials/': 'keys: issued, hashed, remembered for as long as they stand',
   'services/credits/': 'who wrote a page, asked of the site’s own API',
@@ -140,7 +138,7 @@ const SHELVES: Readonly<Record<string, string>> = {
 const OPENED = /^(domain|db|chain|adapters|services|api|graphql|process|bin|tools|sandbox)\//;
 /** Folders inside a concept that are its own matter. */
 const CLOSED =
-  /^(services\/(rails|reports)|db\/operator|db\/reports|chain\/rpc|process\/config|sandbox\/parts|api\/(routes|console)|graphql\/types)\/./;
+  /^(services\/(rails|reports)|db\/operator|db\/reports|chain\/rpc|process\/config|sandbox\/parts|api\/(routes|console|schemas)|graphql\/types)\/./;
 const START = '<!-- The tree: written by `npm run generate` from tools/check/tree.ts. -->\n```\n';
 const END = '\n```\n<!-- End of the tree. -->';
 

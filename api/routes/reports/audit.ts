@@ -3,8 +3,8 @@ import type { Audit, AuditGroup, AuditGroupRow, AuditTotals } from '../../../ser
 import { readAudit } from '../../../services/reports/audit.ts';
 import { shownWallet } from '../../../services/reports/wallet.ts';
 import type { KeyCall, KeyRoute } from '../../route.ts';
-import { AuditParams, PublisherAudit } from '../../schemas/audit.ts';
-import { parseReport } from '../../schemas/report.ts';
+import { AuditParams, PublisherAudit } from '../../schemas/reports/audit.ts';
+import { parseReport } from '../../schemas/reports/report.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
 import { frameBody, REPORT_HEADERS, siteOf } from './reportBody.ts';
 

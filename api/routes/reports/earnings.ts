@@ -3,8 +3,8 @@ import type { BreakdownRow, Earnings, EarningsGroup, EarningsTotals } from '../.
 import { readEarnings } from '../../../services/reports/earnings.ts';
 import { shownWallet } from '../../../services/reports/wallet.ts';
 import type { KeyCall, KeyRoute } from '../../route.ts';
-import { EarningsParams, PublisherEarnings } from '../../schemas/earnings.ts';
-import { parseReport } from '../../schemas/report.ts';
+import { EarningsParams, PublisherEarnings } from '../../schemas/reports/earnings.ts';
+import { parseReport } from '../../schemas/reports/report.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
 import { frameBody, REPORT_HEADERS, siteOf, sumsBody } from './reportBody.ts';
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { exportCsv, exportFileName } from '../../../services/reports/exportCsv.ts';
 import type { ReportSite } from '../../../services/reports/request.ts';
 import type { Answer, HandlerDeps, KeyCall, KeyRoute } from '../../route.ts';
-import { WindowParams } from '../../schemas/earnings.ts';
-import { parseReport } from '../../schemas/report.ts';
+import { WindowParams } from '../../schemas/reports/earnings.ts';
+import { parseReport } from '../../schemas/reports/report.ts';
 import { keyErrors } from '../responses.ts';
 import { REPORT_HEADERS, siteOf } from './reportBody.ts';
 

@@ -3,9 +3,9 @@ import { settlementRefKind } from '../../../domain/webhook/event.ts';
 import type { ReconciliationException } from '../../../services/reconcile/report.ts';
 import { readReconciliation } from '../../../services/reconcile/report.ts';
 import type { KeyRoute } from '../../route.ts';
-import { WindowParams } from '../../schemas/earnings.ts';
-import { PublisherReconciliation } from '../../schemas/reconciliation.ts';
-import { parseReport } from '../../schemas/report.ts';
+import { WindowParams } from '../../schemas/reports/earnings.ts';
+import { PublisherReconciliation } from '../../schemas/reports/reconciliation.ts';
+import { parseReport } from '../../schemas/reports/report.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
 import { frameBody, REPORT_HEADERS, siteOf } from './reportBody.ts';
 

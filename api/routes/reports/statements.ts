@@ -3,8 +3,8 @@ import type { Statement } from '../../../services/reports/statements.ts';
 import { readStatements } from '../../../services/reports/statements.ts';
 import { shownWallet } from '../../../services/reports/wallet.ts';
 import type { KeyCall, KeyRoute } from '../../route.ts';
-import { PublisherStatements, WindowParams } from '../../schemas/earnings.ts';
-import { parseReport } from '../../schemas/report.ts';
+import { PublisherStatements, WindowParams } from '../../schemas/reports/earnings.ts';
+import { parseReport } from '../../schemas/reports/report.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
 import { frameBody, REPORT_HEADERS, siteOf, sumsBody } from './reportBody.ts';
 

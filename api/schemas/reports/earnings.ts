@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { EARNINGS_GROUPS } from '../../services/reports/earnings.ts';
+import { EARNINGS_GROUPS } from '../../../services/reports/earnings.ts';
+import { kind } from '../shared.ts';
 import { count, netMicro, nextCursor, reportFilters, reportFrame, reportParams } from './report.ts';
-import { kind } from './shared.ts';
 
 /** Parameters of GET /_svc/earnings. */
 export const EarningsParams = reportParams(EARNINGS_GROUPS).extend(reportFilters);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { address, kind } from '../shared.ts';
 import { count, netMicro, reportFrame } from './report.ts';
-import { address, kind } from './shared.ts';
 
 const ReconciliationBucket = z.object({ legs: count, micro: netMicro }).meta({ id: 'ReconciliationBucket' });
 

@@ -4,8 +4,8 @@ import { documentUrl } from '../../domain/discovery/documents.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { parseResource } from '../../domain/hosts/host.ts';
 import { canonicalPath } from '../../domain/pages/scope.ts';
-import { findLiveSite } from '../discovery/site.ts';
 import type { PublisherDeps } from '../publisher.ts';
+import { findLiveSite } from './site.ts';
 
 /** What an AI system asks for. */
 export interface CompRequest {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { ServiceError } from '../../domain/errors.ts';
-import { keptHost } from '../../domain/hosts/hostname.ts';
-import type { ReportQuery } from '../../services/reports/request.ts';
-import { parseWith } from './parse.ts';
-import { kind } from './shared.ts';
+import { ServiceError } from '../../../domain/errors.ts';
+import { keptHost } from '../../../domain/hosts/hostname.ts';
+import type { ReportQuery } from '../../../services/reports/request.ts';
+import { parseWith } from '../parse.ts';
+import { kind } from '../shared.ts';
 
 /** Parameters and parts that the reports share. */
 

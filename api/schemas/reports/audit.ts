@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { FAILURE_REASONS } from '../../domain/errors.ts';
-import { AUDIT_GROUPS } from '../../services/reports/audit.ts';
-import { VERDICTS } from './observe.ts';
+import { FAILURE_REASONS } from '../../../domain/errors.ts';
+import { AUDIT_GROUPS } from '../../../services/reports/audit.ts';
+import { VERDICTS } from '../observe.ts';
+import { kind } from '../shared.ts';
 import { count, netMicro, nextCursor, reportFilters, reportFrame, reportParams } from './report.ts';
-import { kind } from './shared.ts';
 
 const verdict = z.enum(VERDICTS, 'must be a verdict');
 
