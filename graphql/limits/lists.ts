@@ -1,5 +1,6 @@
 import { SCOPES } from '../../domain/access/key.ts';
 import { MAX_RULES } from '../../domain/anomaly/rule.ts';
+import { MAX_TAGS } from '../../domain/discovery/listing.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
 import { MAX_LIST } from '../../domain/gate/enforcement.ts';
 import { TERMS } from '../../domain/licence/period.ts';
@@ -60,6 +61,7 @@ export const MOST_OF = {
   'PriceEffect.steps': 36,
   'PriceStep.paths': MAX_STEP_PATHS,
   'PricedPage.payees': MAX_LEGS,
+  'Discovery.tags': MAX_TAGS,
   'Tenant.priceRules': MAX_PRICE_RULES,
   'PriceRule.operators': MAX_OPERATORS,
   'PriceRule.categories': AGENT_CATEGORIES.length,

@@ -73,6 +73,8 @@ function leafOf(type: GraphQLNamedType): unknown {
 /** A value that an argument takes: of an input object what must be given. */
 function literalOf(given: GraphQLInputType): string {
   const type = getNullableType(given);
+  if (isListType(type)) return `[${literalOf(type.ofType)}]`;
+  if (isEnumType(type)) return type.getValues()[0]?.name ?? '';
   if (!isInputObjectType(type)) return '"x"';
   const needed = Object.values(type.getFields()).filter(isRequiredInputField);
   return `{ ${needed.map((field) => `${field.name}: ${literalOf(field.type)}`).join(', ')} }`;
