@@ -19,6 +19,8 @@ const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?:
   observe: { scope: 'tenant.read', isOkShape: true, allowed: 400 },
   checkLicense: { scope: 'tenant.read', allowed: 400 },
   noteServedBodies: { scope: 'tenant.read', allowed: 400 },
+  proveLicense: { scope: 'tenant.read', allowed: 400 },
+  introspectLicenceToken: { scope: 'tenant.read', allowed: 400 },
   verifyAgent: { scope: 'tenant.read', allowed: 400 },
   getEnforceConfig: { scope: 'tenant.read', allowed: 200 },
   getEnforceStatus: { scope: 'tenant.read', allowed: 200 },
@@ -173,7 +175,7 @@ test.each(OPERATIONS.filter(({ id }) => ACCOUNT.includes(id)))(
     for (const key of [null, 'garbage', generateToken('svc_buyer_'), site.key]) {
       const answer = await call(operation, key);
       expect(answer.status).toBe(401);
-      expect(Object.keys(answer.body)).toEqual(['error']);
+      expect(Object.keys(answer.body)).toEqual(['error', 'extensions']);
     }
   },
 );
