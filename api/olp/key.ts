@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { PublicRoute } from '../route.ts';
 import { jsonResponse } from '../routes/responses.ts';
 import { OauthError } from '../schemas/accounts.ts';
+import { ErrorBody } from '../schemas/shared.ts';
 import { refusal } from './token.ts';
 
 /** POST /_svc/olp/key: keys of encrypted assets. None of our documents names one, so that none is ever to be had. */
@@ -17,7 +18,7 @@ export const olpKeyRoute: PublicRoute = {
     summary: 'Keys of encrypted assets: there are none (RSL 1.0, EMS)',
     security: [],
     requestBody: { required: false, content: { 'application/x-www-form-urlencoded': { schema: z.looseObject({}) } } },
-    responses: { '400': jsonResponse('Always: nothing is encrypted here', OauthError) },
+    responses: { '400': jsonResponse('Always: nothing is encrypted here', OauthError.or(ErrorBody)) },
   },
   handle: async () => refusal('invalid_request', 'this server encrypts nothing, and has no keys'),
 };

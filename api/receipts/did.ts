@@ -1,6 +1,5 @@
 import { ownDidDocument } from '../../services/receipts/did.ts';
 import type { PublicRoute } from '../route.ts';
-import { jsonResponse } from '../routes/responses.ts';
 import { DidDocument } from './schemas.ts';
 
 /** GET /.well-known/did.json: the keys that sign receipts in our name (did:web). */
@@ -14,7 +13,9 @@ export const didRoute: PublicRoute = {
     tags: ['Receipts'],
     summary: 'Keys that sign receipts',
     security: [],
-    responses: { '200': jsonResponse('The document of our did:web', DidDocument) },
+    responses: {
+      '200': { description: 'The document of our did:web', content: { 'application/did+json': { schema: DidDocument } } },
+    },
   },
   handle: async ({ deps }) => ({
     status: 200,

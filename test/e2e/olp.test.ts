@@ -92,8 +92,13 @@ test('one payment sent fifty times at once to the token endpoint is charged once
   const { ExactEvmScheme } = await import('@x402/evm');
   const send = wrapFetchWithPayment(keeping, new x402Client().register('eip155:*', new ExactEvmScheme(wallet)));
   expect((await askForToken(page, { ...client, send, at })).status).toBe(503);
-  const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(`${service.baseUrl}/_svc/olp/token`, paid ?? {})));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const sendPaid = (): Promise<Response> => fetch(`${service.baseUrl}/_svc/olp/token`, paid ?? {});
+  const answers = await Promise.all(Array.from({ length: 50 }, sendPaid));
+  const statuses = answers.map(({ status }) => status);
+  // A 503 says to send the same payment again: the turns of one account are all taken.
+  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  expect(statuses).toContain(200);
+  expect((await sendPaid()).status).toBe(200);
   expect(await balancesOf(service, [wallet.address])).toEqual([1_000_000n - 3_000n]);
 });
 

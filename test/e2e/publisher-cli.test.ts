@@ -145,7 +145,12 @@ describe('doctor', () => {
       'well-known',
       /^warning .*catch-all/,
     ],
-    ['a catch-all route swallows robots.txt', () => openSite({ robots: null, catchAll: app }), 'robots', /^problem .*swallows/],
+    [
+      'a catch-all route in front of the gate swallows robots.txt',
+      () => openSite({ inFront: always(/^\/robots\.txt$/, app) }),
+      'robots',
+      /^problem .*swallows/,
+    ],
     [
       'robots.txt forbids what is sold',
       () => openSite({ robots: 'User-agent: *\nDisallow: /articles/' }),

@@ -9,7 +9,9 @@ interface Described {
 }
 const operations = DESCRIBED.flatMap(({ operation }) => (operation ? [operation] : []));
 const schemaOf = (described: unknown): z.ZodType | undefined =>
-  (described as Described | undefined)?.content?.['application/json']?.schema;
+  Object.entries((described as Described | undefined)?.content ?? {}).find(([type]) =>
+    /^application\/(did\+)?json$/.test(type),
+  )?.[1].schema;
 
 test('every example stands for an operation there is', () => {
   const ids = new Set(operations.map(({ operationId }) => operationId));
