@@ -23,7 +23,7 @@ const COUNTED_MS = 60_000;
 /** A page of the list. */
 export interface ListedPage {
   readonly entries: readonly ListedResource[];
-  /** Places of the whole list, whatever was filtered. */
+  /** Places of the whole list, whatever was filtered; remembered for a minute, yet never less than this answer has come to. */
   readonly total: number;
 }
 
@@ -39,7 +39,7 @@ export async function listResources(
   const entries = await Promise.all(places.map((place) => entryOf(deps, place)));
   return {
     entries: entries.filter((entry) => entry !== null && isAskedFor(entry, filter)) as ListedResource[],
-    total: await countAll(deps),
+    total: Math.max(await countAll(deps), places.length === 0 ? 0 : offset + places.length),
   };
 }
 

@@ -180,6 +180,11 @@ test('a revoked licence entitles to nothing from the next check on', async () =>
   expect(await check()).toMatchObject({ entitled: true });
   await goTo('/licences');
   expect(await audited(visitor.page)).toEqual([]);
+  const wide = visitor.page.viewportSize();
+  await visitor.page.setViewportSize({ width: 1_000, height: 720 });
+  const linesOfUse = await visitor.page.getByText('AI answers', { exact: true }).evaluate((words) => words.getClientRects().length);
+  expect(linesOfUse, 'words of a use never break within a word').toBeLessThanOrEqual(2);
+  if (wide) await visitor.page.setViewportSize(wide);
   await press(`Revoke the licence ${jti}`);
   await dialog('Revoke the licence').getByText(`The licence for 1 page of ${site.host} ends now`).waitFor();
   await confirm('Revoke it');
