@@ -182,7 +182,9 @@ test('a revoked licence entitles to nothing from the next check on', async () =>
   expect(await audited(visitor.page)).toEqual([]);
   const wide = visitor.page.viewportSize();
   await visitor.page.setViewportSize({ width: 1_000, height: 720 });
-  const linesOfUse = await visitor.page.getByText('AI answers', { exact: true }).evaluate((words) => words.getClientRects().length);
+  const linesOfUse = await visitor.page
+    .getByText('AI answers', { exact: true })
+    .evaluate((words) => words.getClientRects().length);
   expect(linesOfUse, 'words of a use never break within a word').toBeLessThanOrEqual(2);
   if (wide) await visitor.page.setViewportSize(wide);
   await press(`Revoke the licence ${jti}`);

@@ -78,7 +78,9 @@ test('a cursor goes on where the last answer ended, and pages of the list meet e
     hosts.flatMap((host) => [`https://${host}/essays/:slug`, `https://${host}/notes/:slug`]).toSorted(),
   );
   const { items, pagination: whole } = await catalogue().listResources({ limit: 100 });
-  expect(whole.total, 'a total that is remembered is never less than what the answer itself holds').toBeGreaterThanOrEqual(items.length);
+  expect(whole.total, 'a total that is remembered is never less than what the answer itself holds').toBeGreaterThanOrEqual(
+    items.length,
+  );
   const all = items.map(({ resource }) => resource);
   const halves = await Promise.all([0, 3, 6, 9, 12].map((offset) => catalogue().listResources({ limit: 3, offset })));
   expect(halves.flatMap(({ items }) => items.map(({ resource }) => resource))).toEqual(all);

@@ -94,7 +94,11 @@ function columnsOf(revoke: (licence: Licence) => void): readonly Column<Licence>
         html`<span class="two"><span>${host} <span class="muted"><${Count} of=${pages} /> ${pages === 1 ? 'page' : 'pages'}</span></span>
           <small title=${patterns.join('\n')}>${patterns.slice(0, 3).join(', ')}${patterns.length > 3 ? ` and ${patterns.length - 3} more` : ''} · <${Short} of=${jti} /></small></span>`,
     },
-    { head: 'For', width: 'late', cell: ({ terms }) => html`<span class="words" title=${terms.join(', ')}>${uses(terms)}</span>` },
+    {
+      head: 'For',
+      width: 'late',
+      cell: ({ terms }) => html`<span class="words" title=${terms.join(', ')}>${uses(terms)}</span>`,
+    },
     {
       head: 'Paid',
       align: 'end',
