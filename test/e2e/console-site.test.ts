@@ -178,7 +178,10 @@ test('a revoked licence entitles to nothing from the next check on', async () =>
     (await api.post('/_svc/license/check', site.key, { license, resource: `https://${site.host}/articles/trio`, slug: 'trio' }))
       .body;
   expect(await check()).toMatchObject({ entitled: true });
+  const use = { licence: license, resource: `https://${site.host}/articles/trio`, use: 'ai-input', count: 3 };
+  expect((await api.post('/_svc/usage', token, { idempotencyId: 'answer-1', ...use })).status).toBe(202);
   await goTo('/licences');
+  await visitor.page.getByText('AI answers 3', { exact: true }).waitFor();
   expect(await audited(visitor.page)).toEqual([]);
   const wide = visitor.page.viewportSize();
   await visitor.page.setViewportSize({ width: 1_000, height: 720 });

@@ -129,12 +129,12 @@ function columnsOf(revoke: (licence: Licence) => void): readonly Column<Licence>
 }
 
 /** What a buyer reports; a use that was not sold stands out. */
-function usesOf(uses: readonly ReportedUse[]): View {
-  if (uses.length === 0) return html`<span class="muted">None</span>`;
-  return html`${uses.map(({ use, count: times, outside }) =>
+function usesOf(reported: readonly ReportedUse[]): View {
+  if (reported.length === 0) return html`<span class="muted">None</span>`;
+  return html`${reported.map(({ use, count: times, outside }) =>
     outside > 0
-      ? html`<${Badge} tone="warn" title=${`${exactCount(outside)} of these uses are not among what was sold`}>${use} ${count(times)}<//> `
-      : html`<span title="Reported by the buyer; nobody checked it">${use} ${count(times)}</span> `,
+      ? html`<${Badge} tone="warn" title=${`${exactCount(outside)} of these uses are not among what was sold`}>${uses([use])} ${count(times)}<//> `
+      : html`<span title="Reported by the buyer; nobody checked it">${uses([use])} ${count(times)}</span> `,
   )}`;
 }
 
