@@ -24,7 +24,7 @@ const TERMS_OF_FUNCTION: readonly (readonly LicenceTerm[])[] = [
 /** Numbers a request may name. */
 export const FUNCTIONS = TERMS_OF_FUNCTION.length;
 /** Most packages of an answer: a site has as many rules, and its prefixes besides. */
-export const MAX_PACKAGES = 200;
+const MAX_PACKAGES = 200;
 
 const CONTENT_SCOPE = { corpus: 0, section: 1 } as const;
 const ALLOWED_USE_AS_LICENSED = 5;

@@ -2,9 +2,9 @@
 import { ServiceError } from '../errors.ts';
 
 /** Most characters of what a site says of itself, most tags, and most characters of each, as catalogues of x402 take them. */
-export const MAX_SUMMARY_CHARS = 300;
+const MAX_SUMMARY_CHARS = 300;
 export const MAX_TAGS = 5;
-export const MAX_TAG_CHARS = 32;
+const MAX_TAG_CHARS = 32;
 
 /** An entry as catalogues read it. */
 export interface ListedResource {

@@ -12,7 +12,7 @@ export function routeTemplateOf(path: string, slug: string): string | null {
 }
 
 /** The route of everything below a prefix that ends with a slash; null for one that no template can say. */
-export function prefixTemplate(prefix: string): string | null {
+function prefixTemplate(prefix: string): string | null {
   const literal = canonicalPath(prefix).replace(/[!'()]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
   const template = `${literal}:slug`;
   return prefix.endsWith('/') && USABLE.test(template) && !prefix.includes('..') && !prefix.includes('://') ? template : null;

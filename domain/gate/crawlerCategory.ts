@@ -1,7 +1,10 @@
 import type { AgentCategory } from '../rules/rule.ts';
 
-/** What the crawlers that are known by name read for; a label that is none of these says nothing of it. */
-const READ_FOR: Readonly<Record<string, AgentCategory>> = {
+/**
+ * What the crawlers that are known by name read for; a label that is none of these says nothing of it. Publishers' gates tell the same of
+ * them (`core/category.ts` of their package), which a test holds: a replay of what was observed would price other visits otherwise.
+ */
+export const READ_FOR: Readonly<Record<string, AgentCategory>> = {
   gptbot: 'train',
   claudebot: 'train',
   'anthropic-ai': 'train',

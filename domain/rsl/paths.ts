@@ -76,7 +76,7 @@ function freePages(pricing: CompiledPricing, atMs: number): readonly RslPath[] {
  * A pattern as every client reads it: canonical, and an open end said by a star, since some take `/a/` for that path and what lies below
  * `/a//`. No character of it means anything in XML or JSON. Throws invalid_parameter for text that is no pattern.
  */
-export function printPattern(given: string): string {
+function printPattern(given: string): string {
   const { first, middle, last } = compilePattern(given);
   if (last === '') return `${first}$`;
   const parts = [first, ...middle].join('*');

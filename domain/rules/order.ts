@@ -20,7 +20,7 @@ export interface OrderedRule {
 }
 
 /** The pattern that every path matches. */
-export const EVERY_PATH = compilePattern('/');
+const EVERY_PATH = compilePattern('/');
 
 /**
  * Rules in the order of choice: longest path pattern first (octets); then whoever names an operator and a category, an operator, a category,

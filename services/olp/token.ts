@@ -22,7 +22,7 @@ import { olpBase, readRslTerms } from './terms.ts';
 /** Days that a licence is sold for when its buyer names none. */
 const PERIOD_DAYS = 30;
 /** Most bytes of a licence element, and most characters of the address of a content. */
-export const MAX_LICENCE_BYTES = 16_384;
+const MAX_LICENCE_BYTES = 16_384;
 const MAX_RESOURCE_CHARS = 2_048;
 
 /** One call of the token endpoint (Open License Protocol, RSL 1.0 section 5.4). */

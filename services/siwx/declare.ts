@@ -18,7 +18,7 @@ export interface DeclareDeps {
  * What a wallet may sign at an address to show who it is: the `sign-in-with-x` extension of an offer or a refusal. Its nonce is random and good for
  * five minutes at this host; nothing is stored or asked. `networks` are CAIP-2 ids, those of the offer in its order.
  */
-export function declareSignIn(
+function declareSignIn(
   { pepper, clock }: DeclareDeps,
   at: { readonly uri: string; readonly networks: readonly string[]; readonly statement: string },
 ): SignInDeclaration {

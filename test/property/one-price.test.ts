@@ -1,6 +1,7 @@
 /**
  * One price, wherever it is told: each row is a place that tells what a page costs, and what it tells is what the resolver says, to the micro.
- * A row that says nothing of some questions answers null for them.
+ * A row that says nothing of some questions answers null for them. Where the same is told for each use, the documents have properties of
+ * their own: license.xml in rsl.test.ts, packages of CoMP in comp-packages.test.ts.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -60,7 +61,7 @@ const PLACES: Readonly<Record<string, Told>> = {
     const { accepts } = JSON.parse(Buffer.from(header, 'base64').toString()) as { accepts: { amount: string }[] };
     const old = (body['accepts'] as { maxAmountRequired: string }[]).map(({ maxAmountRequired }) => maxAmountRequired);
     const [amount = '-1', ...others] = new Set([...accepts.map((one) => one.amount), ...old]);
-    return others.length === 0 ? priced(amount) : null;
+    return priced(others.length === 0 ? amount : -1n);
   },
   'what a scope is priced by': (pricing, asked) => pricing.outcome(asked),
   'the list of prices': (pricing, asked) => {

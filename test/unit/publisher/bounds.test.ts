@@ -1,9 +1,12 @@
 /** What one caller can make a site spend: calls, memory and time of the gate, with a service that the test plays. */
 import { expect, test } from 'vitest';
+import { isKnownCrawler } from '../../../domain/gate/agent.ts';
+import { READ_FOR } from '../../../domain/gate/crawlerCategory.ts';
 import type { Report } from '../../../packages/publisher/src/client.ts';
 import { createClient } from '../../../packages/publisher/src/client.ts';
 import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';
 import { categoryOf } from '../../../packages/publisher/src/core/category.ts';
+import { CRAWLERS } from '../../../packages/publisher/src/core/crawlers.generated.ts';
 import { Lru } from '../../../packages/publisher/src/core/lru.ts';
 import { dollars, microOf } from '../../../packages/publisher/src/core/usdc.ts';
 import type { Asker } from '../../../packages/publisher/src/knowing/quotes.ts';
@@ -98,6 +101,11 @@ test('what a crawler reads for is told by its name as a whole word, and by nothi
     'Mozilla/5.0 (ChatGPT Agent)',
   ];
   expect(of.map(categoryOf)).toEqual(['train', 'assistant', null, 'train', null, 'agent']);
+});
+
+test('a gate and a replay of what it saw say the same of what a crawler reads for', () => {
+  const names = [...Object.keys(READ_FOR), ...CRAWLERS.filter(isKnownCrawler)];
+  expect(Object.fromEntries(names.map((name) => [name, categoryOf(name)]))).toEqual(READ_FOR);
 });
 
 test('the price of a page is never that of another host or of another kind', async () => {
