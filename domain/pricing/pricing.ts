@@ -235,9 +235,22 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPr
     unnamed: credits.ofUnnamed,
     resolve: (asked) => (asked.slug === null ? nowhere : resolve(asked, asked.slug)),
     outcome: (asked) => decide(asked, asked.slug).outcome,
-    classes: (atMs) => classesOf(rules, base, pricing.articlePrefixes, atMs),
+    classes: keptBetween(rules.boundaries, (atMs) => classesOf(rules, base, pricing.articlePrefixes, atMs)),
     nextChangeMs: (atMs) => nextBoundary(rules.boundaries, atMs),
     changesBetween: (afterMs, untilMs) => rules.boundaries.filter((at) => at > afterMs && at <= untilMs).toReversed(),
+  };
+}
+
+/**
+ * Makes what stays the same between two boundaries once, for the stretch that was asked about last: anonymous callers have classes made, a search
+ * of the public list up to 200 times, and patterns are compared with each other there.
+ */
+function keptBetween<T>(boundaries: readonly number[], make: (atMs: number) => T): (atMs: number) => T {
+  let kept: { readonly untilMs: number | null; readonly made: T } | null = null;
+  return (atMs) => {
+    const untilMs = nextBoundary(boundaries, atMs);
+    if (kept?.untilMs !== untilMs || kept === null) kept = { untilMs, made: make(atMs) };
+    return kept.made;
   };
 }
 

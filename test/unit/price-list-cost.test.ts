@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { normalisePrefix } from '../../domain/pages/resource.ts';
 import { listPage, namedPages, priceSteps } from '../../domain/pricing/priceList.ts';
 import { compilePricing } from '../../domain/pricing/pricing.ts';
+import { pricingOf, ruleOf } from '../support/rules/arbitrary.ts';
 
 const WALLET = `0x${'1'.repeat(40)}`;
 
@@ -29,4 +30,18 @@ test('pricing each page of a catalogue below a thousand long prefixes ends long 
 test('an article prefix is compared in one form, however it is written', () => {
   for (const written of ['/a', 'a', 'a/', '/a/', '//a//', '/a//']) expect(normalisePrefix(written)).toBe('/a/');
   expect(['', '/', '//'].map(normalisePrefix)).toEqual(['/', '/', '/']);
+});
+
+test('the patterns of a price are compared once between two moments at which a rule begins or ends, however often anybody asks for them', () => {
+  const rules = [ruleOf({ id: 'sale', path: '/blog/', effect: { price: '0.03' }, fromMs: 1_000, untilMs: 2_000 })];
+  const { classes } = compilePricing(pricingOf({ rules }), 1n);
+  const isInForce = (atMs: number): boolean => classes(atMs).some(({ pattern }) => pattern === '/blog/');
+  for (const [fromMs, untilMs] of [
+    [0, 999],
+    [1_000, 1_999],
+    [2_000, 9_000],
+  ] as const) {
+    expect(classes(untilMs)).toBe(classes(fromMs));
+  }
+  expect([0, 1_000, 999, 1_999, 2_000, 1_000, 9_000].map(isInForce)).toEqual([false, true, false, true, false, true, false]);
 });
