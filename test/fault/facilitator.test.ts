@@ -212,11 +212,16 @@ test('once an answer was lost, no number of refusals fails the payment: what was
 });
 
 test('a payment that a facilitator leaves undecided keeps no other money at its split from being paid out', async () => {
-  server.settle = () => ({ status: 503, json: {} });
+  let left: SettleBody | null = null;
+  server.settle = (body) => {
+    left = body;
+    return { status: 503, json: {} };
+  };
   const first = await purchase('left-open', 3n, 1n);
   expect((await attempt(world, first.terms, first.payment)).code).toBe('settlement_pending');
   server.settle = async (body) => {
     const isFirst = body.paymentPayload.payload.authorization.nonce === first.payment.authorization.nonce;
+    if (isFirst) left = body;
     return isFirst ? { status: 503, json: {} } : { json: { success: true, transaction: await submit(body) } };
   };
   const payer = await newPayer(world);
@@ -226,6 +231,12 @@ test('a payment that a facilitator leaves undecided keeps no other money at its 
   await mine(world);
   const wallets = first.terms.legs.map((leg) => leg.toAddress);
   expect(await listBalances(world.rpc, world.network, [first.terms.payTo, ...wallets])).toEqual([0n, 750n, 250n]);
+  // Nothing stays undecided: what settles it in a later test would lie at the split there.
+  await submit(left as unknown as SettleBody);
+  await sweepUntil(first.payment, 'final');
+  expect(await flushSplits(world.deps, world.network.id)).toBe(1);
+  await mine(world);
+  expect(await listBalances(world.rpc, world.network, [first.terms.payTo, ...wallets])).toEqual([0n, 1_500n, 500n]);
 });
 
 test('payments that a facilitator leaves undecided for long keep nobody else from buying', async () => {
