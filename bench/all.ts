@@ -11,6 +11,7 @@ import { licenceQuoteBench } from './licenceQuote.ts';
 import { licenseCheckBench } from './licenseCheck.ts';
 import { memoryBench } from './memory.ts';
 import { observeBench } from './observe.ts';
+import { offersBench } from './offers.ts';
 import { paymentsBench } from './payments.ts';
 import { publisherBench } from './publisher.ts';
 import { quoteBench } from './quote.ts';
@@ -34,6 +35,7 @@ export const BENCHES: readonly Bench[] = [
   quoteBench,
   publisherBench,
   agentsBench,
+  offersBench,
   observeBench,
   licenseCheckBench,
   licenceQuoteBench,

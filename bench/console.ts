@@ -61,6 +61,7 @@ async function screensOf({ database, nowMs }: RecordStore): Promise<Screen[]> {
   const known: Readonly<Record<string, unknown>> = {
     ...{ tenantId: BUSY, window: { from: nowMs - 30 * DAY_MS }, every: 'DAY', timeZone: 'Europe/Berlin', groupBy: 'SLUG' },
     ...{ change: { priceUsdc: '0.02' }, priceUsdc: '0.02', price: '0.02', asksPrice: true },
+    rules: [{ id: 'all', path: '/*', effect: 'PRICE', priceUsdc: '0.02' }],
     paymentId: await newestOf('payment_intake', 'payment_id', 'accepted_at'),
     jti: await newestOf('licence', 'jti', 'bought_at'),
     endpointId: await newestOf('webhook_endpoint', 'endpoint_id', 'created_at'),
