@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { ActivityInterceptors } from '@temporalio/worker';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createAnomalyActivities } from '../activities/anomalies.ts';
+import { createBudgetAlertActivities } from '../activities/budgetAlerts.ts';
 import { createHostActivities } from '../activities/hosts.ts';
 import { createLicenceActivities } from '../activities/licences.ts';
 import { createReconcileActivities } from '../activities/reconcile.ts';
@@ -33,6 +34,8 @@ import type { Telemetry } from '../process/telemetry.ts';
 import { openTelemetry, withTelemetry } from '../process/telemetry.ts';
 import { openWorkflowBundle } from '../process/workflowBundle.ts';
 import { startAnomalySweep } from '../services/anomalies/start.ts';
+import { ALERT_LIMITS } from '../services/budget/sendAlerts.ts';
+import { ensureAlertWorkflow } from '../services/budget/start.ts';
 import { keepGauges } from '../services/operations/gauges.ts';
 import { watchProcess } from '../services/operations/processWatch.ts';
 import { checkRails } from '../services/rails/rails.ts';
@@ -79,6 +82,10 @@ async function main(): Promise<void> {
   const flights = await openWokenFlights(config, settlement, client, telemetry);
   const chatOutbound = createOutbound();
   const stopping = new AbortController();
+  const sending = {
+    ...{ database, outbound, secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious) },
+    ...{ stopping: stopping.signal, warn: (message: string, fields: object) => log.warn(fields, message) },
+  };
   const connection = await NativeConnection.connect({ address: config.temporalAddress });
   const worker = await Worker.create({
     connection,
@@ -94,23 +101,20 @@ async function main(): Promise<void> {
       ...createHostActivities({ ...createHostDeps(config, database, outbound, log), metrics }),
       ...createReconcileActivities(settlement),
       ...createAnomalyActivities(createAnomalyDeps(config, database, log)),
+      ...createBudgetAlertActivities({ ...sending, limits: ALERT_LIMITS }),
       ...createWebhookActivities({
-        database,
-        outbound,
+        ...sending,
         chatOutbound,
-        secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious),
         retries: createRetryStarter(client, TASK_QUEUE),
         wake,
         shards: WEBHOOK_SHARDS,
         windowMs: config.eventWindowMs,
         limits: WEBHOOK_LIMITS,
-        stopping: stopping.signal,
         metrics,
-        warn: (message, fields) => log.warn(fields, message),
       }),
     },
     maxCachedWorkflows: 500,
-    maxConcurrentActivityTaskExecutions: 60 + WEBHOOK_SHARDS,
+    maxConcurrentActivityTaskExecutions: 60 + WEBHOOK_SHARDS + 1, // those of standing workflows hold a place each
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: '30s',
@@ -200,6 +204,7 @@ function retentionOf(config: WorkerConfig): RetentionPeriods {
 /** Sees to it that the standing workflows run; those that run already take over the intervals of this worker. */
 async function startStanding(client: Client, config: WorkerConfig, networks: readonly string[]): Promise<void> {
   await ensureWebhookWorkflows(client, { shards: WEBHOOK_SHARDS, taskQueue: TASK_QUEUE });
+  await ensureAlertWorkflow(client, TASK_QUEUE);
   await startSweepers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.sweepIntervalMs });
   await startReconcilers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.reconcileIntervalMs });
   await startAnomalySweep(client, { taskQueue: TASK_QUEUE, intervalMs: config.anomalyIntervalMs });

@@ -6,6 +6,7 @@ export { dispatchWebhooks } from './dispatchWebhooks.ts';
 export { purchaseLicence } from './purchaseLicence.ts';
 export { reconcileChain } from './reconcileChain.ts';
 export { recoverEndpoint } from './recoverEndpoint.ts';
+export { sendBudgetAlerts } from './sendBudgetAlerts.ts';
 export { settlePayments } from './settlePayments.ts';
 export { sweepAnomalies } from './sweepAnomalies.ts';
 export { sweepPayments } from './sweepPayments.ts';

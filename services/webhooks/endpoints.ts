@@ -66,11 +66,16 @@ export async function createEndpoint(
   return { endpointId, secret };
 }
 
-function checkUrl(deps: EndpointDeps, { url, channel }: EndpointSettings): void {
+function checkUrl(deps: Pick<EndpointDeps, 'outbound'>, { url, channel }: EndpointSettings): void {
   if (!isChannelUrl(channel, url)) {
     throw new ServiceError('invalid_parameter', `a ${channel} URL is one that ${channel} itself gave out`, { parameter: 'url' });
   }
-  if (!deps.outbound.checkUrl(url, channel === 'raw' ? WEBHOOK_PORTS : []).ok) {
+  requireReceiver(deps, url, channel === 'raw' ? WEBHOOK_PORTS : []);
+}
+
+/** Throws `invalid_parameter` for a URL that nothing is sent to; without ports of a chat, those of webhooks. */
+export function requireReceiver({ outbound }: Pick<EndpointDeps, 'outbound'>, url: string, ports = WEBHOOK_PORTS): void {
+  if (!outbound.checkUrl(url, ports).ok) {
     throw new ServiceError('invalid_parameter', 'a webhook URL must be https, on port 443 or 8443, with a public host name', {
       parameter: 'url',
     });

@@ -1,9 +1,11 @@
+import type { Outbound, OutboundRequest } from '../../adapters/outbound/outbound.ts';
 import type { AttemptRecord } from '../../db/webhooks/attempts.ts';
 import type { LeasedDelivery } from '../../db/webhooks/leases.ts';
 import { isChannelUrl } from '../../domain/webhook/channel.ts';
 import type { AttemptResult } from '../../domain/webhook/schedule.ts';
 import { judgeAttempt } from '../../domain/webhook/schedule.ts';
 import type { WebhookDeps } from './deps.ts';
+import type { SigningKey } from './sign.ts';
 import { signHeaders } from './sign.ts';
 import { signingKeysOf } from './signingKeys.ts';
 
@@ -22,19 +24,46 @@ export async function postDelivery(deps: WebhookDeps, delivery: LeasedDelivery):
   if (delivery.body === null) throw new Error(`delivery ${delivery.deliveryId} has no bytes`);
   if (!isChannelUrl(delivery.channel, delivery.url)) return { ...none, reason: 'invalid_url', durationMs: 0 };
   const isRaw = delivery.channel === 'raw';
-  const answer = await (isRaw ? deps.outbound : deps.chatOutbound).send({
-    url: delivery.url,
+  const { url, body } = delivery;
+  const { requestTimeoutMs: timeoutMs } = deps.limits;
+  if (!isRaw) return await post(deps.chatOutbound, { url, body, headers: {}, extraPorts: [], timeoutMs });
+  const signed = { id: delivery.deliveryId, type: delivery.type, url, body, keys: signingKeysOf(deps.secretBox, delivery) };
+  return await postSigned(deps.outbound, signed, timeoutMs);
+}
+
+/** A message to a receiver who was given a secret. */
+export interface SignedMessage {
+  readonly id: string;
+  readonly type: string;
+  readonly url: string;
+  readonly body: string;
+  /** Of its secrets, the newest first. */
+  readonly keys: readonly SigningKey[];
+}
+
+/** Sends a message once, with the headers of the specification and of Standard Webhooks and the signatures of this moment. */
+export async function postSigned(
+  outbound: Pick<Outbound, 'send'>,
+  { id, type, url, body, keys }: SignedMessage,
+  timeoutMs: number,
+): Promise<AttemptResult> {
+  const signatures = signHeaders(id, body, keys, Math.floor(Date.now() / 1_000));
+  const headers = { 'svc-id': id, 'svc-event': type, ...signatures };
+  return await post(outbound, { url, body, headers, extraPorts: WEBHOOK_PORTS, timeoutMs });
+}
+
+/** Sends bytes once; at most 2 KiB of the answer are kept. */
+async function post(
+  outbound: Pick<Outbound, 'send'>,
+  { headers, ...request }: Required<Pick<OutboundRequest, 'url' | 'body' | 'headers' | 'extraPorts' | 'timeoutMs'>>,
+): Promise<AttemptResult> {
+  const none = { status: null, retryAfter: null, startedAtMs: Date.now(), responseStart: '' };
+  const answer = await outbound.send({
+    ...request,
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': 'svc-webhooks/1.0',
-      ...(isRaw ? ownHeaders(deps, delivery, delivery.body, startedAtMs) : {}),
-    },
-    body: delivery.body,
-    timeoutMs: deps.limits.requestTimeoutMs,
+    headers: { 'content-type': 'application/json', 'user-agent': 'svc-webhooks/1.0', ...headers },
     maxBodyBytes: KEPT_BYTES,
     read: 'start',
-    extraPorts: isRaw ? WEBHOOK_PORTS : [],
   });
   if (!answer.ok) return { ...none, reason: answer.reason, durationMs: answer.durationMs };
   return {
@@ -44,20 +73,6 @@ export async function postDelivery(deps: WebhookDeps, delivery: LeasedDelivery):
     retryAfter: answer.headers['retry-after'] ?? null,
     durationMs: answer.durationMs,
     responseStart: startOfText(answer.body),
-  };
-}
-
-/** The headers of the specification and of Standard Webhooks; a chat gets none of them. */
-function ownHeaders(
-  deps: WebhookDeps,
-  delivery: LeasedDelivery,
-  body: string,
-  startedAtMs: number,
-): Readonly<Record<string, string>> {
-  return {
-    'svc-id': delivery.deliveryId,
-    'svc-event': delivery.type,
-    ...signHeaders(delivery.deliveryId, body, signingKeysOf(deps.secretBox, delivery), Math.floor(startedAtMs / 1_000)),
   };
 }
 

@@ -1,8 +1,9 @@
-/** A real worker for the webhook workflows; run as a program, it takes its options as JSON in the first argument. */
+/** A real worker for the webhook workflows and for budgets' alerts; run as a program, it takes its options as JSON in the first argument. */
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createAnomalyActivities } from '../../activities/anomalies.ts';
+import { createBudgetAlertActivities } from '../../activities/budgetAlerts.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import type { Outbound } from '../../adapters/outbound/outbound.ts';
 import { createOutbound } from '../../adapters/outbound/outbound.ts';
@@ -13,6 +14,9 @@ import { openDatabase } from '../../db/database.ts';
 import { listen } from '../../db/listen.ts';
 import { DELIVERY_CHANNEL } from '../../db/webhooks/events.ts';
 import { openWorkflowBundle } from '../../process/workflowBundle.ts';
+import type { AlertLimits } from '../../services/budget/sendAlerts.ts';
+import { ALERT_LIMITS } from '../../services/budget/sendAlerts.ts';
+import { ensureAlertWorkflow } from '../../services/budget/start.ts';
 import type { WebhookLimits } from '../../services/webhooks/deps.ts';
 import { WEBHOOK_LIMITS } from '../../services/webhooks/deps.ts';
 import { createRetryStarter, ensureWebhookWorkflows } from '../../services/webhooks/start.ts';
@@ -24,6 +28,8 @@ export interface WebhookWorkerOptions {
   readonly temporal: { readonly address: string; readonly namespace: string; readonly taskQueue: string };
   readonly windowMs: number;
   readonly limits?: Partial<WebhookLimits>;
+  /** Of budgets' alerts. */
+  readonly alertLimits?: Partial<AlertLimits>;
 }
 
 /** A running worker and what it works with. */
@@ -51,6 +57,8 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
   const outbound = createOutbound({ allowLoopback: true });
   const secretBox = createSecretBox(TEST_SECRETS_KEY);
   const stopping = new AbortController();
+  const warn = (message: string, fields: object): void => console.error(message, fields);
+  const sending = { database, outbound, secretBox, stopping: stopping.signal, warn };
   const worker = await Worker.create({
     connection: native,
     namespace,
@@ -65,25 +73,23 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
         mailer: null,
         secretBox,
         clock: Date.now,
-        warn: (message, fields) => console.error(message, fields),
+        warn,
       }),
+      ...createBudgetAlertActivities({ ...sending, limits: { ...ALERT_LIMITS, ...options.alertLimits } }),
       ...createWebhookActivities({
-        database,
-        outbound,
+        ...sending,
         chatOutbound: outbound,
-        secretBox,
         retries: createRetryStarter(client, taskQueue),
         wake,
         shards: 1,
         windowMs: options.windowMs,
         limits: { ...WEBHOOK_LIMITS, ...options.limits },
-        stopping: stopping.signal,
-        warn: (message, fields) => console.error(message, fields),
       }),
     },
   });
   const running = worker.run();
   await ensureWebhookWorkflows(client, { shards: 1, taskQueue });
+  await ensureAlertWorkflow(client, taskQueue);
   let stopped: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
     stopping.abort();

@@ -1,0 +1,175 @@
+import type { BudgetAlert, Spending } from '../../domain/budget/alert.ts';
+import { thresholdsCrossed } from '../../domain/budget/alert.ts';
+import type { Sql } from '../database.ts';
+
+/** What an account has spent of its whole budget in a period, before and after a change. */
+export interface BudgetCrossing extends Spending, Pick<BudgetAlert, 'accountId' | 'period' | 'periodStart' | 'periodEnd'> {}
+
+/**
+ * Writes the alerts of the thresholds that a change has crossed, in the database transaction of the change and under the account's lock. One
+ * that was written in this period for this limit is not written again. An account that did not say where to send finds it in its list alone.
+ */
+export async function raiseBudgetAlerts(sql: Sql, crossing: BudgetCrossing): Promise<void> {
+  const crossed = thresholdsCrossed(crossing);
+  if (crossed.length === 0) return;
+  const { accountId, period, periodStart, periodEnd, limitMicro, spentMicro } = crossing;
+  await sql.query(
+    `insert into account_alert (account_id, period, period_start, limit_micro, percent, period_end, spent_micro, state)
+     select $1, $2, $3, $4, percent, $5, $6,
+       case when exists (select from account_alert_endpoint where account_id = $1) then 'waiting' else 'unsent' end
+       from unnest($7::smallint[]) as percent on conflict do nothing`,
+    [accountId, period, periodStart, limitMicro, periodEnd, spentMicro, [...crossed]],
+  );
+}
+
+/** Where an account's alerts go, with the sealed secret that signs them. */
+export interface AlertEndpoint {
+  readonly accountId: string;
+  readonly endpointId: string;
+  readonly url: string;
+  readonly sealed: Buffer;
+  /** Check value of the key it is sealed with. */
+  readonly keyId: string;
+}
+
+/** Stores where alerts go, in place of the one before; false when the account was erased. What waits goes there. */
+export async function writeAlertEndpoint(sql: Sql, endpoint: AlertEndpoint): Promise<boolean> {
+  const { accountId, endpointId, url, sealed, keyId } = endpoint;
+  const rows = await sql.query(
+    `insert into account_alert_endpoint (account_id, endpoint_id, url, sealed, key_id)
+     select account_id, $2, $3, $4, $5 from buyer_account where account_id = $1 and erased_at is null for no key update
+     on conflict (account_id) do update set endpoint_id = excluded.endpoint_id, url = excluded.url, sealed = excluded.sealed,
+       key_id = excluded.key_id, set_at = now() returning 1`,
+    [accountId, endpointId, url, sealed, keyId],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Forgets where alerts go; what waits is not sent. Under the account's lock, so that no alert is written meanwhile as one to send. Run it in
+ * a database transaction. Again: nothing.
+ */
+export async function deleteAlertEndpoint(sql: Sql, accountId: string): Promise<void> {
+  await sql.query('select from buyer_account where account_id = $1 for no key update', [accountId]);
+  await sql.query('delete from account_alert_endpoint where account_id = $1', [accountId]);
+  await sql.query("update account_alert set state = 'unsent' where account_id = $1 and state = 'waiting'", [accountId]);
+}
+
+/** Where an account's alerts go, and since when; null when nowhere. */
+export async function findAlertEndpoint(
+  sql: Sql,
+  accountId: string,
+): Promise<{ readonly url: string; readonly setAt: Date } | null> {
+  const [row] = await sql.query<{ url: string; setAt: Date }>(
+    'select url, set_at as "setAt" from account_alert_endpoint where account_id = $1',
+    [accountId],
+  );
+  return row ?? null;
+}
+
+/** What became of an alert. */
+export type AlertState = 'unsent' | 'waiting' | 'delivered' | 'failed' | 'exhausted';
+
+/** An alert, and how far it has come. */
+export interface AlertRecord extends BudgetAlert {
+  readonly state: AlertState;
+  /** Why its last attempt failed; null: none did. */
+  readonly reason: string | null;
+  readonly attempts: number;
+}
+
+interface AlertRow extends Record<string, unknown> {
+  readonly account_id: string;
+  readonly event_id: string;
+  readonly period: string;
+  readonly period_start: Date;
+  readonly period_end: Date;
+  readonly percent: BudgetAlert['percent'];
+  readonly spent_micro: string;
+  readonly limit_micro: string;
+  readonly at: Date;
+}
+
+const COLUMNS = 'a.account_id, a.event_id, a.period, a.period_start, a.period_end, a.percent, a.spent_micro, a.limit_micro, a.at';
+
+function alertOf(row: AlertRow): BudgetAlert {
+  return {
+    ...{ accountId: row.account_id, eventId: row.event_id, period: row.period, percent: row.percent, at: row.at },
+    ...{ periodStart: row.period_start, periodEnd: row.period_end },
+    ...{ spentMicro: BigInt(row.spent_micro), limitMicro: BigInt(row.limit_micro) },
+  };
+}
+
+/** The newest alerts of an account, at most `most`, newest first. */
+export async function listAlerts(sql: Sql, accountId: string, most: number): Promise<AlertRecord[]> {
+  const rows = await sql.query<AlertRow & Pick<AlertRecord, 'state' | 'reason' | 'attempts'>>(
+    `select ${COLUMNS}, a.state, a.reason, a.attempts from account_alert as a where a.account_id = $1
+      order by a.at desc, a.event_id limit $2`,
+    [accountId, most],
+  );
+  return rows.map((row) => ({ ...alertOf(row), state: row.state, reason: row.reason, attempts: row.attempts }));
+}
+
+/** An alert that is to be sent now, leased until then by whoever knows the id of its lease. */
+export interface LeasedAlert {
+  readonly alert: BudgetAlert;
+  readonly leaseId: string;
+  /** The number of this attempt, from 1. */
+  readonly attempt: number;
+  readonly url: string;
+  readonly endpointId: string;
+  readonly sealed: Buffer;
+}
+
+/**
+ * Leases alerts that are due, the longest due first and of each account its first: one request of an account is on its way at a time, so
+ * that a receiver who hangs holds one place. First attempts and later ones have places of their own.
+ */
+export async function leaseDueAlerts(
+  sql: Sql,
+  { isFirst, most, leaseMs }: { readonly isFirst: boolean; readonly most: number; readonly leaseMs: number },
+): Promise<LeasedAlert[]> {
+  if (most <= 0) return [];
+  const rows = await sql.query<
+    AlertRow & { lease_id: string; attempts: number; url: string; endpoint_id: string; sealed: Buffer }
+  >(
+    `with due as (
+       select a.event_id, e.url, e.endpoint_id, e.sealed from account_alert as a join account_alert_endpoint as e using (account_id)
+        where a.state = 'waiting' and a.due_at <= clock_timestamp() and a.leased_until <= clock_timestamp() and (a.attempts = 0) = $1
+          and not exists (select from account_alert as other where other.account_id = a.account_id and other.state = 'waiting'
+            and (other.leased_until > clock_timestamp() or (other.due_at, other.percent) < (a.due_at, a.percent)
+              and other.due_at <= clock_timestamp() and (other.attempts = 0) = $1))
+        order by a.due_at limit $2 for update of a skip locked
+     )
+     update account_alert as a set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = gen_random_uuid()
+       from due where a.event_id = due.event_id
+     returning ${COLUMNS}, a.lease_id, a.attempts, due.url, due.endpoint_id, due.sealed`,
+    [isFirst, most, leaseMs],
+  );
+  return rows.map((row) => ({
+    ...{ alert: alertOf(row), leaseId: row.lease_id, attempt: row.attempts + 1 },
+    ...{ url: row.url, endpointId: row.endpoint_id, sealed: row.sealed },
+  }));
+}
+
+/** How an attempt ended. */
+export interface AlertAttempt {
+  readonly eventId: string;
+  readonly leaseId: string;
+  readonly attempt: number;
+  readonly state: Exclude<AlertState, 'unsent'>;
+  readonly reason: string | null;
+  /** When it is tried again; null: never. */
+  readonly dueAt: Date | null;
+}
+
+/** Writes down how an attempt ended; false when another holder of the lease wrote first, or its endpoint was taken away meanwhile. */
+export async function recordAlertAttempt(sql: Sql, attempt: AlertAttempt): Promise<boolean> {
+  const rows = await sql.query(
+    `update account_alert set state = $3, reason = $4, attempts = $5, due_at = coalesce($6, due_at), leased_until = '-infinity',
+       lease_id = null, decided_at = case when $3 = 'waiting' then null else clock_timestamp() end
+     where event_id = $1 and lease_id = $2 and state = 'waiting' returning 1`,
+    [attempt.eventId, attempt.leaseId, attempt.state, attempt.reason, attempt.attempt, attempt.dueAt],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,48 @@
+import { microToJson } from '../money/money.ts';
+
+/** Parts of a budget, in percent, at which its account is told. */
+export const THRESHOLDS = [50, 80, 100] as const;
+/** One of them. */
+export type Threshold = (typeof THRESHOLDS)[number];
+
+/** The type of what is sent. */
+export const ALERT_TYPE = 'budget.alert';
+
+/** A change of what an account has spent of its limit, micro-USDC. */
+export interface Spending {
+  readonly limitMicro: bigint;
+  readonly beforeMicro: bigint;
+  readonly spentMicro: bigint;
+}
+
+/** The thresholds that spending has come to or past and had not before; none where it did not grow, or there is no limit to speak of. */
+export function thresholdsCrossed({ limitMicro, beforeMicro, spentMicro }: Spending): readonly Threshold[] {
+  if (limitMicro <= 0n) return [];
+  const isReached = (micro: bigint, percent: Threshold): boolean => micro * 100n >= limitMicro * BigInt(percent);
+  return THRESHOLDS.filter((percent) => isReached(spentMicro, percent) && !isReached(beforeMicro, percent));
+}
+
+/** An alert as it was written down; nothing of it changes afterwards. */
+export interface BudgetAlert {
+  readonly accountId: string;
+  readonly eventId: string;
+  readonly period: string;
+  readonly periodStart: Date;
+  readonly periodEnd: Date;
+  readonly percent: Threshold;
+  readonly spentMicro: bigint;
+  readonly limitMicro: bigint;
+  readonly at: Date;
+}
+
+/** The bytes of an alert: the same ones for each attempt. Throws RangeError for an amount that no JSON integer holds. */
+export function alertBody({ accountId, eventId, at, ...alert }: BudgetAlert): string {
+  return JSON.stringify({
+    ...{ id: eventId, type: ALERT_TYPE, eventId, createdAt: at.getTime() },
+    data: {
+      ...{ account: accountId, percent: alert.percent, period: alert.period },
+      ...{ periodStartsAt: alert.periodStart.getTime(), periodEndsAt: alert.periodEnd.getTime() },
+      ...{ spentMicro: microToJson(alert.spentMicro), limitMicro: microToJson(alert.limitMicro) },
+    },
+  });
+}

@@ -1,0 +1,14 @@
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
+import type { BudgetAlertActivities } from '../activities/budgetAlerts.ts';
+
+const { sendDueAlerts } = proxyActivities<BudgetAlertActivities>({
+  startToCloseTimeout: '5m',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '1s', backoffCoefficient: 1.5, maximumInterval: '30s' },
+});
+
+/** Sends the alerts of budgets for good, one pass after the other, each in a run of its own. Runs as `sendBudgetAlerts`. */
+export async function sendBudgetAlerts(): Promise<void> {
+  await sendDueAlerts();
+  await continueAsNew<typeof sendBudgetAlerts>();
+}
