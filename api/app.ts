@@ -18,6 +18,7 @@ import { didRoute } from './receipts/did.ts';
 import { recordRoute } from './receipts/record.ts';
 import type { ApiDeps, HandlerDeps, Route } from './route.ts';
 import { challengeRoute, signInRoute } from './routes/accounts/accounts.ts';
+import { listAlertsRoute, setAlertsRoute } from './routes/accounts/alerts.ts';
 import { accountNoticesRoute } from './routes/accounts/notices.ts';
 import { oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
 import { serviceCatalogRoute } from './routes/discovery/catalog.ts';
@@ -72,6 +73,8 @@ export const DESCRIBED: readonly Route[] = [
   challengeRoute,
   signInRoute,
   accountNoticesRoute,
+  listAlertsRoute,
+  setAlertsRoute,
   oauthTokenRoute,
   oauthMetadataRoute,
   enforceConfigRoute,

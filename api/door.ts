@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { KeyState } from '../domain/access/key.ts';
 import { COSTS } from '../domain/access/rate.ts';
 import { ServiceError } from '../domain/errors.ts';
+import type { AccountCaller } from '../services/accounts/authenticate.ts';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
 import type { HolderOf } from '../services/pacing/rates.ts';
 import { holderOfKey, RateExceeded } from '../services/pacing/rates.ts';
@@ -153,11 +154,11 @@ async function letAccountIn(
   route: AccountRoute | OptionalAccountRoute,
   deps: HandlerDeps,
   request: IncomingMessage,
-): Promise<{ readonly accountId: string }> {
+): Promise<AccountCaller> {
   const from = deps.addressOf(request);
   const credential = { bearer: bearerOf(request), signInWithX: headerOf(request, 'sign-in-with-x'), from };
   if (credential.bearer === null && credential.signInWithX !== null) deps.rates?.count([['address', from]], COSTS.heavy);
-  const letIn = (): Promise<{ readonly accountId: string }> => authenticateAccount(deps, credential);
+  const letIn = (): Promise<AccountCaller> => authenticateAccount(deps, credential);
   try {
     return await counted({ route, deps, request }, letIn, (account, name) => [
       account ? ['account', account.accountId] : ['key', name],

@@ -1,6 +1,7 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { Scope } from '../domain/access/key.ts';
 import type { Cost } from '../domain/access/rate.ts';
+import type { AccountCaller } from '../services/accounts/authenticate.ts';
 import type { AgentDeps } from '../services/agents/verify.ts';
 import type { Observer } from '../services/gate/observe.ts';
 import type { HostDoor } from '../services/hosts/deps.ts';
@@ -12,6 +13,7 @@ import type { ExportSlots } from '../services/reports/exportSlots.ts';
 import type { ReportDeps } from '../services/reports/request.ts';
 import type { VerifyDeps } from '../services/settlement/accept/verify.ts';
 import type { Log } from '../services/settlement/deps.ts';
+import type { EndpointDeps } from '../services/webhooks/endpoints.ts';
 import type { AddressReader } from './address.ts';
 
 /** What the REST door runs with. */
@@ -23,6 +25,8 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps {
   readonly hosts: HostDoor;
   /** Agents that sign their requests. */
   readonly agents: AgentDeps;
+  /** Where accounts are told of their budgets: what seals secrets, and the rules for addresses of others. */
+  readonly receivers: Pick<EndpointDeps, 'secretBox' | 'outbound'>;
   /** What must answer for this process to be ready; each rejects when its part does not. */
   readonly readiness: Readonly<Record<'database' | 'temporal' | 'chain', () => Promise<void>>> & {
     readonly clock?: () => Promise<void>;
@@ -71,12 +75,12 @@ export interface KeyCall extends Call {
 
 /** A call of a buyer account that was let in. */
 export interface AccountCall extends Call {
-  readonly account: { readonly accountId: string };
+  readonly account: AccountCaller;
 }
 
 /** A call that shows a buyer account, or no credential at all: then what it carries must show its right. */
 export interface OptionalAccountCall extends Call {
-  readonly account: { readonly accountId: string } | null;
+  readonly account: AccountCaller | null;
 }
 
 /** What a handler answers; a body is sent as JSON (bytes as they are), its absence as no body. */
@@ -98,7 +102,7 @@ export interface AnswerStream {
 export type ErrorShape = 'plain' | 'ok';
 
 interface RouteBase {
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'post' | 'put';
   readonly path: string;
   readonly errorShape?: ErrorShape;
   /** Most bytes of the body; absent: the route takes no body. */

@@ -214,7 +214,7 @@ async function statementsOf(store: RecordStore): Promise<Asked[]> {
     for (const { name, query, variables } of await screensOf(store)) {
       screen = name;
       const body = Buffer.from(JSON.stringify({ query, variables }));
-      await engine({ accept: 'application/json', body, requestId: name, key: null, owner });
+      await engine({ accept: 'application/json', body, requestId: name, key: null, owner, account: null });
     }
   } finally {
     await pool.close();

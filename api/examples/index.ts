@@ -6,6 +6,7 @@ import { licenceExamples } from './licences.ts';
 import { receiptExamples } from './receipts.ts';
 import { reportExamples } from './reports.ts';
 import type { OperationExamples } from './shape.ts';
+import { spendingExamples } from './spending.ts';
 
 /** Examples by operationId; `test/unit/openapi-examples.test.ts` holds each against the schema it illustrates. */
 export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
@@ -15,6 +16,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...receiptExamples,
   ...reportExamples,
   ...discoveryExamples,
+  ...spendingExamples,
 };
 
 /** What one answer is good for in a next call (OpenAPI links), by operationId. */

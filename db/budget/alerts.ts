@@ -173,3 +173,30 @@ export async function recordAlertAttempt(sql: Sql, attempt: AlertAttempt): Promi
   );
   return rows.length > 0;
 }
+
+/** The sealed secrets of alerts that are not known to be under this key, by account, after `after`; an operator's work, over all accounts. */
+export async function listAlertSecretsNotUnder(
+  sql: Sql,
+  keyId: string,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<Pick<AlertEndpoint, 'accountId' | 'endpointId' | 'sealed'>[]> {
+  return await sql.query<Pick<AlertEndpoint, 'accountId' | 'endpointId' | 'sealed'> & Record<string, unknown>>(
+    `select account_id as "accountId", endpoint_id as "endpointId", sealed from account_alert_endpoint
+     where key_id <> $1 and ($2::uuid is null or account_id > $2) order by account_id limit $3`,
+    [keyId, after, limit],
+  );
+}
+
+/** Puts other sealed bytes in the place of a secret's; false, and nothing changed, when these no longer stand. */
+export async function resealAlertSecret(
+  sql: Sql,
+  from: Pick<AlertEndpoint, 'endpointId' | 'sealed' | 'accountId'>,
+  to: Pick<AlertEndpoint, 'sealed' | 'keyId'>,
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update account_alert_endpoint set sealed = $4, key_id = $5
+      where account_id = $1 and endpoint_id = $2 and sealed = $3 returning 1`,
+    [from.accountId, from.endpointId, from.sealed, to.sealed, to.keyId],
+  );
+  return rows.length > 0;
+}

@@ -14,7 +14,7 @@ export async function findAccountId(
 }
 
 /**
- * Erases an account: name, wallet, every credential, open offers. Its id stays, since licences and payments name it. Returns the sites it
+ * Erases an account: name, wallet, every credential, open offers, where it is told of its budget and what it was told. Its id stays, since licences and payments name it. Returns the sites it
  * has licences of; null when it was erased before. Run it in a database transaction.
  */
 export async function eraseAccountRow(sql: Sql, accountId: string): Promise<readonly string[] | null> {
@@ -24,7 +24,14 @@ export async function eraseAccountRow(sql: Sql, accountId: string): Promise<read
   );
   const byClient = 'client_id in (select client_id from oauth_client where account_id = $1)';
   await sql.query(`delete from used_assertion where ${byClient}`, [accountId]);
-  for (const table of ['oauth_client', 'buyer_key', 'licence_offer_memory', 'open_licence_offer']) {
+  for (const table of [
+    'oauth_client',
+    'buyer_key',
+    'licence_offer_memory',
+    'open_licence_offer',
+    'account_alert_endpoint',
+    'account_alert',
+  ]) {
     await sql.query(`delete from ${table} where account_id = $1`, [accountId]);
   }
   if (erased.length === 0) return null;

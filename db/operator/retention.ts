@@ -55,6 +55,12 @@ export const CREDENTIALS: readonly Ending[] = [
 /** Alert e-mail; what was not sent within a day is not sent at all. */
 export const MAILS: Ending = { kind: 'alert_mail', table: 'alert_mail', ended: 'created_at < $1' };
 
+/** Alerts of budgets that wait for nothing; the months they may be told again in are over by then. */
+export const BUDGET_ALERTS: Ending = {
+  ...{ kind: 'account_alert', table: 'account_alert' },
+  ended: "state <> 'waiting' and period_end < $1",
+};
+
 /** What e-mails of a day are counted by. */
 export const COUNTED_MAILS: Ending = { kind: 'counted_mail', table: 'counted_mail', ended: 'created_at < $1' };
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
 import type { SiteCall } from '../../services/site/change.ts';
-import { requireOwned, requireOwner } from '../request/access.ts';
+import { requireAccountOwner, requireOwned, requireOwner } from '../request/access.ts';
 import type { GraphqlContext, GraphqlDeps } from '../request/context.ts';
 import type { Types } from '../schema/builder.ts';
 import { builder } from '../schema/builder.ts';
@@ -83,9 +83,32 @@ export function beginnerMutation<Input extends object, Checked, Payload extends 
   });
 }
 
+/** The same for the owner of a buyer account; an agent's key and whoever is of a site are refused (FORBIDDEN). */
+export function accountMutation<Input extends object, Checked, Payload extends object>(
+  name: string,
+  {
+    change,
+    ...mutation
+  }: Mutation<Input, Checked, Payload> & {
+    readonly change: (deps: GraphqlDeps, accountId: string, input: Checked) => Promise<Payload>;
+  },
+): void {
+  const authScopes = { accountOwner: true } as const;
+  addMutation(name, { ...mutation, authScopes }, async (context, _given, read) => {
+    const { accountId } = requireAccountOwner(context);
+    return await change(changesOf(context), accountId, read());
+  });
+}
+
 function addMutation<Input extends object, Checked, Payload extends object>(
   name: string,
-  { description, input, schema, payload }: Mutation<Input, Checked, Payload>,
+  {
+    description,
+    input,
+    schema,
+    payload,
+    authScopes = { owner: true },
+  }: Mutation<Input, Checked, Payload> & { readonly authScopes?: { readonly owner: true } | { readonly accountOwner: true } },
   make: (context: GraphqlContext, given: Input, read: () => Checked) => Promise<Payload>,
 ): void {
   const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
@@ -94,7 +117,7 @@ function addMutation<Input extends object, Checked, Payload extends object>(
       type: payload,
       nullable: true,
       description,
-      authScopes: { owner: true },
+      authScopes,
       errors: {
         types: REFUSALS,
         directResult: true,

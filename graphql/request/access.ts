@@ -1,17 +1,20 @@
 import type { Scope } from '../../domain/access/key.ts';
 import { requireAccess } from '../../domain/access/key.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import type { AccountCaller } from '../../services/accounts/authenticate.ts';
+import { requireOwnAccount } from '../../services/accounts/authenticate.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
 import { ownedTenant } from '../../services/owners/ownedTenant.ts';
 import type { GraphqlContext } from './context.ts';
 
-type Caller = Pick<GraphqlContext, 'key' | 'owner'> & { readonly deps: Pick<GraphqlContext['deps'], 'clock'> };
+type Caller = Pick<GraphqlContext, 'key' | 'owner' | 'account'> & { readonly deps: Pick<GraphqlContext['deps'], 'clock'> };
 
 /**
  * Lets an owner in, and a key that has the scope, in the order of REST: 401, plan gate, suspended, scope. Throws what
  * `requireAccess` throws; true otherwise.
  */
-export function requireReader({ key, owner, deps }: Caller, scope: Scope): true {
+export function requireReader({ key, owner, account, deps }: Caller, scope: Scope): true {
+  if (account) throw noSites();
   if (!owner) requireAccess(key, scope, deps.clock());
   return true;
 }
@@ -20,6 +23,21 @@ export function requireReader({ key, owner, deps }: Caller, scope: Scope): true 
 export function requireOwner({ owner }: Pick<GraphqlContext, 'owner'>): true {
   if (!owner) throw new ServiceError('scope_missing', 'this needs an owner’s token; a key can only read');
   return true;
+}
+
+/** Of an account nothing is shown and nothing changed but itself. */
+export function noSites(): ServiceError {
+  return new ServiceError('scope_missing', 'this is of a site; the credential of a buyer account lets ask for `account` alone');
+}
+
+/**
+ * The account whose owner asks. Throws scope_missing for one of its agent keys, which buys and never looks or changes here, and for
+ * whoever is of a site.
+ */
+export function requireAccountOwner({ account }: Pick<GraphqlContext, 'account'>): AccountCaller {
+  if (!account) throw new ServiceError('scope_missing', 'this is of a buyer account: sign in with its wallet');
+  requireOwnAccount(account);
+  return account;
 }
 
 /** The site of an owner's call, and the owner. Throws as `requireOwner` and `ownedTenant` do. */

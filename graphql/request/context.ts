@@ -1,4 +1,5 @@
 import type { KeyState } from '../../domain/access/key.ts';
+import type { AccountCaller, AccountDeps } from '../../services/accounts/authenticate.ts';
 import type { HostDoor } from '../../services/hosts/deps.ts';
 import type { ReadingDatabase } from '../../services/lists/deps.ts';
 import type { Owner, OwnerDeps } from '../../services/owners/authenticate.ts';
@@ -25,7 +26,8 @@ export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock' | 'pr
 export interface GraphqlDeps
   extends PublisherDeps,
     Omit<EndpointDeps, 'database' | 'outbound'>,
-    Pick<OwnerDeps, 'oidc' | 'signUp'> {
+    Pick<OwnerDeps, 'oidc' | 'signUp'>,
+    AccountDeps {
   readonly log: Log;
   /** Counts the calls of owners by their user, since each may have as many tokens as he likes; none: they are not counted. */
   readonly rates?: Pick<Rates, 'count'>;
@@ -40,18 +42,26 @@ export interface GraphqlDeps
   readonly sitePages?: number;
 }
 
-/** Who asks: exactly one of `key` and `owner`. Plain data, so that it can be handed to another thread. */
+/** Who asks: exactly one of `key`, `owner` and `account`. Plain data, so that it can be handed to another thread. */
 export interface Visitor {
   readonly requestId: string;
   /** The publisher key of the call, as Postgres had it when the call began; scopes and plan are asked for per field. */
   readonly key: KeyState | null;
   readonly owner: Owner | null;
+  /** A buyer account: it sees itself and no site, as whoever is of a site sees no account. */
+  readonly account: AccountCaller | null;
 }
 
-/** The name of the one site a caller is of; of an owner of several, the owner's. */
-export function siteOf({ key, owner }: Pick<Visitor, 'key' | 'owner'>): string {
+/** The name of the one site, or of the account, a caller is of; of an owner of several sites, the owner's. */
+export function siteOf({ key, owner, account }: Pick<Visitor, 'key' | 'owner' | 'account'>): string {
+  if (account) return accountName(account);
   const [only, ...others] = key ? [key.tenantId] : (owner?.tenantIds ?? []);
   return only !== undefined && others.length === 0 ? `site ${only}` : owner ? ownerKey(owner) : '';
+}
+
+/** Who an account is among all who ask, whatever credential of it is shown. */
+export function accountName({ accountId }: AccountCaller): string {
+  return `account ${accountId}`;
 }
 
 /** What every resolver sees: who asks, what questions are answered with, and what this execution may still take. */

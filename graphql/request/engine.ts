@@ -29,7 +29,7 @@ export function openEngine(deps: ReaderDeps, changes: GraphqlDeps | null, newBud
   const yoga = createYoga<Visitor & Pick<GraphqlContext, 'budget'>, GraphqlContext>({
     schema,
     graphqlEndpoint: GRAPHQL_PATH,
-    context: ({ key, owner, requestId, budget }) => ({ deps, changes, key, owner, requestId, budget }),
+    context: ({ key, owner, account, requestId, budget }) => ({ deps, changes, key, owner, account, requestId, budget }),
     maskedErrors: { maskError: publicError },
     parserAndValidationCache: { documentCache: remembering(), errorCache: remembering() },
     ...{ graphiql: false, landingPage: false, batching: false, multipart: false, cors: false, logging: false },

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBearer } from '../../domain/access/bearer.ts';
 import { COSTS } from '../../domain/access/rate.ts';
 import { isServiceError, ServiceError } from '../../domain/errors.ts';
+import { authenticateBearer, isBuyerKey } from '../../services/accounts/authenticate.ts';
 import { findKey } from '../../services/credentials/keys.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
 import { authenticateOwner, isOwnerCredential, ownerKey } from '../../services/owners/authenticate.ts';
@@ -13,7 +14,7 @@ import type { Answer } from './answer.ts';
 import { answerOf, refusalAnswer } from './answer.ts';
 import { isChange, readBody } from './body.ts';
 import type { GraphqlDeps, Visitor } from './context.ts';
-import { siteOf } from './context.ts';
+import { accountName, siteOf } from './context.ts';
 import type { Engine } from './engine.ts';
 import { openPage } from './graphiql.ts';
 
@@ -56,7 +57,7 @@ export function createGraphqlDoor(
   const sendPage = page && openPage(page.key);
   return async (request, response, owner) => {
     const letCallerIn = (): ReturnType<typeof letIn> =>
-      owner ? Promise.resolve({ key: null, owner }) : letIn(deps, bearerOf(request));
+      owner ? Promise.resolve({ key: null, owner, account: null }) : letIn(deps, bearerOf(request));
     try {
       if (sendPage && !owner && wantsPage(request)) await sendPage(request, response);
       else if (request.method !== 'POST') refuseMethod(response, sendPage !== null);
@@ -82,12 +83,15 @@ async function answer(
   response: ServerResponse,
 ): Promise<Answer> {
   const caller = await letCallerIn();
-  if (caller.owner) deps.rates?.count([['key', ownerKey(caller.owner)]], COSTS.heavy); // whatever token he shows
+  const { owner, account } = caller;
+  // Whatever token he shows.
+  if (owner) deps.rates?.count([['key', ownerKey(owner)]], COSTS.heavy);
+  if (account) deps.rates?.count([['account', account.accountId]], COSTS.heavy);
   const body = await readBody(request);
   const requestId = String(response.getHeader('x-request-id') ?? '');
   const call = { ...caller, requestId, accept: acceptOf(request), body };
-  const isOwnersChange = caller.owner !== null && isChange(body);
-  const who = caller.key?.keyId ?? (caller.owner ? ownerKey(caller.owner) : '');
+  const isOwnersChange = (owner !== null || account?.isOwner === true) && isChange(body);
+  const who = caller.key?.keyId ?? (owner ? ownerKey(owner) : account ? accountName(account) : '');
   const leave = isOwnersChange ? await changing.enter(who) : await turns.enter(who, siteOf(caller));
   try {
     return await (isOwnersChange ? change(call) : ask(call));
@@ -97,15 +101,19 @@ async function answer(
 }
 
 /** Who asks. Throws missing_credential and unknown_credential (401), database_unavailable, and what `authenticateOwner` throws. */
-async function letIn(deps: GraphqlDeps, bearer: string | null): Promise<Pick<Visitor, 'key' | 'owner'>> {
+async function letIn(deps: GraphqlDeps, bearer: string | null): Promise<Pick<Visitor, 'key' | 'owner' | 'account'>> {
   if (bearer === null) {
     throw new ServiceError('missing_credential', 'an API key or an owner’s token is needed: Authorization: Bearer <key>');
   }
-  if (isOwnerCredential(bearer)) return { key: null, owner: await authenticateOwner(deps, bearer) };
+  if (isBuyerKey(bearer) || isOwnerCredential(bearer)) {
+    const account = await authenticateBearer(deps, bearer);
+    if (account) return { key: null, owner: null, account };
+  }
+  if (isOwnerCredential(bearer)) return { key: null, owner: await authenticateOwner(deps, bearer), account: null };
   const key = await findKey(deps, bearer);
   const isDead = key === null || key.revokedAtMs !== null || (key.expiresAtMs !== null && deps.clock() >= key.expiresAtMs);
   if (isDead || key.status === 'closed') throw new ServiceError('unknown_credential', 'the API key is not recognised');
-  return { key, owner: null };
+  return { key, owner: null, account: null };
 }
 
 /** Tokens of identity providers are long. */

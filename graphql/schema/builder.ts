@@ -6,7 +6,7 @@ import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { Scope } from '../../domain/access/key.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { requireOwner, requireReader } from '../request/access.ts';
+import { requireAccountOwner, requireOwner, requireReader } from '../request/access.ts';
 import type { GraphqlContext } from '../request/context.ts';
 
 /** Types every resolver is checked against. */
@@ -25,6 +25,8 @@ export interface Types {
     reads: Scope;
     /** An owner. */
     owner: boolean;
+    /** The owner of a buyer account. */
+    accountOwner: boolean;
   };
 }
 
@@ -43,6 +45,7 @@ export const builder = new SchemaBuilder<Types>({
     authScopes: (context) => ({
       reads: (scope) => requireReader(context, scope),
       owner: () => requireOwner(context),
+      accountOwner: () => requireAccountOwner(context) !== null,
     }),
   },
   validation: {

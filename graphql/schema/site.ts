@@ -3,6 +3,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { ownedTenant } from '../../services/owners/ownedTenant.ts';
 import type { ReportSite } from '../../services/reports/request.ts';
 import { describeTenant } from '../../services/tenants/self.ts';
+import { noSites } from '../request/access.ts';
 import type { GraphqlContext } from '../request/context.ts';
 import { builder } from './builder.ts';
 
@@ -26,8 +27,12 @@ export async function findSite(context: GraphqlContext, asked: string | null): P
   return siteOf(await describeTenant({ ...context.deps, database: context.deps.reading }, tenantId));
 }
 
-/** Which site a caller means; null for one that is not the caller's. Throws missing_credential, and as `ownedTenant`. */
-export function siteIdOf({ key, owner }: Pick<GraphqlContext, 'key' | 'owner'>, asked: string | null): string | null {
+/** Which site a caller means; null for one that is not the caller's. Throws missing_credential, scope_missing for an account, and as `ownedTenant`. */
+export function siteIdOf(
+  { key, owner, account }: Pick<GraphqlContext, 'key' | 'owner' | 'account'>,
+  asked: string | null,
+): string | null {
+  if (account) throw noSites();
   if (key) return asked === null || asked.toLowerCase() === key.tenantId ? key.tenantId : null;
   if (!owner) throw new ServiceError('missing_credential', 'an API key or an owner’s token is needed');
   if (asked !== null && !owner.tenantIds.includes(asked.toLowerCase())) return null;

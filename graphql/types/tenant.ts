@@ -130,7 +130,15 @@ builder.objectFields(Tenant, (t) => ({
 const Viewer = builder.objectRef<GraphqlContext>('Viewer').implement({
   description: 'Who asks.',
   fields: (t) => ({
-    isOwner: t.boolean({ description: 'True for an owner, false for a key.', resolve: ({ owner }) => owner !== null }),
+    isOwner: t.boolean({
+      description: 'True for an owner of sites, false for a key and for a buyer account.',
+      resolve: ({ owner }) => owner !== null,
+    }),
+    accountId: t.id({
+      nullable: true,
+      description: 'The buyer account’s id; null for whoever is of a site.',
+      resolve: ({ account }) => account?.accountId ?? null,
+    }),
     userId: t.string({ nullable: true, description: 'The owner’s id.', resolve: ({ owner }) => owner?.userId ?? null }),
     keyId: t.id({ nullable: true, description: 'The key’s id.', resolve: ({ key }) => key?.keyId ?? null }),
     scopes: t.field({

@@ -157,7 +157,7 @@ async function open(
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
   const exports = createExportSlots();
-  const others = { hosts, agents, readiness, networkChecks };
+  const others = { hosts, agents, readiness, networkChecks, receivers: { outbound, secretBox } };
   const rest = createApi({ ...deps, ...buyers, ...callers, ...others, reports, exports, log, settle });
   const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports, exports });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);

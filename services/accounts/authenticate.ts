@@ -10,6 +10,21 @@ import { readAccountToken } from './token.ts';
 /** Prefix of an account's long-lived credential. */
 const KEY_PREFIX = 'svc_buyer_';
 
+/** A buyer account that was let in. */
+export interface AccountCaller {
+  readonly accountId: string;
+  /** True for its owner, who signed in with its wallet; an agent's key buys and changes nothing of the account. */
+  readonly isOwner: boolean;
+}
+
+/** Lets the owner of an account go on. Throws scope_missing for an agent's key. */
+export function requireOwnAccount({ isOwner }: AccountCaller): void {
+  if (!isOwner) throw new ServiceError('scope_missing', 'an agent’s key cannot do this: sign in with the account’s wallet');
+}
+
+/** What letting a bearer in needs. */
+export type AccountDeps = Pick<BuyerDeps, 'database' | 'keyring' | 'clock' | 'baseUrl' | 'pepper' | 'rehash'>;
+
 /** How a buyer shows who it is. */
 export interface AccountCredential {
   readonly bearer: string | null;
@@ -23,14 +38,11 @@ export interface AccountCredential {
  * Lets a buyer account in: a bearer that is a `svc_buyer_` key, looked up in
  * this call, or an account token; or a signed challenge in SIGN-IN-WITH-X. Throws missing_credential, unknown_credential (401).
  */
-export async function authenticateAccount(
-  deps: BuyerDeps,
-  credential: AccountCredential,
-): Promise<{ readonly accountId: string }> {
+export async function authenticateAccount(deps: BuyerDeps, credential: AccountCredential): Promise<AccountCaller> {
   const { bearer, signInWithX, from } = credential;
   if (bearer !== null) {
-    const accountId = await accountOfBearer(deps, bearer);
-    if (accountId !== null) return { accountId };
+    const account = await authenticateBearer(deps, bearer);
+    if (account !== null) return account;
     throw new ServiceError('unknown_credential', 'the account credential is not recognised');
   }
   if (signInWithX === null) {
@@ -38,14 +50,23 @@ export async function authenticateAccount(
   }
   const signed = readSignInHeader(signInWithX);
   if (!signed) throw new ServiceError('unknown_credential', 'SIGN-IN-WITH-X is not readable');
-  return { accountId: await signIn(deps, { ...signed, from }) };
+  return { accountId: await signIn(deps, { ...signed, from }), isOwner: true };
 }
 
-async function accountOfBearer(deps: BuyerDeps, bearer: string): Promise<string | null> {
-  if (!bearer.startsWith(KEY_PREFIX)) return readAccountToken(deps, bearer);
+/** True of text that can only be meant as a long-lived credential of an account. */
+export function isBuyerKey(bearer: string): boolean {
+  return bearer.startsWith(KEY_PREFIX);
+}
+
+/** The account of a bearer: a `svc_buyer_` key, looked up in this call, or an account token; null for any other text. */
+export async function authenticateBearer(deps: AccountDeps, bearer: string): Promise<AccountCaller | null> {
+  if (!isBuyerKey(bearer)) {
+    const accountId = await readAccountToken(deps, bearer);
+    return accountId === null ? null : { accountId, isOwner: true };
+  }
   if (!isWellFormedToken(bearer, KEY_PREFIX)) return null;
   const hash = hashCredential(deps.pepper, bearer);
   const key = await atDatabase(() => findAccountByKey(deps.database, hashesOf(hash)));
   if (key) deps.rehash?.note('buyer_key', key.keyHash, hash);
-  return key?.accountId ?? null;
+  return key ? { accountId: key.accountId, isOwner: false } : null;
 }

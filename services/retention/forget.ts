@@ -5,6 +5,7 @@ import { KEPT_OBSERVATIONS_DAYS } from '../../db/operator/partitions.ts';
 import type { Ending, PlaceInTime } from '../../db/operator/retention.ts';
 import {
   AGENT_DIRECTORIES,
+  BUDGET_ALERTS,
   COUNTED_MAILS,
   COUNTED_USAGE,
   CREDENTIALS,
@@ -25,7 +26,7 @@ import type { Metrics } from '../../domain/metrics.ts';
 
 /** For how long what is no money is kept, in days. */
 export interface RetentionPeriods {
-  /** Events, deliveries, attempts, and alert e-mail. */
+  /** Events, deliveries, attempts, alert e-mail, and alerts of budgets. */
   readonly webhooks: number;
   /** User-Agents as they were sent. */
   readonly userAgents: number;
@@ -70,7 +71,7 @@ export async function forgetWhatEnded(deps: RetentionDeps): Promise<number> {
     await ended([AGENT_DIRECTORIES], before(7 * DAY_MS)),
     await slices(deps, 'licence_offer', () => dropOffers(deps.database, before(HOUR_MS), SLICE)),
     await ended(CREDENTIALS, before(retention.signIns * DAY_MS)),
-    await ended([MAILS], before(retention.webhooks * DAY_MS)),
+    await ended([MAILS, BUDGET_ALERTS], before(retention.webhooks * DAY_MS)),
     await forgetOldEvents(deps, before(retention.webhooks * DAY_MS)),
     await forgetUserAgents(deps, before(retention.userAgents * DAY_MS)),
   ];

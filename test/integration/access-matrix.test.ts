@@ -39,7 +39,10 @@ const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?:
 /** These read a copy in memory, at most two seconds old (safety 24). */
 const SNAPSHOT = ['getQuote', 'getQuotes', 'observe', 'verifyAgent'];
 /** Operations of buyer accounts: a publisher key is no credential there. */
-const ACCOUNT = ['listHeldLicences', 'openLicenceAccess', 'buyLicence', 'listAccountNotices'];
+const ACCOUNT = [
+  ...['listHeldLicences', 'openLicenceAccess', 'buyLicence', 'listAccountNotices'],
+  ...['listBudgetAlerts', 'setBudgetAlerts'],
+];
 /** Takes a buyer account or none: what the body shows is the right (integration/usage). */
 const ACCOUNT_IF_ANY = ['reportUsage'];
 

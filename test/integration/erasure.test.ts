@@ -131,6 +131,15 @@ test('an erased account has neither name nor wallet nor a way in; its sites find
     `insert into used_assertion (client_id, jti, expires_at) select client_id, 'jti', now() + interval '1 hour' from oauth_client`,
   );
   await sellLicence(accountId);
+  await database.query(
+    "insert into account_alert_endpoint (account_id, endpoint_id, url, sealed, key_id) values ($1, $1, $2, '', '')",
+    [accountId, `https://hooks.example/${NAME}`],
+  );
+  await database.query(
+    `insert into account_alert (account_id, period, period_start, period_end, limit_micro, percent, spent_micro, state)
+     values ($1, 'day', now(), now(), 1, 50, 1, 'waiting')`,
+    [accountId],
+  );
   const before = await money();
 
   expect(await admin('account', 'erase', WALLET.toUpperCase().replace('0X', '0x'))).toEqual({ accountId, erased: true });
@@ -138,7 +147,10 @@ test('an erased account has neither name nor wallet nor a way in; its sites find
   expect(await database.query('select name, wallet, erased_at is not null as erased from buyer_account')).toEqual([
     { name: null, wallet: null, erased: true },
   ]);
-  for (const table of ['buyer_key', 'oauth_client', 'used_assertion', 'licence_offer_memory', 'open_licence_offer']) {
+  for (const table of [
+    ...['buyer_key', 'oauth_client', 'used_assertion', 'licence_offer_memory', 'open_licence_offer'],
+    ...['account_alert_endpoint', 'account_alert'],
+  ]) {
     expect(await database.query(`select 1 from ${table}`), table).toEqual([]);
   }
   expect(await entries('account.erase')).toEqual([{ target: accountId, before: null, after: null }]);

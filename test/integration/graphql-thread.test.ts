@@ -128,7 +128,7 @@ test('a query that waits too long for its rows is given up with a TIMEOUT, whate
   const body = new TextEncoder().encode(JSON.stringify({ query: '{ tenant { payments { nodes { slug } } } }' }));
   const answer = await database.transaction(async (sql) => {
     await sql.query('lock table payment in access exclusive mode');
-    return await ask({ key, owner: null, requestId: 'x', accept: 'application/json', body });
+    return await ask({ key, owner: null, account: null, requestId: 'x', accept: 'application/json', body });
   });
   expect(JSON.parse(Buffer.from(answer.body).toString()).errors).toMatchObject([
     { extensions: { code: 'TIMEOUT', reason: 'query_limit', limit: 'time' } },
@@ -161,7 +161,14 @@ async function hostGreedy(onStart: () => void = () => undefined): Promise<{
     thread,
     ask: async (userId, asked) => {
       const owner = { userId, via: 'token', tenantIds: [userId] } as const;
-      const call = { key: null, owner, requestId: '', accept: 'application/json', body: new TextEncoder().encode(asked) };
+      const call = {
+        key: null,
+        owner,
+        account: null,
+        requestId: '',
+        accept: 'application/json',
+        body: new TextEncoder().encode(asked),
+      };
       return text(await thread.ask(call));
     },
   };

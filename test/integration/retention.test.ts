@@ -97,6 +97,25 @@ test('the nightly round forgets used proofs, scopes, request keys, counts of e-m
   expect(left).toEqual({ proofs: 1, keys: 1, strikes: ['new'], nonces: ['1 minute'] });
 });
 
+test('alerts of budgets go some months after their period, never one that waits to be sent', async () => {
+  const accountId = randomUUID();
+  await database.query('insert into buyer_account (account_id) values ($1)', [accountId]);
+  for (const [percent, state, ended] of [
+    [50, 'delivered', '89 days'],
+    [80, 'delivered', '91 days'],
+    [100, 'waiting', '91 days'],
+  ]) {
+    await database.query(
+      `insert into account_alert (account_id, period, period_start, period_end, limit_micro, percent, spent_micro, state)
+       values ($1, 'day', now() - interval '100 days', now() - $4::interval, 1, $2, 1, $3)`,
+      [accountId, percent, state, ended],
+    );
+  }
+  expect(await forget()).toBe(1);
+  expect(Object.fromEntries(counted)).toEqual({ account_alert: 1 });
+  expect(await database.query('select percent from account_alert order by 1')).toEqual([{ percent: 50 }, { percent: 100 }]);
+});
+
 test('credentials go some months after they ended, and those that still let somebody in stay', async () => {
   const accountId = randomUUID();
   await database.query('insert into buyer_account (account_id) values ($1)', [accountId]);

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { alertSecretContext, setAlertUrl } from '../../services/budget/alerts.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
 import { openCreditsToken, setCreditsToken } from '../../services/credits/token.ts';
 import { examineSystem } from '../../services/operations/doctor.ts';
@@ -108,6 +109,18 @@ test('the token of a credits API is sealed anew beside them', async () => {
   expect(await doctor()).toEqual(['1 sealed secrets are not known to be under SECRETS_KEY']);
   expect(await resealSecrets({ database, secretBox: second })).toEqual({ resealed: 1, unreadable: [] });
   expect(await openCreditsToken({ database, secretBox: after }, { tenantId, apiUrl: creditsApiUrl })).toBe('a-token');
+});
+
+test('the secret of an account’s alerts is sealed anew beside them', async () => {
+  const accountId = randomUUID();
+  await database.query('insert into buyer_account (account_id) values ($1)', [accountId]);
+  const outbound = { checkUrl: () => ({ ok: true }) as const };
+  const { secret } = await setAlertUrl({ database, secretBox: before, outbound }, accountId, 'https://hooks.example/budget');
+  expect(await doctor()).toEqual(['1 sealed secrets are not known to be under SECRETS_KEY']);
+  expect(await resealSecrets({ database, secretBox: second })).toEqual({ resealed: 1, unreadable: [] });
+  const [row] = await database.query<{ endpoint_id: string; sealed: Buffer }>('select * from account_alert_endpoint');
+  expect(row && after.open(row.sealed, alertSecretContext(accountId, row.endpoint_id))).toBe(secret);
+  expect(() => row && after.open(row.sealed, alertSecretContext(randomUUID(), row.endpoint_id))).toThrow();
 });
 
 test('a secret that neither key opens is named and stays; one that an owner replaces at the same moment is not brought back', async () => {

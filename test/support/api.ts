@@ -155,6 +155,7 @@ export async function startTestApi(
     },
     ...{ database, snapshots, keyring, credits, networks, clock, log, priceFloorMicro },
     reports: { database, clock },
+    receivers: { outbound, secretBox },
     pepper: pepperOf({ apiKeyPepper: randomBytes(32).toString('hex') }),
     quoteTokenSecrets: [randomBytes(32).toString('hex')],
     baseUrl: 'https://svc.example',

@@ -56,7 +56,7 @@ export async function startOwnerWorld(more: Partial<GraphqlDeps> = {}) {
     const isKey = bearer.startsWith('svc_live_');
     const key = isKey ? await findKey(deps, bearer) : null;
     const owner = isKey ? null : await authenticateOwner(deps, bearer);
-    return { deps, changes, requestId: randomUUID(), key, owner, budget: new Budget() };
+    return { deps, changes, requestId: randomUUID(), key, owner, account: null, budget: new Budget() };
   };
   const mutate = async (bearer: string, name: string, input: object, fields = ''): Promise<MutationAnswer> => {
     const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;

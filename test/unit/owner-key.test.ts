@@ -9,7 +9,9 @@ const owner = (via: Owner['via'], userId: string, ...tenantIds: string[]): Owner
 test('what one owner uses up is not counted for one of the same name at another site or at the identity provider', () => {
   const owners = [owner('token', 'alice', A), owner('token', 'alice', B), owner('oidc', 'alice', C), owner('token', 'bob', A)];
   expect(new Set(owners.map(ownerKey)).size).toBe(owners.length);
-  const ofSeveral = owners.map((one) => siteOf({ key: null, owner: { ...one, tenantIds: [...one.tenantIds, C] } }));
+  const ofSeveral = owners.map((one) =>
+    siteOf({ key: null, account: null, owner: { ...one, tenantIds: [...one.tenantIds, C] } }),
+  );
   expect(new Set(ofSeveral).size).toBe(owners.length);
 });
 

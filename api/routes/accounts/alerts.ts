@@ -1,0 +1,72 @@
+import { microToJson } from '../../../domain/money/money.ts';
+import { requireOwnAccount } from '../../../services/accounts/authenticate.ts';
+import { removeAlertUrl, setAlertUrl, showAlerts } from '../../../services/budget/alerts.ts';
+import type { AccountRoute } from '../../route.ts';
+import { parseWith } from '../../schemas/parse.ts';
+import { AuthenticateError, ErrorBody } from '../../schemas/shared.ts';
+import { AlertUrl, AlertUrlSet, BudgetAlerts } from '../../schemas/spending.ts';
+import { jsonResponse } from '../responses.ts';
+
+const shared = {
+  path: '/_svc/accounts/alerts',
+  access: 'account',
+  isForPages: true,
+} as const;
+
+const errors = {
+  '401': jsonResponse('Authenticate first', AuthenticateError),
+  '403': jsonResponse('An agent’s key; sign in with the wallet', ErrorBody),
+  '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
+};
+
+/** GET /_svc/accounts/alerts: what the account was told of its budget, and where it is told. */
+export const listAlertsRoute: AccountRoute = {
+  ...shared,
+  method: 'get',
+  operation: {
+    operationId: 'listBudgetAlerts',
+    tags: ['Accounts'],
+    summary: 'What was told of the budget',
+    security: [{ buyerAccount: [] }, { signInWithX: [] }],
+    responses: { '200': jsonResponse('The newest hundred, newest first', BudgetAlerts), ...errors },
+  },
+  handle: async ({ deps, account }) => {
+    requireOwnAccount(account);
+    const { url, setAtMs, alerts } = await showAlerts(deps, account.accountId);
+    const shown = alerts.map(({ eventId, percent, period, state, attempts, reason, ...alert }) => ({
+      ...{ eventId, percent, period, state, attempts, reason },
+      ...{ periodStartsAt: alert.periodStart.getTime(), periodEndsAt: alert.periodEnd.getTime(), at: alert.at.getTime() },
+      ...{ spentMicro: microToJson(alert.spentMicro), limitMicro: microToJson(alert.limitMicro) },
+    }));
+    return { status: 200, headers: { 'cache-control': 'private, no-store' }, body: { url, setAt: setAtMs, alerts: shown } };
+  },
+};
+
+/** PUT /_svc/accounts/alerts: where alerts go from now on; the secret that signs them is in the answer, once. */
+export const setAlertsRoute: AccountRoute = {
+  ...shared,
+  method: 'put',
+  bodyLimitBytes: 16_384,
+  operation: {
+    operationId: 'setBudgetAlerts',
+    tags: ['Accounts'],
+    summary: 'Where budget alerts go',
+    description: 'Each call makes another secret, and the one before signs nothing more. A null `url`: nothing is sent.',
+    security: [{ buyerAccount: [] }, { signInWithX: [] }],
+    requestBody: { required: true, content: { 'application/json': { schema: AlertUrl } } },
+    responses: {
+      '200': jsonResponse('Where they go, and the secret that signs them', AlertUrlSet),
+      '400': jsonResponse('Nothing is sent to such a URL', ErrorBody),
+      ...errors,
+      '404': jsonResponse('The account was erased', ErrorBody),
+    },
+  },
+  handle: async ({ deps, account, body }) => {
+    requireOwnAccount(account);
+    const { url } = parseWith(AlertUrl, body);
+    const { database, receivers } = deps;
+    if (url === null) await removeAlertUrl({ database }, account.accountId);
+    const answer = url === null ? { url } : await setAlertUrl({ database, ...receivers }, account.accountId, url);
+    return { status: 200, headers: { 'cache-control': 'no-store' }, body: answer };
+  },
+};
