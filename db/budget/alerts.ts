@@ -1,4 +1,4 @@
-import type { BudgetAlert, Spending } from '../../domain/budget/alert.ts';
+import type { AlertRecord, AlertState, BudgetAlert, Spending } from '../../domain/budget/alert.ts';
 import { thresholdsCrossed } from '../../domain/budget/alert.ts';
 import type { Sql } from '../database.ts';
 
@@ -67,21 +67,10 @@ export async function findAlertEndpoint(
   return row ?? null;
 }
 
-/** What became of an alert. */
-export type AlertState = 'unsent' | 'waiting' | 'delivered' | 'failed' | 'exhausted';
-
-/** An alert, and how far it has come. */
-export interface AlertRecord extends BudgetAlert {
-  readonly state: AlertState;
-  /** Why its last attempt failed; null: none did. */
-  readonly reason: string | null;
-  readonly attempts: number;
-}
-
 interface AlertRow extends Record<string, unknown> {
   readonly account_id: string;
   readonly event_id: string;
-  readonly period: string;
+  readonly period: BudgetAlert['period'];
   readonly period_start: Date;
   readonly period_end: Date;
   readonly percent: BudgetAlert['percent'];

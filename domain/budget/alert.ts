@@ -26,13 +26,24 @@ export function thresholdsCrossed({ limitMicro, beforeMicro, spentMicro }: Spend
 export interface BudgetAlert {
   readonly accountId: string;
   readonly eventId: string;
-  readonly period: string;
+  readonly period: 'day' | 'week' | 'month';
   readonly periodStart: Date;
   readonly periodEnd: Date;
   readonly percent: Threshold;
   readonly spentMicro: bigint;
   readonly limitMicro: bigint;
   readonly at: Date;
+}
+
+/** What became of an alert. */
+export type AlertState = 'unsent' | 'waiting' | 'delivered' | 'failed' | 'exhausted';
+
+/** An alert, and how far it has come. */
+export interface AlertRecord extends BudgetAlert {
+  readonly state: AlertState;
+  /** Why its last attempt failed; null: none did. */
+  readonly reason: string | null;
+  readonly attempts: number;
 }
 
 /** The bytes of an alert: the same ones for each attempt. Throws RangeError for an amount that no JSON integer holds. */

@@ -75,6 +75,8 @@ export const MOST_OF = {
   'Operator.agents': MAX_AGENTS_OF_ONE,
   'OtherAgents.agents': MAX_OTHERS,
   'BatchReport.networks': 50,
+  'BuyerAccount.notices': 100,
+  'BudgetAlerts.alerts': 100,
   'NetworkChoice.configured': 50,
   'NetworkChoice.taken': 50,
 } as const satisfies Readonly<Record<string, number>>;

@@ -27,6 +27,8 @@ import '../types/reports/operators.ts';
 import '../types/reports/priceHistory.ts';
 import '../types/reports/webhookTimes.ts';
 import '../types/reports/batchReport.ts';
+import '../buyers/account.ts';
+import '../buyers/alerts.ts';
 import '../mutations/index.ts';
 
 const DESCRIPTION = `Everything a publisher may see of its sites, and everything their owners may change.

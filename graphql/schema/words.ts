@@ -10,7 +10,7 @@ import { builder } from './builder.ts';
 /** Closed sets whose values are written as the REST API and the rows have them, in lower case. */
 
 /** An enum whose names are the words themselves. */
-function words<T extends string>(name: string, description: string, meanings: Record<T, string>) {
+export function words<T extends string>(name: string, description: string, meanings: Record<T, string>) {
   const values = Object.fromEntries(
     Object.entries<string>(meanings).map(([value, meaning]) => [value, { value, description: meaning }]),
   ) as Record<T, { value: T; description: string }>;

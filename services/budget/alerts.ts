@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { AlertRecord } from '../../db/budget/alerts.ts';
 import { deleteAlertEndpoint, findAlertEndpoint, listAlerts, writeAlertEndpoint } from '../../db/budget/alerts.ts';
 import type { Sql } from '../../db/database.ts';
+import type { AlertRecord } from '../../domain/budget/alert.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
 import type { EndpointDeps } from '../webhooks/endpoints.ts';

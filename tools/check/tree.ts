@@ -109,6 +109,7 @@ const SHELVES: Readonly<Record<string, string>> = {
   'api/routes/': 'one file an endpoint',
   'api/schemas/': 'bodies and parameters as zod schemas, which also describe them',
   'graphql/': 'the admin surface at `/_svc/graphql`: reports, and what owners change',
+  'graphql/buyers/': 'what the owner of a buyer account sees and changes',
   'graphql/limits/': 'what a query may cost, told before it runs',
   'graphql/mutations/': 'what owners change',
   'graphql/request/': 'a request: who asks, how it is answered',

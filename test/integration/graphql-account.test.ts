@@ -1,0 +1,97 @@
+/** GraphQL for the owner of a buyer account: itself and no site; a site's key or owner sees no account, and an agent's key nothing. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { raiseBudgetAlerts } from '../../db/budget/alerts.ts';
+import { mintAccountToken } from '../../services/accounts/token.ts';
+import { createBuyerAccount } from '../../services/tenants/tenants.ts';
+import { expectClean, startTestGraphql } from '../support/graphql.ts';
+
+const HOOK = 'https://hooks.example.com/budget';
+const SET = `mutation ($url: String) { setBudgetAlerts(input: { url: $url }) { __typename
+  ... on SetBudgetAlertsPayload { url secret } ... on Refusal { code } } }`;
+const ALERTS = '{ account { accountId alerts { url setAt alerts { percent period spentMicro state } } notices { kind } } }';
+
+let graph: Awaited<ReturnType<typeof startTestGraphql>>;
+beforeAll(async () => {
+  graph = await startTestGraphql();
+});
+afterAll(() => graph.stop());
+
+async function openAccount() {
+  const { deps } = graph.api;
+  const { accountId, token: agent } = await createBuyerAccount(deps, { name: 'reader' });
+  const { token: owner } = await mintAccountToken(deps, accountId);
+  return { accountId, owner, agent };
+}
+
+test('an owner sees the own account alone, sets where alerts go and gets the secret once', async () => {
+  const [mine, theirs] = [await openAccount(), await openAccount()];
+  const empty = await graph.ask(mine.owner, ALERTS);
+  expect(empty.data).toEqual({
+    account: { accountId: mine.accountId, alerts: { url: null, setAt: null, alerts: [] }, notices: [] },
+  });
+  const set = await graph.ask(mine.owner, SET, { url: HOOK });
+  expect(set.data.setBudgetAlerts).toEqual({
+    ...{ __typename: 'SetBudgetAlertsPayload', url: HOOK },
+    secret: expect.stringMatching(/^whsec_/),
+  });
+  const day = { period: 'day', periodStart: new Date(0), periodEnd: new Date(86_400_000) } as const;
+  await graph.api.deps.database.transaction((sql) =>
+    raiseBudgetAlerts(sql, { accountId: mine.accountId, ...day, limitMicro: 1_000n, beforeMicro: 0n, spentMicro: 600n }),
+  );
+  const { data } = await graph.ask(mine.owner, ALERTS);
+  expect(data.account.alerts).toMatchObject({ url: HOOK, alerts: [{ percent: 50, spentMicro: '600', state: 'waiting' }] });
+  expect((await graph.ask(theirs.owner, ALERTS)).data.account.alerts).toEqual({ url: null, setAt: null, alerts: [] });
+  expect((await graph.ask(mine.owner, SET, {})).data.setBudgetAlerts).toMatchObject({ url: null, secret: null });
+  const inward = await graph.ask(mine.owner, SET, { url: 'http://10.0.0.1/' });
+  expect(inward.data.setBudgetAlerts).toEqual({ __typename: 'InvalidInput', code: 'invalid_parameter' });
+  expectClean(graph, inward);
+});
+
+test('an agent’s key, a site’s key and a site’s owner are refused everything of an account', async () => {
+  const { agent } = await openAccount();
+  const site = await graph.api.site();
+  for (const bearer of [agent, site.key, await graph.owner(site.tenantId)]) {
+    for (const asked of [ALERTS, SET]) {
+      const answer = await graph.ask(bearer, asked, { url: HOOK });
+      expect(Object.values(answer.data ?? { it: null })).toEqual([null]);
+      expect(answer.errors.map(({ extensions }) => [extensions.code, extensions.reason])).toEqual([
+        ['FORBIDDEN', 'scope_missing'],
+      ]);
+      expectClean(graph, answer);
+    }
+  }
+});
+
+test('an account sees and changes nothing of a site, by whatever id it asks', async () => {
+  const { owner, agent } = await openAccount();
+  const site = await graph.api.site();
+  const id = Buffer.from(`Tenant ${site.tenantId} site`).toString('base64url');
+  const asked = [
+    '{ tenant { tenantId version keys { nodes { keyId } } } }',
+    `{ tenant(tenantId: "${site.tenantId}") { tenantId } }`,
+    `{ node(id: "${id}") { id } }`,
+    `mutation { setPrices(input: { tenantId: "${site.tenantId}", priceUsdc: "0.01" }) { __typename } }`,
+    `mutation { createSite(input: { host: "mine.example" }) { __typename } }`,
+  ];
+  for (const bearer of [owner, agent]) {
+    for (const query of asked) {
+      const answer = await graph.ask(bearer, query);
+      expect(Object.values(answer.data ?? { it: null })).toEqual([null]);
+      expect(answer.errors.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN']);
+      expectClean(graph, answer);
+    }
+  }
+  const { data } = await graph.ask(owner, '{ viewer { isOwner userId keyId scopes tenantIds accountId } }');
+  expect(data.viewer).toMatchObject({ isOwner: false, userId: null, keyId: null, scopes: null, tenantIds: [] });
+});
+
+test('a token of another service, one that ended and an invented key are nobody', async () => {
+  const { deps } = graph.api;
+  const elsewhere = await mintAccountToken({ ...deps, baseUrl: 'https://other.example' }, randomUUID());
+  const ended = await mintAccountToken({ ...deps, clock: () => Date.now() - 3_700_000 }, randomUUID());
+  for (const bearer of [elsewhere.token, ended.token, 'svc_buyer_nonsense', 'a.b.c']) {
+    const answer = await graph.ask(bearer, ALERTS);
+    expect([answer.status, answer.errors[0]?.extensions.code]).toEqual([401, 'UNAUTHENTICATED']);
+  }
+});
