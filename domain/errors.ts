@@ -41,7 +41,7 @@ const KIND_BY_CODE = {
   // conflict
   conflict: 'conflict',
   idempotency_conflict: 'conflict',
-  // payment: the five counted reasons, and the two that are not counted
+  // payment: the five counted reasons, and those that are not counted
   insufficient_funds: 'payment',
   authorization_invalid: 'payment',
   malformed_payment: 'payment',
@@ -49,6 +49,8 @@ const KIND_BY_CODE = {
   settlement_failed: 'payment',
   settlement_pending: 'payment',
   quote_expired: 'payment',
+  budget_exceeded: 'payment',
+  approval_required: 'payment',
   // throttled
   throttled: 'throttled',
   // unavailable
@@ -96,6 +98,19 @@ export interface ErrorDetails {
   readonly parameter?: string;
   /** What a wallet may sign to be let in: the member `sign-in-with-x` of the body's `extensions` (x402). */
   readonly signIn?: object;
+  /** What a buyer account may spend, where that is in the way. */
+  readonly spending?: SpendingDetails;
+}
+
+/** What is in the way of a purchase by an account; amounts in micro-USDC. */
+export interface SpendingDetails {
+  readonly limit: 'stopped' | 'page' | 'total' | 'host' | 'approval';
+  readonly limitMicro: bigint;
+  readonly spentMicro: bigint;
+  /** When the budget begins anew, epoch ms. */
+  readonly periodEndsAtMs: number;
+  /** What the owner was asked; null where no yes would help. */
+  readonly approvalId: string | null;
 }
 
 /** An expected error: a code of the closed list and a sentence for a person. Never carries a secret. */

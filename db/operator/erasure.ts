@@ -31,6 +31,9 @@ export async function eraseAccountRow(sql: Sql, accountId: string): Promise<read
     'open_licence_offer',
     'account_alert_endpoint',
     'account_alert',
+    'account_budget',
+    'account_spent',
+    'account_approval',
   ]) {
     await sql.query(`delete from ${table} where account_id = $1`, [accountId]);
   }

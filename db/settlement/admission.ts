@@ -18,6 +18,8 @@ export interface AdmissionFacts extends Backlog {
   readonly openBatches: number;
   /** How many may be on their way at once, over all its relayer keys that are not paused; 0 where there is none. */
   readonly inFlightLimit: number;
+  /** The account whose wallet pays; null for most. */
+  readonly walletAccountId: string | null;
   /** True when the network has relayer keys and every one of them is paused: nothing can be sent. */
   readonly isPaused: boolean;
 }
@@ -75,7 +77,8 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
             coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,
             own.gas as own, coalesce((select sum(least(work.gas, own.gas)) from work
                where work.network = asked.network and work.tenant_id <> asked.tenant_id), 0) as others,
-            load.open, load.lanes, load.keys, load.paused, claim.tenant_id, claim.payment_id
+            load.open, load.lanes, load.keys, load.paused, claim.tenant_id, claim.payment_id,
+            (select account_id from buyer_account account where account.wallet = asked.payer) as account
        from asked join load using (network) cross join lateral (
          select asked.planned_gas + coalesce((select gas from work
            where work.network = asked.network and work.tenant_id = asked.tenant_id), 0) as gas) own
@@ -108,6 +111,7 @@ interface AdmissionRow extends Record<string, unknown> {
   paused: boolean;
   tenant_id: string | null;
   payment_id: string | null;
+  account: string | null;
 }
 
 function factsFromRow(row: AdmissionRow): AdmissionFacts {
@@ -123,6 +127,7 @@ function factsFromRow(row: AdmissionRow): AdmissionFacts {
     inFlightLimit: Number(row.lanes),
     keys: Number(row.keys),
     isPaused: row.paused,
+    walletAccountId: row.account,
   };
 }
 

@@ -1,6 +1,9 @@
 import type { GuardDecision, Sibling } from '../../domain/payment/guard.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import { LEADING_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
+import { lockAccounts } from '../budget/budgets.ts';
+import type { DecidedSpendings, SpendingRefusal } from '../budget/spending.ts';
+import { decideSpendings } from '../budget/spending.ts';
 import type { Database, Sql } from '../database.ts';
 import type { AwaitedLicence, Payment, PaymentRow } from './payment.ts';
 import { legsToRows, PAYMENT_COLUMNS, paymentFromRow, stateOf } from './payment.ts';
@@ -26,6 +29,10 @@ export type NewPayment = Omit<
   readonly quoteId: string;
   /** Gas it needs at most in a batch of its own. */
   readonly plannedGas: bigint;
+  /** The accounts that it counts against: the one that buys, and the one whose wallet pays; none unless told. */
+  readonly spenders?: readonly string[];
+  /** True where its money moved before it was stored; false unless told. */
+  readonly hasMoved?: boolean;
 };
 
 /** What is taken in with a payment and never changes. */
@@ -41,10 +48,11 @@ const STATE = [
   ...(['successor_id', 'unused_at_block'] as const),
 ] as const;
 
-/** What intake found: a first row, or an earlier one of the same authorization (whoever's it is). */
+/** What intake found: a first row, an earlier one of the same authorization (whoever's it is), or a budget that refuses it. */
 export type Intake =
   | { readonly kind: 'inserted'; readonly payment: Payment }
-  | { readonly kind: 'known'; readonly payment: Payment };
+  | { readonly kind: 'known'; readonly payment: Payment }
+  | { readonly kind: 'refused'; readonly refusal: SpendingRefusal };
 
 /** The payment that holds an authorization, of any tenant; null when it was never shown to us. */
 export async function findByAuthorization(sql: Sql, claim: AuthorizationKey): Promise<Payment | null> {
@@ -66,12 +74,15 @@ export const ACCEPTED_CHANNEL = 'payment_accepted';
 /**
  * Stores payments before anything leaves the process (invariant 2), in one database transaction: their purchase rows are locked, the
  * authorizations claimed, the guards asked, the rows written. No two may be of one purchase. An authorization that was stored before
- * inserts nothing and gives its first row (invariant 1). Answers in the order given. Two round trips to Postgres, one more where an
- * authorization was stored before.
+ * inserts nothing and gives its first row (invariant 1). Accounts that they count against are locked before everything else, and what
+ * a budget refuses claims nothing. Answers in the order given. Two round trips to Postgres, one more where an
+ * authorization was stored before, and two more for payments of accounts.
  */
-export async function insertPayments(database: Database, items: readonly IntakeItem[]): Promise<readonly Intake[]> {
-  const payments = items.map((item) => item.payment);
+export async function insertPayments(database: Database, all: readonly IntakeItem[]): Promise<readonly Intake[]> {
   return database.shortTransaction(async (sql) => {
+    const { refusals, write } = await budgetsOf(sql, all);
+    const items = all.filter(({ payment }) => !refusals.has(payment.paymentId));
+    const payments = items.map((item) => item.payment);
     // In this order: what reads the siblings begins when the locks are held, and sees whatever an earlier holder of them left.
     const [, claimed, siblings] = await Promise.all([
       lockPurchases(sql, payments),
@@ -94,8 +105,11 @@ export async function insertPayments(database: Database, items: readonly IntakeI
     }
     const trace = items.find((item) => item.trace)?.trace ?? null;
     return async () => {
-      const [inserted] = await Promise.all([insertRows(sql, decided, trace), rememberSplits(sql, decided)]);
-      return payments.map((payment) => {
+      const madeIds = new Set(decided.map(({ payment }) => payment.paymentId));
+      const [inserted] = await Promise.all([insertRows(sql, decided, trace), rememberSplits(sql, decided), write(madeIds)]);
+      return all.map(({ payment }) => {
+        const refusal = refusals.get(payment.paymentId);
+        if (refusal) return { kind: 'refused', refusal };
         const row = inserted.get(payment.paymentId);
         if (row) return { kind: 'inserted', payment: row };
         // Another one of this transaction may have come first with the same authorization: its row is the first one.
@@ -104,6 +118,25 @@ export async function insertPayments(database: Database, items: readonly IntakeI
       });
     };
   });
+}
+
+const NOTHING_SPENT: DecidedSpendings = { refusals: new Map(), write: () => Promise.resolve() };
+
+/** What budgets say to payments of accounts; one that was stored before is none of theirs, and is found again by its claim. */
+async function budgetsOf(sql: Sql, items: readonly IntakeItem[]): Promise<DecidedSpendings> {
+  const spending = items.map(({ payment }) => payment).filter(({ spenders }) => spenders?.length);
+  if (spending.length === 0) return NOTHING_SPENT;
+  const accounts = [...new Set(spending.flatMap(({ spenders = [] }) => spenders))].toSorted();
+  const [, stored] = await Promise.all([lockAccounts(sql, accounts), listByAuthorization(sql, spending)]);
+  const fresh = spending.filter((_, index) => stored[index] === null);
+  if (fresh.length === 0) return NOTHING_SPENT;
+  return decideSpendings(
+    sql,
+    fresh.map((payment) => {
+      const { spenders: accounts = [], hasMoved = false } = payment;
+      return { ...payment, accounts, hasMoved, authorization: authorizationText(payment) };
+    }),
+  );
 }
 
 /** A payment whose authorization is claimed, and what it becomes. */

@@ -205,6 +205,8 @@ export const ErrorCodeName = words<ErrorCode>('ErrorCode', 'What went wrong: the
   settlement_failed: 'The chain refused the payment.',
   settlement_pending: 'The payment is on its way; ask again.',
   quote_expired: 'The price has changed since it was quoted.',
+  budget_exceeded: 'The budget of the buyer’s account does not let it pay.',
+  approval_required: 'The owner of the buyer’s account has to say yes first.',
   throttled: 'Too often: wait.',
   credits_unavailable: 'The credits API of the site does not answer.',
   payee_blocked: 'The token pays nothing to one of the authors.',

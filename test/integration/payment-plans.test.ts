@@ -57,7 +57,7 @@ async function sellOnce(asked: Database): Promise<void> {
   const { payer, nonce, to: payTo } = auth;
   await readAdmissions(asked, [{ tenantId, network: NETWORK, asset: 'a', payer, nonce, payTo, plannedGas: 1n }]);
   const [stored] = await insertPayments(asked, [{ payment, guard: () => ({ state: 'accepted' }) }]);
-  if (!stored) throw new Error('a payment was not stored');
+  if (stored?.kind !== 'inserted') throw new Error('a payment was not stored');
   await asked.query("insert into settlement_batch (batch_id, network, relayer, kind, nonce) values ($1, $2, 'r', 'settle', 1)", [
     batchId,
     NETWORK,

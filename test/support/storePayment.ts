@@ -3,8 +3,12 @@ import type { Intake, IntakeItem, NewPayment } from '../../db/settlement/intake.
 import { insertPayments } from '../../db/settlement/intake.ts';
 
 /** Stores one payment, as `insertPayments` stores many. */
-export async function insertPayment(database: Database, payment: NewPayment, guard: IntakeItem['guard']): Promise<Intake> {
+export async function insertPayment(
+  database: Database,
+  payment: NewPayment,
+  guard: IntakeItem['guard'],
+): Promise<Exclude<Intake, { readonly kind: 'refused' }>> {
   const [stored] = await insertPayments(database, [{ payment, guard }]);
-  if (!stored) throw new Error('a payment was not stored');
+  if (!stored || stored.kind === 'refused') throw new Error('a payment was not stored');
   return stored;
 }

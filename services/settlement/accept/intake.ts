@@ -56,14 +56,18 @@ export const findAdmission: (database: Database, ask: AdmissionAsk) => Promise<A
   { limit: LIMIT, lanes: 1, isOutage },
 );
 
+type Store = (database: Database, item: IntakeItem) => Promise<Intake>;
+const byPurchase = ({ payment }: IntakeItem): string => purchaseText(payment);
+const storeMost: Store = gathered(insertPayments, { ...{ limit: LIMIT, lanes: 2, isOutage }, apart: byPurchase });
+/** Payments of accounts wait for the lock of their account; in lanes of their own they keep nobody else waiting. */
+const storeSpendings: Store = gathered(insertPayments, { ...{ limit: LIMIT, lanes: 2, isOutage }, apart: byPurchase });
+
 /**
  * Stores a payment, or gives the one that holds its authorization. Calls at one time share a database transaction; two of one
  * purchase never do, since the second must see the first. Resolves after the commit.
  */
-export const store: (database: Database, item: IntakeItem) => Promise<Intake> = gathered(insertPayments, {
-  ...{ limit: LIMIT, lanes: 2, isOutage },
-  apart: ({ payment }) => purchaseText(payment),
-});
+export const store: Store = (database, item) =>
+  item.payment.spenders?.length ? storeSpendings(database, item) : storeMost(database, item);
 
 /** Fixes the licence of a payment if none is fixed yet, and gives the one that stands (safety 13). Calls at one time share a statement. */
 export const fixLicence: (database: Database, entry: LicenceEntry) => Promise<StoredLicence> = gathered(

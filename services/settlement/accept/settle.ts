@@ -19,6 +19,7 @@ import { isSettled, isUndecided } from '../../../domain/payment/state.ts';
 import type { ObservedAgent, Terms } from '../../../domain/pricing/terms.ts';
 import { checkTerms, isOver } from '../../../domain/x402/authorization.ts';
 import type { ParsedPayment } from '../../../domain/x402/payload.ts';
+import { budgetError } from '../../budget/refuse.ts';
 import { atLedger, isAway } from '../../outage.ts';
 import { settleMock } from '../../rails/mock.ts';
 import type { ReceiptName } from '../../receipts/sign.ts';
@@ -56,6 +57,8 @@ export interface SettleRequest {
   readonly payment: ParsedPayment;
   readonly agent: ObservedAgent;
   readonly idempotencyKey?: string;
+  /** The account that buys a page; a licence purchase names its own. */
+  readonly accountId?: string;
   /** A licence purchase: whose, and the offer that is paid, which is frozen right before the row; what `freeze` gives refuses it. */
   readonly purchase?: { readonly accountId: string; readonly offerId: string; readonly freeze?: () => Promise<Refusal | null> };
   /** The payment that holds the authorization, where the caller looked already; null: it found none. */
@@ -122,14 +125,24 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   }
   const stale = await request.purchase?.freeze?.();
   if (stale) throw await no(deps, request, network, stale);
-  const seen = { ...planned, unusedAtBlock: own ? own.blockNumber - 1n : (look?.blockNumber ?? null) };
+  const spenders = spendersOf(request, facts);
+  const unusedAtBlock = own ? own.blockNumber - 1n : (look?.blockNumber ?? null);
+  const seen = { ...planned, unusedAtBlock, spenders, hasMoved: own !== null };
   const intake = await atLedger(() => insert(deps, newPayment(deps, request, network, seen)));
+  if (intake.kind === 'refused') throw budgetError(intake.refusal);
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
   if (request.purchase) deps.onPurchase?.(intake.payment);
   if (intake.payment.facts.state === 'held') deps.metrics?.count('svc.settle.guard_held');
   deps.crashAt('after_intake');
   const { receiptName } = request;
   return own ? settleLost(deps, intake.payment, own, receiptName) : awaitDecision(deps, intake.payment, receiptName);
+}
+
+/** The accounts that a payment counts against: the one that buys, and the one whose wallet pays. Test keys spend nothing. */
+function spendersOf({ mode, accountId, purchase }: SettleRequest, { walletAccountId }: AdmissionFacts): readonly string[] {
+  if (mode === 'mock') return [];
+  const buyer = purchase?.accountId ?? accountId ?? null;
+  return [...new Set([buyer, walletAccountId])].filter((one) => one !== null);
 }
 
 /** What is read of a payment, side by side. */
@@ -254,7 +267,7 @@ function newPayment(
   deps: SettleDeps,
   request: SettleRequest,
   network: Network,
-  seen: Pick<NewPayment, 'lane' | 'unusedAtBlock' | 'plannedGas'>,
+  seen: Pick<NewPayment, 'lane' | 'unusedAtBlock' | 'plannedGas' | 'spenders' | 'hasMoved'>,
 ): NewPayment {
   const { terms, payment, purchase } = request;
   const { authorization } = payment;
