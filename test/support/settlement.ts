@@ -120,6 +120,7 @@ export async function startSettlement(
     chain,
     database,
     ownerUrl: urls.ownerUrl,
+    appUrl: urls.appUrl,
     network,
     rpc,
     deps,

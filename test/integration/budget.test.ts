@@ -1,0 +1,279 @@
+/** What an account may spend, on real Postgres and a real chain: never a micro more, whoever pays at once. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { decideApproval, listApprovals } from '../../db/budget/approvals.ts';
+import { readSettledLedger, writeBudget } from '../../db/budget/budgets.ts';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import type { Budget } from '../../domain/budget/decide.ts';
+import type { Terms } from '../../domain/pricing/terms.ts';
+import { previewSpending } from '../../services/budget/check.ts';
+import { settle } from '../../services/settlement/accept/settle.ts';
+import { addressOf } from '../support/payments.ts';
+import type { SettlementWorld } from '../support/settlement.ts';
+import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+
+let world: SettlementWorld;
+/** Of another process. */
+let beside: Database;
+let accountId: string;
+beforeAll(async () => {
+  world = await startSettlement({ automine: true });
+  beside = await openDatabase({ pipelined: true, url: world.appUrl, poolSize: 10 });
+});
+afterAll(async () => {
+  await beside?.close();
+  await world?.close();
+});
+beforeEach(async () => {
+  accountId = await newAccountRow();
+});
+
+async function newAccountRow(wallet: string | null = null): Promise<string> {
+  const id = randomUUID();
+  await world.database.query('insert into buyer_account (account_id, wallet) values ($1, $2)', [id, wallet]);
+  return id;
+}
+
+const FREE: Budget = {
+  ...{ period: 'month', totalMicro: 1_000_000n, hostMicro: null, pageMicro: null, approveAboveMicro: null, isStopped: false },
+};
+async function allow(changes: Partial<Budget>, id = accountId): Promise<void> {
+  const version = (await readSettledLedger(world.database, id))?.budget?.version ?? 0;
+  const written = await writeBudget(world.database, id, { ...FREE, ...changes }, version);
+  if (typeof written === 'string') throw new Error(written);
+}
+const spentMicro = async (id = accountId) => (await readSettledLedger(world.database, id))?.spentMicro.get('') ?? 0n;
+
+/** A page of one author, at a price and a host. */
+const page = (priceMicro = 1_000n, host = 'alpha.example'): Terms => {
+  const slug = randomUUID();
+  const terms = termsFor(world, newAuthors(1n), { priceMicro });
+  return { ...terms, host, slug, resource: `https://${host}/${slug}`, resourceKey: `${host}/${slug}` };
+};
+const buy = async (terms: Terms, changes: Partial<Parameters<typeof pay>[3]> = {}) =>
+  pay(world, terms, await paymentFor(world, await newPayer(world), terms), { accountId, ...changes });
+const state = async (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'paid',
+    (error: { code?: string; details?: { spending?: { limit: string } } }) =>
+      `${error.code}${error.details?.spending ? ` ${error.details.spending.limit}` : ''}`,
+  );
+
+test('fifty payments at once over two processes never spend a micro more than the budget', { timeout: 120_000 }, async () => {
+  await allow({ totalMicro: 17_400n });
+  const payer = await newPayer(world);
+  const purchases = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const terms = page();
+      return { terms, payment: await paymentFor(world, payer, terms) };
+    }),
+  );
+  const outcomes = await Promise.all(
+    purchases.map(({ terms, payment }, index) => {
+      const deps = index % 2 === 0 ? world.settleDeps : { ...world.settleDeps, database: beside };
+      return state(settle(deps, { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {}, accountId }));
+    }),
+  );
+  expect(outcomes.filter((one) => one === 'paid')).toHaveLength(17);
+  expect(outcomes.filter((one) => one === 'budget_exceeded total')).toHaveLength(33);
+  expect(await spentMicro()).toBe(17_000n);
+  const [row] = await world.database.query('select count(*)::int as rows from account_spending where account_id = $1', [
+    accountId,
+  ]);
+  expect(row).toEqual({ rows: 17 });
+  expect(await state(buy(page(400n)))).toBe('paid');
+  expect(await state(buy(page(1n)))).toBe('budget_exceeded total');
+});
+
+test('what a budget refuses leaves nothing behind: the same authorization is taken once the budget lets it', async () => {
+  await allow({ totalMicro: 999n });
+  const terms = page();
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  expect(await state(pay(world, terms, payment, { accountId }))).toBe('budget_exceeded total');
+  const { nonce } = payment.authorization;
+  for (const table of ['authorization_claim', 'payment_intake', 'observation']) {
+    const where = table === 'observation' ? `slug = '${terms.slug}'` : `nonce = '${nonce}'`;
+    expect(await world.database.query(`select 1 from ${table} where ${where}`)).toEqual([]);
+  }
+  await allow({ totalMicro: 1_000n });
+  expect(await state(pay(world, terms, payment, { accountId }))).toBe('paid');
+});
+
+test('one authorization shown twenty times at once counts once', async () => {
+  await allow({ totalMicro: 1_500n });
+  const terms = page();
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => {
+      const deps = index % 2 === 0 ? world.settleDeps : { ...world.settleDeps, database: beside };
+      return state(settle(deps, { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {}, accountId }));
+    }),
+  );
+  expect(new Set(outcomes)).toEqual(new Set(['paid']));
+  expect(await spentMicro()).toBe(1_000n);
+  expect(await state(pay(world, terms, payment, { accountId }))).toBe('paid');
+});
+
+describe('limits', () => {
+  test('a host gets no more than a host may get, and others get theirs', async () => {
+    await allow({ hostMicro: 1_500n });
+    expect(await state(buy(page(1_000n)))).toBe('paid');
+    expect(await state(buy(page(1_000n)))).toBe('budget_exceeded host');
+    expect(await state(buy(page(1_000n, 'beta.example')))).toBe('paid');
+    expect(await state(buy(page(500n)))).toBe('paid');
+  });
+
+  test('a page above the price of a page is refused', async () => {
+    await allow({ pageMicro: 999n });
+    expect(await state(buy(page(1_000n)))).toBe('budget_exceeded page');
+    expect(await state(buy(page(999n)))).toBe('paid');
+  });
+
+  test('an account that is stopped buys nothing from the very next call on', async () => {
+    await allow({});
+    expect(await state(buy(page()))).toBe('paid');
+    await allow({ isStopped: true });
+    expect(await state(buy(page()))).toBe('budget_exceeded stopped');
+    await allow({ isStopped: false });
+    expect(await state(buy(page()))).toBe('paid');
+  });
+
+  test('an account without a budget buys, and what it bought counts once it has one', async () => {
+    expect(await state(buy(page()))).toBe('paid');
+    await allow({ totalMicro: 1_500n });
+    expect(await spentMicro()).toBe(1_000n);
+    expect(await state(buy(page()))).toBe('budget_exceeded total');
+  });
+
+  test('the wallet of an account spends its budget wherever it pays, beside that of the account that buys', async () => {
+    const payer = await newPayer(world);
+    const owner = await newAccountRow(addressOf(payer));
+    await allow({ totalMicro: 1_500n }, owner);
+    const at = async (terms: Terms, id?: string) =>
+      state(pay(world, terms, await paymentFor(world, payer, terms), id ? { accountId: id } : {}));
+    expect(await at(page())).toBe('paid');
+    expect(await at(page())).toBe('budget_exceeded total');
+    await allow({ totalMicro: 10_000n });
+    expect(await at(page(), accountId)).toBe('budget_exceeded total');
+    await allow({ totalMicro: 2_000n }, owner);
+    expect(await at(page(), accountId)).toBe('paid');
+    expect([await spentMicro(), await spentMicro(owner)]).toEqual([1_000n, 2_000n]);
+  });
+
+  test('another period counts what it holds so far', async () => {
+    await allow({ period: 'month', totalMicro: 5_000n });
+    expect(await state(buy(page()))).toBe('paid');
+    await world.database.query("update account_spending set state = 'open' where account_id = $1", [accountId]);
+    await allow({ period: 'day', totalMicro: 1_500n });
+    expect(await spentMicro()).toBe(1_000n);
+    expect(await state(buy(page()))).toBe('budget_exceeded total');
+    await allow({ period: 'week', totalMicro: 2_000n });
+    expect(await state(buy(page()))).toBe('paid');
+    expect(await state(buy(page()))).toBe('budget_exceeded total');
+  });
+
+  test('two changes of a budget at once: one is told that it changed', async () => {
+    await allow({});
+    const both = await Promise.all([
+      writeBudget(world.database, accountId, FREE, 1),
+      writeBudget(beside, accountId, { ...FREE, isStopped: true }, 1),
+    ]);
+    expect(both.filter((one) => one === 'changed')).toHaveLength(1);
+  });
+});
+
+describe('what failed', () => {
+  const fail = (watched: boolean) =>
+    world.database.query(
+      `update payment_state set state = 'failed', reason = 'settlement_failed', watched = $2, decided_at = now()
+        where payment_id in (select payment_id from account_spending where account_id = $1)`,
+      [accountId, watched],
+    );
+
+  test('counts while its authorization may still move money, and not after that', async () => {
+    await allow({ totalMicro: 1_500n });
+    expect(await state(buy(page()))).toBe('paid');
+    await fail(true);
+    expect(await state(buy(page()))).toBe('budget_exceeded total');
+    expect(await spentMicro()).toBe(1_000n);
+    await fail(false);
+    expect(await spentMicro()).toBe(0n);
+    expect(await spentMicro()).toBe(0n);
+    expect(await state(buy(page()))).toBe('paid');
+  });
+
+  test('is released by the payment that needs the room', async () => {
+    await allow({ totalMicro: 1_500n });
+    expect(await state(buy(page()))).toBe('paid');
+    await fail(false);
+    expect(await state(buy(page()))).toBe('paid');
+    expect(await spentMicro()).toBe(1_000n);
+  });
+});
+
+describe('what waits for the owner', () => {
+  const buyPage = async (terms: Terms) => {
+    const payment = await paymentFor(world, await newPayer(world), terms);
+    return pay(world, terms, payment, { accountId });
+  };
+
+  test('one yes is good for one payment of that page at that price', async () => {
+    await allow({ approveAboveMicro: 500n });
+    const terms = page();
+    expect(await state(buyPage(terms))).toBe('approval_required approval');
+    expect(await state(buyPage(terms))).toBe('approval_required approval');
+    const [asked, ...more] = await listApprovals(world.database, accountId, 10);
+    expect([asked, more]).toEqual([
+      expect.objectContaining({ resource: terms.resource, amountMicro: 1_000n, state: 'asked' }),
+      [],
+    ]);
+    const word = { accountId, approvalId: asked?.approvalId ?? '', isApproved: true };
+    expect(await decideApproval(world.database, { ...word, accountId: await newAccountRow() })).toBeNull();
+    expect(await decideApproval(world.database, word)).toMatchObject({ state: 'approved' });
+    expect(await state(buyPage(page()))).toBe('approval_required approval');
+    expect(await state(buyPage({ ...terms, kind: 'citation' }))).toBe('approval_required approval');
+    expect(await state(buyPage(terms))).toBe('paid');
+    expect(await state(buyPage(terms))).toBe('approval_required approval');
+    expect(await decideApproval(world.database, word)).toBeNull();
+  });
+
+  test('two payments at once on one yes: one is paid', async () => {
+    await allow({ approveAboveMicro: 500n });
+    const terms = page();
+    await previewSpending(world, accountId, { ...terms, purpose: 'page', amountMicro: 1_000n });
+    const [asked] = await listApprovals(world.database, accountId, 10);
+    await decideApproval(world.database, { accountId, approvalId: asked?.approvalId ?? '', isApproved: true });
+    const payers = [await newPayer(world), await newPayer(world)];
+    const outcomes = await Promise.all(
+      payers.map(async (payer, index) => {
+        const payment = await paymentFor(world, payer, terms);
+        const deps = index === 0 ? world.settleDeps : { ...world.settleDeps, database: beside };
+        return state(settle(deps, { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {}, accountId }));
+      }),
+    );
+    expect(outcomes.toSorted()).toEqual(['approval_required approval', 'paid']);
+  });
+
+  test('a hundred purchases wait at most, and a no is not asked again', async () => {
+    await allow({ approveAboveMicro: 500n });
+    const ask = (terms: Terms) => previewSpending(world, accountId, { ...terms, purpose: 'page', amountMicro: terms.priceMicro });
+    const first = page();
+    await ask(first);
+    const [asked] = await listApprovals(world.database, accountId, 1);
+    await decideApproval(world.database, { accountId, approvalId: asked?.approvalId ?? '', isApproved: false });
+    expect((await ask(first))?.details.spending?.approvalId).toBe(asked?.approvalId);
+    for (let n = 0; n < 100; n++) await ask(page());
+    expect((await ask(page()))?.details.spending?.approvalId).toBeNull();
+    const waiting = (await listApprovals(world.database, accountId, 200)).filter(({ state: of }) => of === 'asked');
+    expect(waiting).toHaveLength(100);
+  });
+});
+
+test('a look at a budget counts nothing', async () => {
+  await allow({ totalMicro: 1_000n });
+  const look = () => previewSpending(world, accountId, { ...page(), purpose: 'page', amountMicro: 1_000n });
+  for (let n = 0; n < 3; n++) expect(await look()).toBeNull();
+  expect(await state(buy(page()))).toBe('paid');
+  expect((await look())?.code).toBe('budget_exceeded');
+});
