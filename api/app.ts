@@ -9,6 +9,7 @@ import { answerPreflight, showToPages } from './cors.ts';
 import { openDoor, pathOf, send, sendError, wantsProblem } from './door.ts';
 import { methodAnswer } from './errors.ts';
 import { createFront } from './front.ts';
+import { mcpRoute } from './mcp/route.ts';
 import { olpIntrospectRoute } from './olp/introspect.ts';
 import { olpKeyRoute } from './olp/key.ts';
 import { olpTokenRoute } from './olp/token.ts';
@@ -109,6 +110,7 @@ export const ROUTE_PATHS: readonly string[] = [
   ...DESCRIBED,
   openApiRoute(DESCRIBED),
   invitationPageRoute,
+  mcpRoute,
   healthRoute,
   readyRoute,
 ].map(({ path }) => path);
@@ -135,7 +137,7 @@ export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestList
     readiness: rememberReadiness(deps.readiness),
     networkChecks: rememberChecks(deps.networkChecks ?? {}),
   };
-  const routes = [...DESCRIBED, openApiRoute(DESCRIBED), invitationPageRoute, healthRoute, readyRoute];
+  const routes = [...DESCRIBED, openApiRoute(DESCRIBED), invitationPageRoute, mcpRoute, healthRoute, readyRoute];
   const app = express();
   app
     .disable('x-powered-by')

@@ -5,6 +5,8 @@ import type { Handler } from './front.ts';
 /** What a page of another origin may send, besides what it always may: credentials in headers, and both spellings of a payment. */
 const ALLOWED_HEADERS = [
   ...['authorization', 'content-type', 'idempotency-key', 'payment-signature', 'sign-in-with-x', 'x-payment', 'x-request-id'],
+  // What clients of the Model Context Protocol say of each message.
+  ...['mcp-protocol-version', 'mcp-method', 'mcp-name'],
   // Both stock fetch wrappers send this name of a response header with their request.
   'access-control-expose-headers',
 ].join(', ');

@@ -7,7 +7,8 @@ import { COSTS } from '../domain/access/rate.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { AccountCaller } from '../services/accounts/authenticate.ts';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
-import type { HolderOf } from '../services/pacing/rates.ts';
+import { publisherHash } from '../services/credentials/keys.ts';
+import type { Holder, HolderOf } from '../services/pacing/rates.ts';
 import { holderOfKey, RateExceeded } from '../services/pacing/rates.ts';
 import type { Caller } from '../services/publisher.ts';
 import { authenticate, authenticateHeld, authenticateProven } from '../services/publisher.ts';
@@ -25,6 +26,7 @@ import type {
   AccountRoute,
   Answer,
   AnswerStream,
+  AnybodyRoute,
   Call,
   ErrorShape,
   HandlerDeps,
@@ -32,6 +34,7 @@ import type {
   KeyRoute,
   OptionalAccountRoute,
   Route,
+  Somebody,
 } from './route.ts';
 
 /** The version of this API, on every response. */
@@ -91,6 +94,11 @@ async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage,
     if (account === null) countAddress(route, deps, request);
     return route.handle({ ...(await callOf(route, deps, request)), account });
   }
+  if (route.access === 'anybody') {
+    const { who, holder } = await letAnybodyIn(route, deps, request);
+    const count = (cost: number): void => deps.rates?.count(holder, cost);
+    return route.handle({ ...(await callOf(route, deps, request)), who, count });
+  }
   if (isAccountRoute(route)) {
     const account = await letAccountIn(route, deps, request);
     return route.handle({ ...(await callOf(route, deps, request)), account });
@@ -111,6 +119,27 @@ function countAddress(route: Route, deps: HandlerDeps, request: IncomingMessage)
 /** True of a call that carries what may be a buyer's credential. */
 function showsAccount(request: IncomingMessage): boolean {
   return bearerOf(request) !== null || headerOf(request, 'sign-in-with-x') !== null;
+}
+
+/** Whoever calls: by a publisher key, read in this call; as a buyer account; or by the address alone. Each is counted as what it is. */
+async function letAnybodyIn(
+  route: AnybodyRoute,
+  deps: HandlerDeps,
+  request: IncomingMessage,
+): Promise<{ readonly who: Somebody; readonly holder: Holder }> {
+  if (!showsAccount(request)) {
+    countAddress(route, deps, request);
+    return { who: { kind: 'anyone' }, holder: [['address', deps.addressOf(request)]] };
+  }
+  const bearer = bearerOf(request);
+  if (bearer === null || publisherHash(deps.pepper, bearer, deps.testKeysEnabled) === null) {
+    const { accountId } = await letAccountIn(route, deps, request);
+    return { who: { kind: 'account', accountId }, holder: [['account', accountId]] };
+  }
+  const letIn = (): Promise<Caller> => authenticate(deps, bearer, { scope: 'tenant.read', freshness: 'now' });
+  const holderOf: HolderOf<Caller> = (known, name) => (known ? holderOfKey(known.key) : holderOfBearer(deps, bearer, name));
+  const caller = await counted({ route, deps, request }, letIn, holderOf);
+  return { who: { kind: 'publisher', caller }, holder: holderOfKey(caller.key) };
 }
 
 /** The call of a key. One above its rate is refused, unless its route lets it in for what it carries: then it is read whole first. */
@@ -151,7 +180,7 @@ async function letProvenIn(
 
 /** An account by its bearer; a signed challenge counts for its address, as a sign-in does. A refusal says what a wallet may sign instead. */
 async function letAccountIn(
-  route: AccountRoute | OptionalAccountRoute,
+  route: AccountRoute | AnybodyRoute | OptionalAccountRoute,
   deps: HandlerDeps,
   request: IncomingMessage,
 ): Promise<AccountCaller> {

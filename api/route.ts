@@ -83,6 +83,19 @@ export interface OptionalAccountCall extends Call {
   readonly account: AccountCaller | null;
 }
 
+/** Who calls where everybody may: a buyer account, a site by its key, or somebody who shows no credential. */
+export type Somebody =
+  | { readonly kind: 'anyone' }
+  | { readonly kind: 'account'; readonly accountId: string }
+  | { readonly kind: 'publisher'; readonly caller: Caller };
+
+/** A call of whoever it is, who is told what he may do. */
+export interface AnybodyCall extends Call {
+  readonly who: Somebody;
+  /** Counts what a call costs besides, for the same caller as the call itself. Throws throttled (429). */
+  count(cost: number): void;
+}
+
 /** What a handler answers; a body is sent as JSON (bytes as they are), its absence as no body. */
 export interface Answer {
   readonly status: number;
@@ -145,6 +158,12 @@ export interface OptionalAccountRoute extends RouteBase {
   readonly handle: (call: OptionalAccountCall) => Promise<Answer>;
 }
 
+/** A route for whoever calls; a credential that is shown must be right, and is counted as what it is. */
+export interface AnybodyRoute extends RouteBase {
+  readonly access: 'anybody';
+  readonly handle: (call: AnybodyCall) => Promise<Answer>;
+}
+
 /** A route for everyone. */
 export interface PublicRoute extends RouteBase {
   readonly access: 'public';
@@ -152,4 +171,4 @@ export interface PublicRoute extends RouteBase {
 }
 
 /** One endpoint. */
-export type Route = KeyRoute | AccountRoute | OptionalAccountRoute | PublicRoute;
+export type Route = KeyRoute | AccountRoute | OptionalAccountRoute | AnybodyRoute | PublicRoute;

@@ -6,9 +6,9 @@ import { ServiceError } from '../../domain/errors.ts';
 import { MAX_TIMEOUT_SECONDS } from '../../domain/pricing/quote.ts';
 import type { Destination, ObservedAgent } from '../../domain/pricing/terms.ts';
 import type { ParsedPayment } from '../../domain/x402/payload.ts';
-import { parsePayment } from '../../domain/x402/payload.ts';
 import type { Offer } from '../offers/build.ts';
 import { atDatabase, atLedger } from '../outage.ts';
+import { readPresented } from '../purchases/payments.ts';
 import { findKnown } from '../settlement/accept/intake.ts';
 import type { SettleRequest } from '../settlement/accept/settle.ts';
 import type { SettleReceipt } from '../settlement/answer/receipt.ts';
@@ -117,23 +117,12 @@ async function offered(
 async function readPayment(deps: BuyDeps, call: PurchaseCall, request: UnderstoodRequest): Promise<ParsedPayment | PaymentError> {
   const { agent, payments } = call;
   const { tenant, host, kind } = request;
-  const [first, ...others] = payments.map(parsePayment);
-  if (!first) throw new RangeError('a payment header was counted that is not there');
+  const presented = readPresented(deps.networks, payments);
+  if (presented.ok) return presented.payment;
+  const { read, refusal } = presented;
   const asked = { tenantId: tenant.tenantId, mode: 'live', host, slug: 'licence', kind, micro: null, agent } as const;
-  const attempt = { ...asked, network: deps.networks.first, x402Version: 2, payer: '' } as const;
-  if (!first.ok) return refuse(deps, attempt, { ...first, sentence: first.detail });
-  const { payment } = first;
-  const networkOf = (one: ParsedPayment): string | undefined => deps.networks.findForPayment(one)?.id;
-  const isSame = (one: ParsedPayment): boolean => bytesOf(one) === bytesOf(payment) && networkOf(one) === networkOf(payment);
-  if (others.every((other) => other.ok && isSame(other.payment))) return payment;
-  const sentence = 'PAYMENT-SIGNATURE and X-PAYMENT carry different payments; send one';
-  const readable = { ...attempt, x402Version: payment.x402Version, payer: payment.authorization.from };
-  return refuse(deps, readable, { reason: 'authorization_invalid', raw: 'conflicting_headers', sentence });
-}
-
-/** What an authorization says; its network is no part of it. */
-function bytesOf({ authorization: { from, to, value, validAfter, validBefore, nonce } }: ParsedPayment): string {
-  return [from, to, value, validAfter, validBefore, nonce].join(' ');
+  const payer = { x402Version: read?.x402Version ?? 2, payer: read?.authorization.from ?? '' } as const;
+  return refuse(deps, { ...asked, network: deps.networks.first, ...payer }, refusal);
 }
 
 /**

@@ -82,6 +82,7 @@ const SHELVES: Readonly<Record<string, string>> = {
   'services/owners/': 'owners: sign-up, tokens, OpenID Connect',
   'services/pacing/': 'rates, turns, slices of the event loop, work shared by those who ask for it',
   'services/quotes/': 'quotes, their tokens, and which terms a payment was made for',
+  'services/purchases/': 'pages sold by the service itself, without a gate between',
   'services/receipts/': 'receipts that are signed, records that everybody reads',
   'services/rails/': 'how money moves: our relayer, another’s facilitator, none',
   'services/reconcile/': 'rows compared with the chain',
@@ -104,6 +105,7 @@ const SHELVES: Readonly<Record<string, string>> = {
   'api/': 'REST under `/_svc/*`',
   'api/console/': 'the console’s page, files and sessions over HTTP',
   'api/examples/': 'examples in the API description',
+  'api/mcp/': 'the MCP server: dialects of payment, one file a tool',
   'api/olp/': 'the endpoints of the Open License Protocol',
   'api/receipts/': 'the record of a payment: JSON, signed, a page for people',
   'api/routes/': 'one file an endpoint',
@@ -142,7 +144,7 @@ const SHELVES: Readonly<Record<string, string>> = {
 const OPENED = /^(domain|db|chain|adapters|services|api|graphql|process|bin|tools|sandbox)\//;
 /** Folders inside a concept that are its own matter. */
 const CLOSED =
-  /^(services\/(rails|reports)|db\/operator|db\/reports|chain\/rpc|process\/config|sandbox\/parts|api\/(routes|console|schemas)|graphql\/types)\/./;
+  /^(services\/(rails|reports)|db\/operator|db\/reports|chain\/rpc|process\/config|sandbox\/parts|api\/(mcp|routes|console|schemas)|graphql\/types)\/./;
 const START = '<!-- The tree: written by `npm run generate` from tools/check/tree.ts. -->\n```\n';
 const END = '\n```\n<!-- End of the tree. -->';
 

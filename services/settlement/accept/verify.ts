@@ -1,4 +1,5 @@
 import type { Payment } from '../../../db/settlement/payment.ts';
+import type { KeyState } from '../../../domain/access/key.ts';
 import { ServiceError } from '../../../domain/errors.ts';
 import type { ResourceUrl } from '../../../domain/hosts/host.ts';
 import { sameLegs } from '../../../domain/money/legs.ts';
@@ -26,6 +27,11 @@ export interface VerifyDeps extends PublisherDeps {
   readonly settle: (request: SettleRequest) => Promise<SettleReceipt>;
 }
 
+/** Whose page is paid for: a site, and the key that speaks for it; none where it is sold by the service itself. */
+export interface Seller extends Pick<Caller, 'tenant'> {
+  readonly key: Pick<KeyState, 'tenantId' | 'mode'> & { readonly keyId: string | null };
+}
+
 /** A verify call of the right shape. */
 export interface VerifyRequest {
   readonly payment: string;
@@ -45,7 +51,7 @@ const INTAKE_MS = 60_000;
  * settlement. Throws 400 and 403 before anything is recorded; every refusal of the payment itself
  * is a 402, writes one `payment-failed` observation and carries the page's present offer; outages are 503 and write none.
  */
-export async function verifyPayment(deps: VerifyDeps, caller: Caller, request: VerifyRequest): Promise<SettleReceipt> {
+export async function verifyPayment(deps: VerifyDeps, caller: Seller, request: VerifyRequest): Promise<SettleReceipt> {
   const page = requireOwnedPage({ ...request, tenant: caller.tenant });
   try {
     return await settlePage(deps, caller, request, page);
@@ -57,7 +63,7 @@ export async function verifyPayment(deps: VerifyDeps, caller: Caller, request: V
   }
 }
 
-async function settlePage(deps: VerifyDeps, caller: Caller, request: VerifyRequest, page: ResourceUrl): Promise<SettleReceipt> {
+async function settlePage(deps: VerifyDeps, caller: Seller, request: VerifyRequest, page: ResourceUrl): Promise<SettleReceipt> {
   const { tenantId, keyId, mode } = caller.key;
   const { agent, idempotencyKey, receiptName = 'service' } = request;
   const slug = slugOf(presentPricing(caller.tenant).articlePrefixes, page.path) ?? '';
@@ -92,7 +98,7 @@ type Met = Pick<SettleRequest, 'terms' | 'known'> & { readonly quoted: Terms };
  * took it in, so that a repeated call meets its own answer and not an expired quote, nor a price that has ended, nor a network that the site
  * left since. What it was sold for then stands in its row. A payment that met its terms is looked up where it is settled, any other once, here.
  */
-async function termsOf(deps: VerifyDeps, caller: Caller, request: VerifyRequest, payment: ParsedPayment): Promise<Met> {
+async function termsOf(deps: VerifyDeps, caller: Seller, request: VerifyRequest, payment: ParsedPayment): Promise<Met> {
   const { tenant } = caller;
   let failure: unknown;
   const met = await withCredits(deps.credits, () => resolveTerms(deps, { ...request, tenant, payment })).catch(

@@ -1,0 +1,18 @@
+import { offerPage } from '../../../services/purchases/page.ts';
+import { onePage } from '../inputs.ts';
+import { quotedBody } from '../quoted.ts';
+import { dataResult, defineTool } from '../tool.ts';
+
+/** quote_page: what one page costs now and who gets it; moves nothing. */
+export const quotePageTool = defineTool({
+  name: 'quote_page',
+  title: 'What a page costs',
+  description: 'The price of one page in micro-USDC, who gets it, and until when the price holds. Free of charge.',
+  input: onePage,
+  cost: 'light',
+  run: async ({ deps }, ask) => {
+    const page = await offerPage(deps, ask);
+    if (page.kind === 'free') return dataResult({ url: page.url, kind: ask.kind, state: 'free', because: page.because });
+    return dataResult(quotedBody(page.quoted.quote, deps.baseUrl));
+  },
+});

@@ -1,0 +1,46 @@
+/** The site that sells a page to whoever comes to the service itself, without a key of that site. */
+import type { Database } from '../../db/database.ts';
+import { findSiteOfHost } from '../../db/licences/sites.ts';
+import { findGate } from '../../db/tenants/tenants.ts';
+import { hasApiAccess } from '../../domain/access/key.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { ResourceUrl } from '../../domain/hosts/host.ts';
+import { requireResource } from '../../domain/pages/resource.ts';
+import { atDatabase } from '../outage.ts';
+import type { PublisherDeps } from '../publisher.ts';
+import type { Seller } from '../settlement/accept/verify.ts';
+
+/** A page and who sells it. */
+export interface SoldPage {
+  readonly resource: ResourceUrl;
+  readonly seller: Seller;
+}
+
+type SellerDeps = Pick<PublisherDeps, 'database' | 'snapshots'>;
+
+/**
+ * Whose page a URL is, read in this call: only a verified host of a site that may sell through the service, whose keys would be let in.
+ * What an invented host costs: one look into an index. Throws invalid_resource (400), not_found, site_suspended.
+ */
+export async function requireSeller(deps: SellerDeps, url: string): Promise<SoldPage> {
+  const resource = requireResource(url);
+  const tenantId = await ownerOf(deps.database, resource.host);
+  const gate = await atDatabase(() => findGate(deps.database, tenantId));
+  // A site whose keys would not be let in sells nothing here either.
+  if (!gate || !hasApiAccess(gate.plan)) throw nobody();
+  if (gate.status === 'suspended') throw new ServiceError('site_suspended', 'this site is suspended');
+  if (gate.status !== 'active') throw nobody();
+  const tenant = await deps.snapshots.tenant(tenantId, gate.version);
+  if (!tenant?.hosts.includes(resource.host)) throw nobody();
+  return { resource, seller: { tenant, key: { tenantId, keyId: null, mode: 'live' } } };
+}
+
+async function ownerOf(database: Database, host: string): Promise<string> {
+  const site = await atDatabase(() => findSiteOfHost(database, host));
+  if (!site) throw nobody();
+  return site.tenantId;
+}
+
+function nobody(): ServiceError {
+  return new ServiceError('not_found', 'no site that sells here has proven this host');
+}

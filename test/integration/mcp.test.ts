@@ -1,0 +1,298 @@
+/** The MCP endpoint over HTTP, asked by stock clients of both lines: who sees which tools, what pages cost, how they are paid. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { mintKey } from '../../services/credentials/keys.ts';
+import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
+import { PaymentError } from '../../services/settlement/answer/receipt.ts';
+import { createBuyerAccount, setTenantStatus } from '../../services/tenants/tenants.ts';
+import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
+import { payTo, receiptOf } from '../support/verifyApi.ts';
+
+let api: Awaited<ReturnType<typeof startTestApi>>;
+let settled: SettleRequest[] = [];
+let settle: (request: SettleRequest) => Promise<ReturnType<typeof receiptOf>>;
+beforeAll(async () => {
+  api = await startTestApi({ settle: (request) => settle(request) });
+});
+beforeEach(() => {
+  settled = [];
+  settle = async (request) => {
+    settled.push(request);
+    return { ...receiptOf(request), responseHeader: Buffer.from('{"success":true}').toString('base64') };
+  };
+});
+afterAll(() => api.stop());
+
+const buyer = privateKeyToAccount(generatePrivateKey());
+const info = { name: 'test', version: '1.0.0' };
+const endpoint = () => new URL('/_svc/mcp', api.url);
+type Asked = { readonly name: string; readonly arguments: Record<string, unknown>; readonly _meta?: Record<string, unknown> };
+// biome-ignore lint/suspicious/noExplicitAny: results of many tools
+type Told = any;
+
+/** One call by a client of the second line: of 2025 unless `mode` lets it negotiate. */
+async function ask(
+  asked: Asked,
+  options: { headers?: Record<string, string>; mode?: 'auto'; capabilities?: object } = {},
+): Promise<Told> {
+  const { headers = {}, mode, capabilities = {} } = options;
+  const client = new Client(info, { capabilities, ...(mode ? { versionNegotiation: { mode } } : {}) });
+  await client.connect(new StreamableHTTPClientTransport(endpoint(), { requestInit: { headers } }));
+  try {
+    return await client.callTool(asked);
+  } finally {
+    await client.close();
+  }
+}
+
+async function askOld(asked: Asked): Promise<Told> {
+  const client = new OldClient(info);
+  await client.connect(new OldTransport(endpoint()) as never);
+  try {
+    return await client.callTool(asked);
+  } finally {
+    await client.close();
+  }
+}
+
+async function toolsOf(
+  bearer?: string,
+): Promise<{ name: string; annotations?: { readOnlyHint?: boolean }; outputSchema?: object }[]> {
+  const client = new Client(info);
+  const headers: Record<string, string> = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
+  await client.connect(new StreamableHTTPClientTransport(endpoint(), { requestInit: { headers } }));
+  try {
+    return (await client.listTools()).tools as never;
+  } finally {
+    await client.close();
+  }
+}
+
+const pay = (offer: Told, value = Number(offer.accepts[0].amount)) => payTo(api, buyer, offer.accepts[0].payTo, value);
+const decoded = (payment: string) => JSON.parse(Buffer.from(payment, 'base64').toString('utf8'));
+
+test('a page’s price is told to clients of both lines and both revisions alike, with who gets it', async () => {
+  const { host } = await api.site();
+  const asked = { name: 'quote_page', arguments: { url: `https://${host}/articles/trio` } };
+  const answers = [await ask(asked), await ask(asked, { mode: 'auto' }), await askOld(asked)];
+  for (const { isError, structuredContent, content } of answers) {
+    expect(isError).toBeFalsy();
+    expect(structuredContent).toMatchObject({ state: 'priced', priceMicro: 1000, currency: 'USDC', kind: 'read' });
+    expect(structuredContent.legs.map(({ amountMicro }: Told) => amountMicro)).toEqual([500, 300, 200]);
+    expect(JSON.parse(content[0].text)).toEqual(structuredContent);
+  }
+});
+
+test('many pages of many sites are quoted in their order, and one that cannot be says why', async () => {
+  const [one, two] = [await api.site(), await api.site()];
+  const urls = [
+    `https://${one.host}/articles/solo`,
+    'https://nobody.example/articles/solo',
+    `https://${two.host}/articles/free`,
+    'ftp://no',
+    `https://${two.host}/articles/duo`,
+  ];
+  const { structuredContent } = await ask({ name: 'quote_pages', arguments: { urls } });
+  expect(structuredContent.pages.map(({ state, code, url }: Told) => [url, state, code])).toEqual([
+    [urls[0], 'priced', undefined],
+    [urls[1], 'failed', 'not_found'],
+    [urls[2], 'free', undefined],
+    [urls[3], 'failed', 'invalid_resource'],
+    [urls[4], 'priced', undefined],
+  ]);
+});
+
+test('without a payment the offer stands in every dialect a client may read, in ASCII whatever the title is, and about the page itself', async () => {
+  const title = 'Brücken — 橋';
+  const { host } = await api.site({
+    pricing: { ...ALPHA_PRICING, creditsInline: { brücke: { ...ALPHA_PRICING.creditsInline.trio, title } } },
+  });
+  const url = `https://${host}/articles/brücke`;
+  for (const answer of [
+    await ask({ name: 'buy_page', arguments: { url } }),
+    await askOld({ name: 'buy_page', arguments: { url } }),
+  ]) {
+    const offer = answer.structuredContent;
+    expect(answer.isError).toBe(true);
+    expect(offer).toMatchObject({ x402Version: 2, accepts: [{ scheme: 'exact', amount: '1000' }] });
+    expect(offer.resource.url).toBe(new URL(url).href);
+    expect(JSON.parse(answer.content[0].text)).toEqual(offer);
+    expect(answer._meta['x402/error']).toEqual(offer);
+    expect(answer.resultType).toBeUndefined();
+    expect(() => btoa(JSON.stringify(offer))).not.toThrow();
+  }
+  expect(settled).toEqual([]);
+});
+
+test('a payment is taken as an object, as base64 and from either header, each for the same terms', async () => {
+  const { host, tenantId } = await api.site();
+  const arguments_ = { url: `https://${host}/articles/trio` };
+  const offer = (await ask({ name: 'buy_page', arguments: arguments_ })).structuredContent;
+  const payment = await pay(offer);
+  const calls: [Asked, object][] = [
+    [{ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': decoded(payment) } }, {}],
+    [{ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': payment } }, {}],
+    [{ name: 'buy_page', arguments: arguments_ }, { headers: { 'payment-signature': payment } }],
+    [{ name: 'buy_page', arguments: arguments_ }, { headers: { 'x-payment': payment } }],
+    [
+      { name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': decoded(payment) } },
+      { headers: { 'x-payment': payment } },
+    ],
+    [{ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': payment } }, { mode: 'auto' }],
+  ];
+  for (const [asked, options] of calls) {
+    const answer = await ask(asked, options);
+    expect(answer.isError).toBeFalsy();
+    expect(answer.structuredContent).toMatchObject({ state: 'bought', chargedMicro: 1000, license: 'a.b.c' });
+    expect(answer._meta['x402/payment-response']).toEqual({ success: true });
+  }
+  const nonces = new Set(settled.map(({ payment: { authorization } }) => authorization.nonce));
+  expect([settled.length, nonces.size]).toEqual([6, 1]);
+  for (const { keyId, mode, terms, tenantId: site } of settled) {
+    expect([keyId, mode, site, terms.legs.length]).toEqual([null, 'live', tenantId, 3]);
+  }
+});
+
+test('two different payments in one call are refused with the offer, and nothing is settled', async () => {
+  const { host } = await api.site();
+  const arguments_ = { url: `https://${host}/articles/solo` };
+  const offer = (await ask({ name: 'buy_page', arguments: arguments_ })).structuredContent;
+  const [one, other] = [await pay(offer), await pay(offer)];
+  const answer = await ask(
+    { name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': one } },
+    { headers: { 'payment-signature': other } },
+  );
+  expect(answer.isError).toBe(true);
+  expect(answer.structuredContent.error).toMatch(/^authorization_invalid: two different payments/);
+  expect(answer.structuredContent.accepts).toHaveLength(1);
+  expect(answer._meta['x402/payment-response']).toMatchObject({ success: false, errorReason: 'conflicting_headers' });
+  expect(settled).toEqual([]);
+});
+
+test('an undecided payment is told without an offer in any dialect, so that nobody pays twice', async () => {
+  const { host } = await api.site();
+  const arguments_ = { url: `https://${host}/articles/solo` };
+  const offer = (await ask({ name: 'buy_page', arguments: arguments_ })).structuredContent;
+  const payment = await pay(offer);
+  settle = () => Promise.reject(new PaymentError('settlement_pending', 'not decided yet', null, { retryAfterSeconds: 3 }));
+  const extensions = { 'org.x402/payment': {} };
+  for (const options of [{}, { mode: 'auto' as const }, { mode: 'auto' as const, capabilities: { extensions } }]) {
+    const answer = await ask({ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': payment } }, options);
+    expect(answer.isError).toBe(true);
+    expect(answer.content[0].text).toBe('settlement_pending: not decided yet');
+    expect(answer.structuredContent).toEqual({ error: 'settlement_pending', message: 'not decided yet', retryAfterSeconds: 3 });
+    expect(JSON.stringify(answer)).not.toMatch(/accepts|x402\/error|payment_required/);
+  }
+});
+
+test('a refused payment is answered with the present offer and what was refused', async () => {
+  const { host } = await api.site();
+  const arguments_ = { url: `https://${host}/articles/solo` };
+  settle = () => Promise.reject(new PaymentError('insufficient_funds', 'the payer has too little', 'eyJzdWNjZXNzIjpmYWxzZX0='));
+  const offer = (await ask({ name: 'buy_page', arguments: arguments_ })).structuredContent;
+  const answer = await ask({ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': await pay(offer) } });
+  expect(answer.structuredContent).toMatchObject({
+    error: 'insufficient_funds: the payer has too little',
+    accepts: [{ amount: '1000' }],
+  });
+  expect(answer._meta).toMatchObject({ 'x402/payment-response': { success: false }, 'x402/error': { x402Version: 2 } });
+});
+
+test('the binding of x402#3106 is spoken to a client that says it knows it, and to no other', async () => {
+  const { host } = await api.site();
+  const send = async (extensions: object) => {
+    const params = {
+      name: 'buy_page',
+      arguments: { url: `https://${host}/articles/solo` },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': info,
+        'io.modelcontextprotocol/clientCapabilities': { extensions },
+      },
+    };
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'buy_page',
+    };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    return ((await (await fetch(endpoint(), { method: 'POST', headers, body })).json()) as Told).result;
+  };
+  const known = await send({ 'org.x402/payment': {} });
+  expect(known.resultType).toBe('payment_required');
+  expect(known.paymentRequired.accepts).toHaveLength(1);
+  expect((await send({})).resultType).toBe('complete');
+});
+
+test('tools are registered by credential: nobody sees what he may not call, and none has an output schema', async () => {
+  const site = await api.site();
+  const { token: account } = await createBuyerAccount(api.deps);
+  const free = ['quote_page', 'quote_pages', 'buy_page'];
+  for (const bearer of [undefined, account]) {
+    const tools = await toolsOf(bearer);
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(free));
+    for (const { name, annotations, outputSchema } of tools) {
+      expect(outputSchema).toBeUndefined();
+      expect(annotations?.readOnlyHint).toBe(!name.startsWith('buy_'));
+    }
+  }
+  expect((await toolsOf(site.key)).map(({ name }) => name)).not.toEqual(expect.arrayContaining(free));
+  const refused = await ask(
+    { name: 'buy_page', arguments: { url: 'https://x.example/' } },
+    { headers: { authorization: `Bearer ${site.key}` } },
+  ).catch((error: Error) => error);
+  expect(String(refused)).toMatch(/not found/i);
+});
+
+test('a credential that is wrong is refused at the door, and a revoked or suspended site’s with it', async () => {
+  const site = await api.site();
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  for (const wrong of ['svc_live_nothing', 'svc_buyer_nothing', 'a.b.c']) {
+    const answer = await api.post('/_svc/mcp', wrong, message, headers);
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  }
+  expect((await api.post('/_svc/mcp', site.key, message, headers)).status).toBe(200);
+  await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'suspended' });
+  expect((await api.post('/_svc/mcp', site.key, message, headers)).status).toBe(403);
+  const asked = { name: 'quote_page', arguments: { url: `https://${site.host}/articles/solo` } };
+  expect((await ask(asked)).content[0].text).toMatch(/^site_suspended: /);
+});
+
+test('a list of messages, a large body, an unknown member and a stream that would stay open are refused', async () => {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  expect((await api.post('/_svc/mcp', null, [list, list], headers)).headers.get('x-svc-error-code')).toBe('malformed_body');
+  const large = { ...list, params: { cursor: 'x'.repeat(70_000) } };
+  expect((await api.post('/_svc/mcp', null, large, headers)).headers.get('x-svc-error-code')).toBe('body_too_large');
+  for (const method of ['GET', 'DELETE']) {
+    const answer = await api.request('/_svc/mcp', { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+  }
+  const { isError } = await ask({ name: 'quote_page', arguments: { url: 'https://x.example/', maxPrice: 5 } });
+  expect(isError).toBe(true);
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': info,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const listen = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: {}, _meta: meta } };
+  const modern = { ...headers, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' };
+  const answer = await api.post('/_svc/mcp', null, listen, modern);
+  expect(JSON.stringify(answer.body)).toMatch(/Subscription limit reached|error/);
+});
+
+test('a key of a test mode or of a closed site sells nothing, and a page that is free costs nothing', async () => {
+  const site = await api.site();
+  await mintKey(api.deps, { tenantId: site.tenantId, name: 'x', scopes: ['tenant.read'] });
+  const url = `https://${site.host}/articles/free`;
+  const { structuredContent, isError } = await ask({ name: 'buy_page', arguments: { url } });
+  expect([isError, structuredContent.state, structuredContent.because]).toEqual([undefined, 'free', 'free_slug']);
+  await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'closed' });
+  expect((await ask({ name: 'buy_page', arguments: { url } })).content[0].text).toMatch(/^not_found: /);
+});
