@@ -93,14 +93,14 @@ export async function findLicence(
 }
 
 /**
- * The licence of a wallet's own account at a site that covers a page now and ends last; null when it holds none. Not revoked, paid as the chain
- * stands, and bound to nobody else.
+ * The licence of an account, or of a wallet's own, at a site that covers a page now and ends last; null when it holds none. Not revoked, paid as
+ * the chain stands, and bound to nobody else than its wallet.
  */
-export async function findLicenceOfWallet(
+export async function findLicenceOf(
   sql: Sql,
   asked: {
     readonly tenantId: string;
-    readonly wallet: Address;
+    readonly buyer: { readonly wallet: Address } | { readonly accountId: string };
     readonly host: string;
     /** Canonical. */
     readonly path: string;
@@ -108,18 +108,19 @@ export async function findLicenceOfWallet(
     readonly at: Date;
   },
 ): Promise<LicenceRecord | null> {
-  const { tenantId, wallet, host, path, kind, at } = asked;
+  const { tenantId, buyer, host, path, kind, at } = asked;
+  const [column, who] = 'wallet' in buyer ? ['wallet', buyer.wallet] : ['account_id', buyer.accountId];
   const rows = await sql.query<Row>(
     `select ${COLUMNS} from buyer_account as account
        join account_licence as held on held.account_id = account.account_id and held.tenant_id = $1
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
        join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
-      where account.wallet = $2 and licence.host = $3 and (licence.kind = 'citation' or $5 = 'read')
+      where account.${column} = $2 and licence.host = $3 and (licence.kind = 'citation' or $5 = 'read')
         and licence.period_from <= $6 and licence.period_until > $6 and licence.revoked_at is null
-        and payment.state in (${sqlStates(SETTLED_STATES)}) and (licence.holder is null or licence.holder = $2)
+        and payment.state in (${sqlStates(SETTLED_STATES)}) and (licence.holder is null or licence.holder = account.wallet)
         and exists (select from licence_page as page where page.tenant_id = licence.tenant_id and page.jti = licence.jti and page.path = $4)
       order by licence.period_until desc, licence.jti limit 1`,
-    [tenantId, wallet, host, path, kind, at],
+    [tenantId, who, host, path, kind, at],
   );
   return rows[0] ? licenceFromRow(rows[0]) : null;
 }

@@ -6,6 +6,11 @@ export interface Listing {
   readonly tags: readonly string[];
 }
 
+/** A site's entry: what it says, and whether it lets the text of its pages be handed on to who has a licence for them. */
+export interface OwnListing extends Listing {
+  readonly relays: boolean;
+}
+
 /** A place in the public list: an article prefix of a host of a site that is in it. */
 export interface ListedPlace extends Listing {
   readonly tenantId: string;
@@ -33,21 +38,25 @@ export interface ListedRequest {
 }
 
 /** A site's entry; null: it is not in the list. */
-export async function findListing(sql: Sql, tenantId: string): Promise<Listing | null> {
-  const [row] = await sql.query<{ summary: string; tags: string[] }>(
-    'select summary, tags from discovery_listing where tenant_id = $1',
+export async function findListing(sql: Sql, tenantId: string): Promise<OwnListing | null> {
+  const [row] = await sql.query<{ summary: string; tags: string[]; relays: boolean }>(
+    'select summary, tags, relays from discovery_listing where tenant_id = $1',
     [tenantId],
   );
   return row ?? null;
 }
 
-/** Puts a site into the list, or changes what it says there; its place in the order stays. */
-export async function writeListing(sql: Sql, tenantId: string, { summary, tags }: Listing): Promise<void> {
+/** Puts a site into the list, or changes what it says there; its place in the order stays, and so does whether it relays where that is null. */
+export async function writeListing(
+  sql: Sql,
+  tenantId: string,
+  { summary, tags, relays }: Listing & { readonly relays: boolean | null },
+): Promise<void> {
   await sql.query(
-    `insert into discovery_listing (tenant_id, summary, tags, words)
-     values ($1, $2, $3, to_tsvector('simple', $2 || ' ' || array_to_string($3::text[], ' ')))
-     on conflict (tenant_id) do update set summary = excluded.summary, tags = excluded.tags, words = excluded.words`,
-    [tenantId, summary, tags],
+    `insert into discovery_listing (tenant_id, summary, tags, words, relays)
+     values ($1, $2, $3, to_tsvector('simple', $2 || ' ' || array_to_string($3::text[], ' ')), coalesce($4::boolean, false))
+     on conflict (tenant_id) do update set summary = excluded.summary, tags = excluded.tags, words = excluded.words, relays = coalesce($4::boolean, discovery_listing.relays)`,
+    [tenantId, summary, tags, relays],
   );
 }
 

@@ -28,6 +28,11 @@ export interface LicenceQuestion {
   readonly proof?: string;
 }
 
+/** For which site a licence is checked, and whether those of tests count. */
+export interface Checker extends Pick<Caller, 'tenant' | 'epochRead'> {
+  readonly key: Pick<Caller['key'], 'mode'>;
+}
+
 /** What checking needs. */
 export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'database'> & { readonly rpc: Rpc };
 
@@ -62,7 +67,7 @@ async function isAlive(database: Database, question: TokenQuestion, epoch: Epoch
  */
 export async function checkLicence(
   deps: CheckDeps,
-  { tenant, key, epochRead }: Caller,
+  { tenant, key, epochRead }: Checker,
   question: LicenceQuestion,
 ): Promise<boolean> {
   const resource = requireResource(question.resource);

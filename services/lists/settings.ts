@@ -4,13 +4,15 @@ import { findAlertAddress } from '../../db/anomalies/mails.ts';
 import { findEnforcement } from '../../db/gate/enforcement.ts';
 import type { OfferingRules } from '../../db/licences/sites.ts';
 import { readOfferingRules } from '../../db/licences/sites.ts';
-import type { Listing } from '../../db/tenants/publicList.ts';
+import type { OwnListing } from '../../db/tenants/publicList.ts';
 import { findListing } from '../../db/tenants/publicList.ts';
 import { findChosenNetworks } from '../../db/tenants/tenants.ts';
 import type { EnforcementSettings } from '../../domain/gate/enforcement.ts';
 import { DEFAULT_ENFORCEMENT } from '../../domain/gate/enforcement.ts';
 import { atDatabase } from '../outage.ts';
 import type { ReadingDeps } from './deps.ts';
+
+export type { OwnListing } from '../../db/tenants/publicList.ts';
 
 /** What a site says about selling licences. */
 export type LicenceRules = OfferingRules;
@@ -37,7 +39,7 @@ export function readAlertAddress({ reading }: Reading, tenantId: string): Promis
   return atDatabase(() => findAlertAddress(reading, tenantId));
 }
 
-/** What a site says of itself in the public list; null: it is not in it. Throws database_unavailable. */
-export function readDiscovery({ reading }: Reading, tenantId: string): Promise<Listing | null> {
+/** What a site says of itself in the public list, and whether it relays; null: it is not in it. Throws database_unavailable. */
+export function readDiscovery({ reading }: Reading, tenantId: string): Promise<OwnListing | null> {
   return atDatabase(() => findListing(reading, tenantId));
 }

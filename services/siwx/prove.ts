@@ -1,27 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { isSignedByKey } from '../../chain/signature/message.ts';
 import { useProof } from '../../db/licences/check.ts';
-import { findLicenceOfWallet } from '../../db/licences/licences.ts';
-import { findPagePurchase } from '../../db/licences/purchases.ts';
-import { accessEndSeconds } from '../../domain/access/accessToken.ts';
 import type { ResourceUrl } from '../../domain/hosts/host.ts';
-import { resourceKeyOf } from '../../domain/hosts/host.ts';
 import { plainSlug, requireOwned, requireResource, slugOf } from '../../domain/pages/resource.ts';
-import { canonicalPath } from '../../domain/pages/scope.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
-import { opensUntilMs, refusePageProof } from '../../domain/signIn/pageProof.ts';
+import { refusePageProof } from '../../domain/signIn/pageProof.ts';
 import { parseSignInMessage, signerOf } from '../../domain/signIn/siwx.ts';
 import { isSignature, readSignInHeader } from '../accounts/signIn.ts';
-import { issuerOf } from '../licences/check.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
-import { mintReReadLicence } from '../licences/mint.ts';
-import { mintAccessToken } from '../licences/mintAccess.ts';
 import { atDatabase } from '../outage.ts';
 import type { Caller } from '../publisher.ts';
 import { presentPricing } from '../quotes/issue.ts';
-import { fixLicence } from '../settlement/accept/intake.ts';
-import { reReadFacts } from '../settlement/answer/answer.ts';
 import { endOfHostNonce } from './declare.ts';
+import type { HoldingDeps } from './holding.ts';
+import { findHolding } from './holding.ts';
 
 /** What a publisher asks about a wallet that shows itself at one of its pages. */
 export interface ProofQuestion {
@@ -38,19 +29,7 @@ export type ProofAnswer =
   | { readonly entitled: false; readonly error?: string };
 
 /** What proving needs. */
-export type ProveDeps = Pick<
-  BuyerDeps,
-  | 'database'
-  | 'snapshots'
-  | 'keyring'
-  | 'rpc'
-  | 'codeWallets'
-  | 'clock'
-  | 'pepper'
-  | 'baseUrl'
-  | 'networks'
-  | 'licenceLifeSeconds'
->;
+export type ProveDeps = HoldingDeps & Pick<BuyerDeps, 'snapshots' | 'rpc' | 'codeWallets' | 'pepper' | 'networks'>;
 
 /** A message that may prove something, taken apart. */
 interface Shown {
@@ -60,12 +39,6 @@ interface Shown {
   readonly chainId: number;
   readonly nonce: string;
   readonly expiresAt: Date;
-}
-
-/** A licence that can be had anew; nothing is signed before the nonce is used up. */
-interface Holding {
-  readonly expiresAtSeconds: number;
-  mint(): Promise<string>;
 }
 
 /** Used nonces stand beside those of holder proofs, whose tokens go by UUIDs. */
@@ -92,12 +65,8 @@ export async function provePurchase(deps: ProveDeps, { tenant, key }: Caller, qu
   if (!isKey && !isAskable)
     return refused('the signature was not made by the key of this wallet, and wallets with code are not asked on its chain');
   const caller = { tenant, mode: key.mode };
-  const holding = await findHolding(deps, caller, {
-    resource,
-    kind: question.kind,
-    shown,
-    network: isKey ? null : deps.rpc.networkId,
-  });
+  const buyer = { wallet: shown.address, network: isKey ? null : deps.rpc.networkId };
+  const holding = await findHolding(deps, caller, { resource, kind: question.kind, buyer });
   if (!isKey) {
     const isWallet = holding !== null && (await deps.codeWallets.confirms(`site ${tenant.tenantId}`, shown));
     if (!isWallet) return refused('the signature was not made by this wallet');
@@ -130,102 +99,4 @@ function readProof({ clock, networks, pepper }: ProveDeps, resource: ResourceUrl
   const expiresAt = endOfHostNonce(pepper, { nonce, host }, nowMs);
   if (!expiresAt) return 'the nonce is not one of ours';
   return { address: signerOf(fields), message, signature, chainId, nonce, expiresAt };
-}
-
-interface Wanted {
-  readonly resource: ResourceUrl;
-  readonly kind: CrossingKind;
-  readonly shown: Shown;
-  /** Only payments on this network count; null: on any. */
-  readonly network: string | null;
-}
-
-async function findHolding(
-  deps: ProveDeps,
-  caller: { readonly tenant: Caller['tenant']; readonly mode: 'live' | 'mock' },
-  wanted: Wanted,
-): Promise<Holding | null> {
-  return (
-    (await findBoughtPage(deps, caller, wanted)) ??
-    (caller.mode === 'live' ? await findBoughtLicence(deps, caller, wanted) : null)
-  );
-}
-
-/** What a purchase of the page itself leaves. */
-async function findBoughtPage(
-  deps: ProveDeps,
-  { tenant, mode }: { readonly tenant: Caller['tenant']; readonly mode: 'live' | 'mock' },
-  { resource, kind, shown, network }: Wanted,
-): Promise<Holding | null> {
-  const nowMs = deps.clock();
-  const grantedSeconds = presentPricing(tenant).readAgainSeconds;
-  const lifeMs = deps.licenceLifeSeconds * 1_000;
-  const since = new Date(nowMs - grantedSeconds * 1_000 - LATEST_MS);
-  const asked = {
-    tenantId: tenant.tenantId,
-    payer: shown.address,
-    resourceKey: resourceKeyOf(resource),
-    kind,
-    mode,
-    since,
-    network,
-  };
-  const paid = await atDatabase(() => findPagePurchase(deps.database, asked));
-  if (!paid) return null;
-  const settledAtMs = (paid.decidedAt ?? paid.acceptedAt).getTime();
-  // Whoever paid and was never answered has a whole licence to come.
-  const licenceEndsAtMs = paid.licence ? paid.licence.expiresAtSeconds * 1_000 : nowMs + lifeMs;
-  const untilMs = opensUntilMs({ settledAtMs, licenceEndsAtMs, grantedSeconds });
-  const issuedAtSeconds = Math.floor(nowMs / 1_000);
-  const expiresAtSeconds = Math.floor(Math.min(nowMs + lifeMs, untilMs) / 1_000);
-  if (expiresAtSeconds <= issuedAtSeconds) return null;
-  const mint = async (): Promise<string> => {
-    const { kid } = deps.keyring.current();
-    const fresh = { jti: randomUUID(), issuedAtSeconds, expiresAtSeconds, kid };
-    const { jti } = paid.licence ?? (await atDatabase(() => fixLicence(deps.database, { ref: paid, licence: fresh })));
-    const facts = reReadFacts({
-      holder: paid,
-      paid,
-      chargedMicro: 0n,
-      licence: { ...fresh, jti },
-      issuer: issuerOf(deps, tenant),
-    });
-    return mintReReadLicence(deps.keyring, facts);
-  };
-  return { expiresAtSeconds, mint };
-}
-
-/** How long after its intake a payment settles at the latest, for the search of purchases: authorizations are good for minutes, reviews take days. */
-const LATEST_MS = 7 * 86_400_000;
-
-/** A licence of the wallet's account: a token for this page alone. */
-async function findBoughtLicence(
-  deps: ProveDeps,
-  { tenant }: { readonly tenant: Caller['tenant'] },
-  { resource, kind, shown }: Wanted,
-): Promise<Holding | null> {
-  const nowMs = deps.clock();
-  const path = canonicalPath(resource.path);
-  const asked = { tenantId: tenant.tenantId, wallet: shown.address, host: resource.host, path, kind, at: new Date(nowMs) };
-  const licence = await atDatabase(() => findLicenceOfWallet(deps.database, asked));
-  if (!licence) return null;
-  const period = { fromMs: licence.periodFrom.getTime(), untilMs: licence.periodUntil.getTime() };
-  const expiresAtSeconds = accessEndSeconds(period, nowMs, deps.licenceLifeSeconds);
-  const issuedAtSeconds = Math.floor(nowMs / 1_000);
-  if (expiresAtSeconds <= issuedAtSeconds) return null;
-  const mint = async (): Promise<string> => {
-    const { kid } = deps.keyring.current();
-    const { holder } = licence;
-    const facts = {
-      issuer: issuerOf(deps, tenant),
-      jti: randomUUID(),
-      kid,
-      issuedAtSeconds,
-      expiresAtSeconds,
-      paths: [path],
-      holder,
-    };
-    return (await atDatabase(() => mintAccessToken({ database: deps.database, signer: deps.keyring }, licence, facts))).license;
-  };
-  return { expiresAtSeconds, mint };
 }

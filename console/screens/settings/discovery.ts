@@ -2,7 +2,7 @@ import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { mutate } from '../../core/mutate.ts';
 import { Button } from '../../parts/button.ts';
-import { Field } from '../../parts/field.ts';
+import { Check, Field } from '../../parts/field.ts';
 import { Badge, Panel } from '../../parts/panel.ts';
 import { Effect, useReview, useTyped } from '../../parts/review.ts';
 import type { SiteSettings } from './documents.ts';
@@ -14,6 +14,7 @@ export function Discovery({ site, done }: { readonly site: SiteSettings; readonl
   const { discovery } = site;
   const [summary, setSummary, resetSummary] = useTyped(discovery.summary ?? '');
   const [tags, setTags, resetTags] = useTyped(discovery.tags.join(', '));
+  const [relay, setRelay, resetRelay] = useTyped(discovery.relay);
   const review = useReview({
     title: 'Change the public list',
     look: async () => {
@@ -23,24 +24,31 @@ export function Discovery({ site, done }: { readonly site: SiteSettings; readonl
         version: (await settingsNow()).version,
         summary: typed,
         tags: typed === null ? [] : words.filter((tag) => tag !== ''),
+        relay: typed !== null && relay,
       };
     },
-    show: ({ summary: said, tags: words }) =>
+    show: ({ summary: said, tags: words, relay: relays }) =>
       html`<${Effect} lines=${
         said === null
-          ? ['The site leaves the public list within a minute. Pages, prices and its documents at its own address stay.']
+          ? [
+              'The site leaves the public list within a minute, and its pages the search. Pages, prices and its documents at its own address stay.',
+            ]
           : [
-              'Anybody sees the site in the public list: its hosts, article prefixes and prices, and this text.',
+              'Anybody sees the site in the public list: its hosts, article prefixes and prices, and this text. Agents find its pages by title.',
               html`It says of itself: ${said}`,
+              relays
+                ? 'Who bought a page gets its text from us, too.'
+                : 'Who bought a page reads it at the site; no text is handed on.',
               ...(words.length === 0 ? [] : [html`Its words: ${words.join(', ')}`]),
             ]
       } />`,
-    make: ({ version, summary: said, tags: words }) =>
-      mutate(SET_DISCOVERY_DOCUMENT, { summary: said, tags: words, ifVersion: version }),
+    make: ({ version, summary: said, tags: words, relay: relays }) =>
+      mutate(SET_DISCOVERY_DOCUMENT, { summary: said, tags: words, relay: relays, ifVersion: version }),
     confirm: 'Save',
     done: () => {
       resetSummary();
       resetTags();
+      resetRelay();
       done();
     },
   });
@@ -49,6 +57,7 @@ export function Discovery({ site, done }: { readonly site: SiteSettings; readonl
     <div class="form">
       <${Field} label="What the site writes of" value=${summary} onInput=${setSummary} hint="At most 300 characters. Leave empty to be in no list." error=${review.errorAt('summary')} />
       <${Field} label="Words" value=${tags} onInput=${setTags} hint="At most five, with commas between." error=${review.errorAt('tags')} />
+      <${Check} label="Hand the text of bought pages on to their buyers" checked=${relay} onChange=${setRelay} />
       ${review.outcome('summary', 'tags')}
       <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
     </div>

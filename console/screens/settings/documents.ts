@@ -4,13 +4,13 @@ import { mutation } from '../../core/mutate.ts';
 export const SETTINGS_DOCUMENT = `query settings($tenantId: ID) {
   tenant(tenantId: $tenantId) {
     tenantId version status plan defaultHost originUrl licenseIssuer createdAt creditsApiUrl defaultPayee { authorId wallet }
-    networks { taken configured } discovery { summary tags } receiptsPublic alertEmail isAlertEmailConfirmed
+    networks { taken configured } discovery { summary tags relay } receiptsPublic alertEmail isAlertEmailConfirmed
     anomalyRules(first: 20) { nodes { ruleId metric range threshold host enabled phase firedAt } }
   }
 }`;
 
 export const SET_NETWORKS_DOCUMENT = mutation('setNetworks', 'networks { taken }');
-export const SET_DISCOVERY_DOCUMENT = mutation('setDiscovery', 'discovery { summary tags }');
+export const SET_DISCOVERY_DOCUMENT = mutation('setDiscovery', 'discovery { summary tags relay }');
 export const SET_RECEIPTS_DOCUMENT = mutation('setReceipts', 'isPublic');
 export const SET_PAYEE_DOCUMENT = mutation('setPrices', 'version');
 export const SET_CREDITS_TOKEN_DOCUMENT = mutation('setCreditsToken', 'origin');
@@ -45,7 +45,7 @@ export interface SiteSettings {
   readonly creditsApiUrl: string | null;
   readonly defaultPayee: { readonly authorId: string; readonly wallet: string } | null;
   readonly networks: { readonly taken: readonly string[]; readonly configured: readonly string[] };
-  readonly discovery: { readonly summary: string | null; readonly tags: readonly string[] };
+  readonly discovery: { readonly summary: string | null; readonly tags: readonly string[]; readonly relay: boolean };
   readonly receiptsPublic: boolean | null;
   readonly alertEmail: string | null;
   readonly isAlertEmailConfirmed: boolean | null;

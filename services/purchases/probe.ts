@@ -1,0 +1,37 @@
+import { ServiceError } from '../../domain/errors.ts';
+import type { PageDeps, PageReason, PageText, SitePage } from './fetch.ts';
+import { askForPage, requireSitePage } from './fetch.ts';
+import { mayRelay } from './relay.ts';
+
+/** What a page answers to who has not paid. */
+export type Probed = SitePage &
+  (
+    | { readonly kind: 'priced' } // 402: it is there, and it is sold
+    | { readonly kind: 'free'; readonly page: PageText | null } // 200; null: its text is not handed on
+    | { readonly kind: 'absent'; readonly reason: PageReason; readonly says: string } // nothing is to be charged
+  );
+
+/**
+ * Asks a page without a payment, before any money is asked for: page first, money second. Whatever answers neither 402 nor 200 is absent, and
+ * nothing may be charged for it. Changes nothing; a second call asks the site again. Throws as `requireSitePage`; never for what the site does.
+ */
+export async function probePage(deps: PageDeps, url: string): Promise<Probed> {
+  const place = await requireSitePage(deps, url);
+  const answer = await askForPage(deps, place);
+  if (answer.ok && answer.status === 402) return { ...place, kind: 'priced' };
+  const isFree = answer.ok ? answer.status === 200 : answer.reason === 'not_text';
+  if (isFree) {
+    const page = answer.ok && (await mayRelay(deps, place)) ? answer.page : null;
+    return { ...place, kind: 'free', page };
+  }
+  const reason = answer.ok ? 'answered_otherwise' : answer.reason;
+  const says = answer.ok ? `the site answered ${answer.status} for this page` : `the page cannot be had from its site: ${reason}`;
+  return { ...place, kind: 'absent', reason, says };
+}
+
+/** What a caller is told of a page that is absent: 404, or 503 where asking again may help. */
+export function absentError({ reason, says }: Extract<Probed, { kind: 'absent' }>): ServiceError {
+  const sentence = `${says}; nothing was charged`;
+  if (reason === 'busy') return new ServiceError('overloaded', sentence, { retryAfterSeconds: 5 });
+  return new ServiceError('not_found', sentence);
+}
