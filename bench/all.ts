@@ -2,6 +2,7 @@ import { accessBench } from './access.ts';
 import { agentsBench } from './agents.ts';
 import { consoleBench } from './console.ts';
 import { fairnessBench } from './fairness.ts';
+import { findBench } from './find.ts';
 import { gasBench } from './gas.ts';
 import { graphqlBench } from './graphql.ts';
 import type { Bench } from './harness/bench.ts';
@@ -45,6 +46,7 @@ export const BENCHES: readonly Bench[] = [
   storageBench,
   webhooksBench,
   graphqlBench,
+  findBench,
   consoleBench,
   hostileQueriesBench,
   recoveryBench,

@@ -70,6 +70,17 @@ export function agentLabel(agent: ObservedAgent): string {
   return KNOWN_CRAWLERS.find((fragment) => ua.includes(fragment)) ?? 'other';
 }
 
+/** The name that this service gives when it asks a site for a page, before it is sold and after. */
+export const RELAY_BOT = 'PageRelayBot';
+
+/**
+ * True of a report that our own question before a sale was refused: a sale follows, none was missed. Whoever takes this name for himself is
+ * refused like anybody, and is only missing from what the site might have earned.
+ */
+export function isOwnProbe({ verdict, agentUa }: { readonly verdict: string; readonly agentUa: string | null }): boolean {
+  return verdict === 'denied' && (agentUa?.includes(RELAY_BOT) ?? false);
+}
+
 /** Text that Postgres can store, as jsonb too: neither NUL nor half of a surrogate pair is a character there. */
 function storable(text: string | undefined): string | undefined {
   return text?.toWellFormed().replaceAll('\u0000', '\ufffd');

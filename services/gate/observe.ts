@@ -2,7 +2,7 @@ import type { Database } from '../../db/database.ts';
 import type { ObservationGroup, ObservationRow } from '../../db/gate/observations.ts';
 import { insertObservations } from '../../db/gate/observations.ts';
 import { isServiceError, ServiceError } from '../../domain/errors.ts';
-import { agentLabel } from '../../domain/gate/agent.ts';
+import { agentLabel, isOwnProbe } from '../../domain/gate/agent.ts';
 import type { ResourceUrl } from '../../domain/hosts/host.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import { requireOwned, requireResource, slugOf } from '../../domain/pages/resource.ts';
@@ -81,9 +81,10 @@ export function openObserver(options: {
     record: async (tenant, reports) => {
       const nowMs = clock();
       const pages = new Map<string, ResourceUrl>();
-      const rows = reports.map((report, index) =>
-        placed(reports.length > 1 ? index : null, () => rowOf({ tenant, find, nowMs, pages }, report)),
-      );
+      const rows = reports
+        .map((report, index) => placed(reports.length > 1 ? index : null, () => rowOf({ tenant, find, nowMs, pages }, report)))
+        .filter((row) => !isOwnProbe(row));
+      if (rows.length === 0) return;
       if (queuedRows + rows.length > maxQueuedRows) {
         throw new ServiceError('overloaded', 'too many reports are waiting to be written', { retryAfterSeconds: 1 });
       }

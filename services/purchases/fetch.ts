@@ -2,6 +2,7 @@ import type { Outbound, OutboundAnswer } from '../../adapters/outbound/outbound.
 import type { OutboundReason } from '../../adapters/outbound/reason.ts';
 import { readPageText } from '../../adapters/pageText.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { RELAY_BOT } from '../../domain/gate/agent.ts';
 import type { ResourceUrl } from '../../domain/hosts/host.ts';
 import { requireResource } from '../../domain/pages/resource.ts';
 import type { DocumentSite } from '../discovery/site.ts';
@@ -11,7 +12,11 @@ import { openTurns } from '../pacing/turns.ts';
 import type { PublisherDeps } from '../publisher.ts';
 
 /** What asking a site for a page needs. */
-export type PageDeps = Pick<PublisherDeps, 'database' | 'snapshots' | 'clock'> & { readonly outbound: Pick<Outbound, 'send'> };
+export type PageDeps = Pick<PublisherDeps, 'database' | 'snapshots' | 'clock'> & {
+  readonly outbound: Pick<Outbound, 'send'>;
+  /** How long a site may take for a page, redirects included; 15 s unless told. */
+  readonly pagePatienceMs?: number;
+};
 
 /** What a page says, as data. Nothing of it is read here: whoever shows it shows it as the words of its URL. */
 export interface PageText {
@@ -41,8 +46,7 @@ export interface SitePage {
   readonly resource: ResourceUrl;
 }
 
-/** Says that it is automated, so that a gate treats it as any agent it does not know; reports of it are left out (services/gate/observe). */
-export const RELAY_BOT = 'PageRelayBot';
+/** Says that it is automated, so that a gate treats it as any agent it does not know. */
 const USER_AGENT = `Mozilla/5.0 (compatible; ${RELAY_BOT}/1.0; content-settlement)`;
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
@@ -68,7 +72,7 @@ export async function requireSitePage(deps: Omit<PageDeps, 'outbound'>, url: str
  * 15 s altogether, never inflates, and reads text, JSON and XHTML only. Never throws.
  */
 export async function askForPage(
-  { outbound }: Pick<PageDeps, 'outbound'>,
+  deps: Pick<PageDeps, 'outbound' | 'pagePatienceMs'>,
   { site, resource }: SitePage,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<PageAnswer> {
@@ -79,22 +83,22 @@ export async function askForPage(
     return { ok: false, reason: 'busy' };
   }
   try {
-    return await follow(outbound, resource.url.replace(/^http:/, 'https:'), headers);
+    return await follow(deps, resource.url.replace(/^http:/, 'https:'), headers);
   } finally {
     leave();
   }
 }
 
 async function follow(
-  outbound: PageDeps['outbound'],
+  { outbound, pagePatienceMs: timeoutMs = ASK_MS }: Pick<PageDeps, 'outbound' | 'pagePatienceMs'>,
   first: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<PageAnswer> {
-  const signal = AbortSignal.timeout(ASK_MS);
+  const signal = AbortSignal.timeout(timeoutMs);
   const sent = { 'user-agent': USER_AGENT, accept: 'text/html, text/*;q=0.9, application/json;q=0.9', ...headers };
   let url = first;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const answer = await outbound.send({ url, headers: sent, timeoutMs: ASK_MS, maxBodyBytes: MAX_BYTES, signal });
+    const answer = await outbound.send({ url, headers: sent, timeoutMs, maxBodyBytes: MAX_BYTES, signal });
     if (!answer.ok) return { ok: false, reason: answer.reason };
     if (answer.status < 300 || answer.status > 399) return await read(url, answer);
     const next = nextOf(url, answer.headers['location']);

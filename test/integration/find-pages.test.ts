@@ -67,8 +67,15 @@ test('what an owner changes of pages and prices is found so by the next search',
   const deps = { ...api.deps, networks: api.deps.networks };
   await importSitePages(deps, site.call, [{ slug: 'far', path: '/archive/far away', title: 'Seagrass' }]);
   const [free] = await find('seagrass', { hosts });
-  expect(free).toMatchObject({ url: `https://${site.host}/archive/far%20away`, authors: [], licence: { pattern: '/archive/far%20away$' } });
-  expect(free?.kinds.map(({ priceMicro }) => priceMicro), 'outside of the article prefixes a page is free').toEqual([0n, 0n]);
+  expect(free).toMatchObject({
+    url: `https://${site.host}/archive/far%20away`,
+    authors: [],
+    licence: { pattern: '/archive/far%20away$' },
+  });
+  expect(
+    free?.kinds.map(({ priceMicro }) => priceMicro),
+    'outside of the article prefixes a page is free',
+  ).toEqual([0n, 0n]);
   await importSitePages(deps, site.call, [{ slug: 'far', path: '/essays/near', title: 'Mangroves' }]);
   expect(await urls('seagrass', { hosts })).toEqual([]);
   expect(await urls('mangroves', { hosts })).toEqual([`https://${site.host}/essays/near`]);
@@ -105,7 +112,10 @@ test('a site that leaves the list, loses its last host or stops selling has no p
   expect(await rows(site.tenantId)).toBe(3);
   await removeSiteHost(api.deps, site.call, site.host);
   expect(await rows(site.tenantId)).toBe(0);
-  await api.deps.database.query('insert into tenant_host (tenant_id, host, verified_at) values ($1, $2, now())', [site.tenantId, site.host]);
+  await api.deps.database.query('insert into tenant_host (tenant_id, host, verified_at) values ($1, $2, now())', [
+    site.tenantId,
+    site.host,
+  ]);
   expect(await rows(site.tenantId)).toBe(3);
   await api.deps.database.transaction((sql) => deleteListing(sql, site.tenantId));
   expect(await rows(site.tenantId)).toBe(0);

@@ -1,0 +1,211 @@
+/** Pages asked for and handed on: through the real door to a real server that is as hostile as a publisher can be. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Outbound } from '../../adapters/outbound/outbound.ts';
+import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import type { PageDeps } from '../../services/purchases/fetch.ts';
+import { absentError, probePage } from '../../services/purchases/probe.ts';
+import { relayPage } from '../../services/purchases/relay.ts';
+import { setSiteDiscovery } from '../../services/site/discovery.ts';
+import { setTenantStatus } from '../../services/tenants/tenants.ts';
+import { startTestApi, WALLETS } from '../support/api.ts';
+
+let api: Awaited<ReturnType<typeof startTestApi>>;
+let outbound: Outbound;
+let deps: PageDeps;
+const asked: { readonly host: string; readonly url: string; readonly licence: string | undefined; readonly agent: string }[] = [];
+const MB = 1_048_576;
+const HTML = { 'content-type': 'text/html; charset=utf-8' };
+const web = createServer((request, response) => {
+  const { url = '/', headers } = request;
+  const licence = headers.authorization;
+  asked.push({ host: headers.host ?? '', url, licence, agent: headers['user-agent'] ?? '' });
+  const send = (status: number, more: Record<string, string>, body: string | Uint8Array = ''): void => {
+    response.writeHead(status, more).end(body);
+  };
+  const to = (location: string): void => send(302, { location });
+  const answers: Record<string, () => void> = {
+    '/articles/sold': () => (licence ? send(200, HTML, '<title>Sold</title><p>The text &amp; more') : send(402, HTML, 'pay')),
+    '/articles/free': () =>
+      send(200, HTML, '<title> Free\n page </title><p>Hello <b>you</b></p><script>evil()</script><li>one<li>two'),
+    '/articles/gone': () => send(410, HTML, 'gone'),
+    '/articles/in': () => to('http://169.254.169.254/latest/meta-data'),
+    '/articles/loopback': () => to('https://127.0.0.1/'),
+    '/articles/out': () => to('https://elsewhere.example/articles/free'),
+    '/articles/plain': () => to(`http://${headers.host}/articles/free`),
+    '/articles/port': () => to(`https://${headers.host}:8443/articles/free`),
+    '/articles/user': () => to(`https://a:b@${headers.host}/articles/free`),
+    '/articles/loop': () => to('/articles/loop'),
+    '/articles/nowhere': () => send(302, {}),
+    '/articles/one': () => to('/articles/two'),
+    '/articles/two': () => to('three'),
+    '/articles/three': () => to('/articles/sold'),
+    '/articles/big': () => send(200, HTML, Buffer.alloc(9 * MB, 'a')),
+    '/articles/fits': () => send(200, HTML, Buffer.alloc(8 * MB, 'a')),
+    '/articles/bomb': () => send(200, { ...HTML, 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(50 * MB))),
+    '/articles/pdf': () => send(200, { 'content-type': 'application/pdf' }, '%PDF'),
+    '/articles/untyped': () => send(200, {}, 'text'),
+    '/articles/lies': () => send(200, { 'content-type': 'text/plain' }, Buffer.from([1, 0, 2])),
+    '/articles/latin': () =>
+      send(200, { 'content-type': 'text/plain; charset="iso-8859-1"' }, Buffer.from('Stra\xdfe', 'latin1')),
+    '/articles/odd': () => send(200, { 'content-type': 'TEXT/Plain ; charset=x-no-such' }, Buffer.from('Straße \u{1f600}\xff')),
+    '/articles/json': () => send(200, { 'content-type': 'application/json' }, '{"a":1}'),
+    '/articles/deep': () => send(200, HTML, '<b>'.repeat(2_500_000)),
+    '/articles/hang': () => undefined,
+    '/articles/drip': () => {
+      response.writeHead(200, HTML);
+      const timer = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(timer));
+    },
+  };
+  (answers[url] ?? (() => send(404, HTML)))();
+});
+beforeAll(async () => {
+  api = await startTestApi();
+  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+  const own = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+  const reroute = (url: URL): URL | null =>
+    url.hostname.endsWith('.relay.example') ? new URL(`${url.pathname}${url.search}`, own) : null;
+  outbound = createOutbound({ allowLoopback: true, reroute, resolve: async () => [] });
+  deps = { ...api.deps, outbound, pagePatienceMs: 5_000 };
+});
+afterAll(async () => {
+  await outbound?.close();
+  await new Promise((resolve) => {
+    web.close(resolve);
+    web.closeAllConnections();
+  });
+  await api?.stop();
+});
+beforeEach(() => {
+  asked.length = 0;
+});
+
+const call = (tenantId: string) => ({ actor: { userId: 'owner', via: 'token' as const }, tenantId });
+let sites = 0;
+const siteOf = async (relays: boolean) => {
+  sites += 1;
+  const host = `s${sites}.relay.example`;
+  const pricing = { priceUsdc: '0.003', defaultPayee: { authorId: 'ann', wallet: WALLETS[0] ?? '' } };
+  const site = await api.site({ hosts: [host], pricing });
+  await setSiteDiscovery(api.deps, call(site.tenantId), { summary: 'Essays', tags: [], relays });
+  const at = (name: string): string => `https://${host}/articles/${name}`;
+  const probe = async (name: string) => probePage(deps, at(name));
+  const relay = (name: string) => relayPage(deps, { url: at(name), licence: 'a.b.c' });
+  return { ...site, host, at, probe, relay };
+};
+
+test('a page is asked for as an agent that has not paid: sold, free, or absent, and then nothing is charged', async () => {
+  const site = await siteOf(true);
+  expect(await site.probe('sold')).toMatchObject({ kind: 'priced', resource: { url: site.at('sold') } });
+  expect(await site.probe('free')).toMatchObject({
+    kind: 'free',
+    page: { url: site.at('free'), mediaType: 'text/html', title: 'Free page', text: 'Hello you\n- one\n- two' },
+  });
+  const gone = await site.probe('gone');
+  expect(gone).toMatchObject({ kind: 'absent', reason: 'answered_otherwise', says: 'the site answered 410 for this page' });
+  expect(gone.kind === 'absent' && absentError(gone)).toMatchObject({ code: 'not_found' });
+  expect(asked.every(({ licence, agent }) => licence === undefined && agent.includes('PageRelayBot'))).toBe(true);
+  const { tenantId } = site;
+  await setSiteDiscovery(api.deps, call(tenantId), { summary: 'Essays', tags: [], relays: false });
+  expect(await site.probe('free'), 'also what is free is read at its site, where its owner wants that').toMatchObject({
+    ...{ kind: 'free', page: null },
+  });
+});
+
+test('a licence goes to the page it is for; its text comes where the owner allows that, and else how to read it', async () => {
+  const site = await siteOf(true);
+  const instructions = { method: 'GET', url: site.at('sold'), headers: { Authorization: 'License a.b.c' } };
+  expect(await site.relay('sold')).toEqual({
+    ...{ relayed: true, instructions },
+    page: { url: site.at('sold'), mediaType: 'text/html', title: 'Sold', text: 'The text & more' },
+  });
+  expect(asked).toMatchObject([{ host: site.host, url: '/articles/sold', licence: 'License a.b.c' }]);
+  const closed = await siteOf(false);
+  asked.length = 0;
+  expect(await closed.relay('sold')).toMatchObject({
+    relayed: false,
+    reason: 'not_allowed',
+    instructions: { url: closed.at('sold') },
+  });
+  await setSiteDiscovery(api.deps, call(closed.tenantId), { summary: 'Other words', tags: [] });
+  expect(await closed.relay('sold'), 'what is left out stays').toMatchObject({ reason: 'not_allowed' });
+  expect(asked, 'a site that hands nothing on is not asked').toEqual([]);
+});
+
+test('only a verified host of a live site is ever asked', async () => {
+  const site = await siteOf(true);
+  for (const url of [
+    'https://169.254.169.254/',
+    'https://localhost/',
+    'https://nobody.relay.example/articles/free',
+    'https://127.0.0.1:1/',
+  ]) {
+    await expect(probePage(deps, url)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(relayPage(deps, { url, licence: 'a.b.c' })).rejects.toMatchObject({ code: 'not_found' });
+  }
+  for (const url of ['file:///etc/passwd', `https://a:b@${site.host}/articles/free`, 'x'.repeat(3_000)]) {
+    await expect(probePage(deps, url)).rejects.toMatchObject({ code: 'invalid_resource' });
+  }
+  await expect(probePage(deps, `https://${site.host}:8443/articles/free`)).resolves.toMatchObject({ reason: 'invalid_url' });
+  await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'suspended' });
+  const later = { ...deps, clock: () => Date.now() + 3_000 }; // who owns a host is remembered for two seconds
+  await expect(probePage(later, site.at('sold'))).rejects.toMatchObject({ code: 'not_found' });
+  expect(asked).toEqual([]);
+});
+
+test('redirects are followed three times within the host, never inward, elsewhere or in the clear, and the licence stays there', async () => {
+  const site = await siteOf(true);
+  expect(await site.relay('one')).toMatchObject({ relayed: true, page: { url: site.at('sold') } });
+  expect(asked.map(({ host, licence }) => `${host} ${licence}`)).toEqual(Array(4).fill(`${site.host} License a.b.c`));
+  for (const name of ['in', 'loopback', 'out', 'plain', 'port', 'user', 'loop', 'nowhere']) {
+    asked.length = 0;
+    expect([name, await site.relay(name)]).toMatchObject([name, { relayed: false, reason: 'redirected' }]);
+    expect([name, asked.length]).toEqual([name, name === 'loop' ? 4 : 1]);
+  }
+});
+
+test('what is too large, compressed, no text, too deep or too slow is told, and the licence is not lost by it', async () => {
+  const site = await siteOf(true);
+  const hostile = [
+    ['big', 'too_large'],
+    ['bomb', 'bad_response'],
+    ['pdf', 'not_text'],
+    ['untyped', 'not_text'],
+    ['lies', 'not_text'],
+    ['deep', 'not_text'],
+  ] as const;
+  for (const [name, reason] of hostile) {
+    expect([name, await site.relay(name)]).toMatchObject([
+      name,
+      { relayed: false, reason, instructions: { url: site.at(name) } },
+    ]);
+  }
+  expect(await site.relay('latin')).toMatchObject({ page: { text: 'Straße', mediaType: 'text/plain', title: null } });
+  expect(await site.relay('odd')).toMatchObject({ page: { text: 'Straße \u{1f600}ÿ' } });
+  expect(await site.relay('json')).toMatchObject({ page: { text: '{"a":1}' } });
+  const fits = await site.relay('fits');
+  expect(fits.relayed && fits.page.text.length).toBe(8 * MB);
+  const impatient = { ...deps, pagePatienceMs: 300 };
+  for (const name of ['hang', 'drip']) {
+    const startedAt = performance.now();
+    expect(await relayPage(impatient, { url: site.at(name), licence: 'a.b.c' })).toMatchObject({
+      relayed: false,
+      reason: 'timeout',
+    });
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+  }
+});
+
+test('a site that hangs holds two places, and the pages of others come meanwhile', async () => {
+  const [slow, quick] = [await siteOf(true), await siteOf(true)];
+  const impatient = { ...deps, pagePatienceMs: 1_500 };
+  const hanging = Array.from({ length: 12 }, () => relayPage(impatient, { url: slow.at('hang'), licence: 'a.b.c' }));
+  const come = await Promise.all(Array.from({ length: 10 }, () => quick.relay('sold')));
+  expect(come.every(({ relayed }) => relayed)).toBe(true);
+  expect(asked.filter(({ url }) => url === '/articles/hang').length).toBeLessThanOrEqual(2);
+  const reasons = (await Promise.all(hanging)).map((one) => one.relayed || one.reason);
+  expect(new Set(reasons)).toEqual(new Set(['timeout', 'busy']));
+});
