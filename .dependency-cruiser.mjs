@@ -97,7 +97,7 @@ export default {
       to: { path: '^test/' },
     },
     packageHome('storage', '@mikro-orm|pg|pg-query-stream|pg-cursor|pg-copy-streams', 'db'),
-    packageHome('chain-client', 'viem|secp256k1', 'chain'),
+    packageHome('chain-client', 'viem|secp256k1', 'chain|packages/agent'),
     packageHome('outgoing-http', 'undici', 'adapters|chain'),
     packageHome('key-services', '@aws-sdk|google-auth-library', 'adapters'),
     packageHome('rest', 'express|zod-openapi', 'api'),

@@ -1,0 +1,156 @@
+/** The stock x402 client, held to the envelope and the ledger: nothing is signed beside them, and nothing twice. */
+import { ExactEvmScheme } from '@x402/evm';
+import type { PaymentPayload, PaymentRequired, PaymentRequirements } from '@x402/fetch';
+import { x402Client } from '@x402/fetch';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { decide } from '../envelope/decide.ts';
+import type { Envelope } from '../envelope/envelope.ts';
+import { periodAt } from '../envelope/envelope.ts';
+import { AgentError } from '../errors.ts';
+import type { Ledger, LedgerPayment } from '../ledger/entries.ts';
+import type { HeldLedger, LedgerFile } from '../ledger/file.ts';
+import { usdcOf } from '../money.ts';
+import type { Purchase } from './purchase.ts';
+
+/** What purchases share. */
+export interface Wallet {
+  readonly signer: PrivateKeyAccount;
+  readonly ledger: LedgerFile;
+  /** Read anew for every purchase. */
+  readonly envelope: () => Envelope;
+  readonly now: () => number;
+}
+
+/** What whoever asks allows besides the envelope. */
+export interface Allowance {
+  /** Most for this purchase, in micro-USDC. */
+  readonly maxMicro?: bigint | null;
+  /** Signs nothing: a price is told as `dry_run`. */
+  readonly isDryRun?: boolean;
+  /** Pays anew although nobody knows what became of an earlier payment for the same. */
+  readonly isAgain?: boolean;
+}
+
+/** Longest time for which a signature may be of use. */
+const MAX_VALID_S = 3_600;
+
+/** A client for one purchase. Its payload is either the one that was signed for it before, or new and on disk. */
+export class LedgerClient extends x402Client {
+  readonly #wallet: Wallet;
+  readonly #purchase: Purchase;
+  readonly #allowance: Allowance;
+  /** The payment that was chosen, and whether it was ever sent before. */
+  chosen: { readonly id: string; readonly isFirst: boolean } | null = null;
+
+  constructor(wallet: Wallet, purchase: Purchase, allowance: Allowance) {
+    super();
+    this.#wallet = wallet;
+    this.#purchase = purchase;
+    this.#allowance = allowance;
+    const scheme = new ExactEvmScheme(wallet.signer);
+    // The envelope decides what is too dear, in micro-USDC: coins of other worth or size are not paid with.
+    this.register('eip155:*', scheme)
+      .setSpendControls({ maxAmountPerPayment: false })
+      .registerPolicy((_version, entries) => entries.filter((entry) => isPayable(entry, scheme)));
+  }
+
+  override createPaymentPayload(offer: PaymentRequired): Promise<PaymentPayload> {
+    return this.#wallet.ledger.hold(async (held) => {
+      const earlier = reusable(held.ledger.newestOf(this.#purchase.key), this.#wallet.now(), this.#allowance);
+      if (earlier && !this.#allowance.isDryRun) {
+        this.chosen = { id: earlier.id, isFirst: false };
+        return earlier.payload as unknown as PaymentPayload;
+      }
+      const entry = this.#select(offer);
+      this.#allow(held.ledger, BigInt(entry.amount));
+      const payload = await super.createPaymentPayload({ ...offer, accepts: [entry] });
+      this.#write(held, payload, entry);
+      return payload;
+    });
+  }
+
+  /** The stock choice, made before the signature so that its price can be decided on. */
+  #select({ x402Version, accepts }: PaymentRequired): PaymentRequirements {
+    const stock = this as unknown as { selectPaymentRequirements(version: number, entries: unknown): PaymentRequirements };
+    try {
+      return stock.selectPaymentRequirements(x402Version, accepts);
+    } catch {
+      throw new AgentError('offer_refused', 'The offer asks for no USDC by a signature of EIP-3009 on a known network.');
+    }
+  }
+
+  #allow(ledger: Ledger, amountMicro: bigint): void {
+    const { now, envelope: read } = this.#wallet;
+    const { url } = this.#purchase;
+    const envelope = read();
+    const spent = ledger.spent(periodAt(envelope.period, now()), url.host);
+    const isApproved = ledger.isApproved(url.href, amountMicro, now());
+    const { maxMicro = null, isDryRun } = this.#allowance;
+    const verdict = decide(envelope, spent, { host: url.host, amountMicro, maxMicro, isApproved });
+    const details = { url: url.href, amountMicro: Number(amountMicro) };
+    if (!verdict.may) {
+      const { limit, says } = verdict;
+      const code = limit === 'stopped' ? 'stopped' : limit === 'approval' ? 'approval_required' : 'over_limit';
+      throw new AgentError(code, `Not bought: ${says}.`, { ...details, limit });
+    }
+    if (isDryRun) throw new AgentError('dry_run', `It costs ${usdcOf(amountMicro)} USDC, and would be bought.`, details);
+  }
+
+  /** On disk before the signature leaves this process: a crash after this line sends the same payment again. */
+  #write({ append }: HeldLedger, payload: PaymentPayload, entry: PaymentRequirements): void {
+    const { signer, now } = this.#wallet;
+    const { authorization } = payload.payload as { authorization?: Readonly<Record<string, string>> };
+    const { from, to, value, nonce, validBefore } = authorization ?? {};
+    const isAsDecided =
+      from?.toLowerCase() === signer.address.toLowerCase() &&
+      to?.toLowerCase() === entry.payTo.toLowerCase() &&
+      value === entry.amount;
+    if (!isAsDecided || nonce === undefined)
+      throw new AgentError('offer_refused', 'What was signed is not what was decided on; it is not sent.');
+    append({
+      type: 'signed',
+      id: nonce,
+      atMs: now(),
+      purchase: this.#purchase.key,
+      url: this.#purchase.url.href,
+      host: this.#purchase.url.host,
+      amountMicro: entry.amount,
+      payer: signer.address,
+      validBeforeS: Number(validBefore),
+      payload: JSON.parse(JSON.stringify(payload)),
+    });
+    this.chosen = { id: nonce, isFirst: true };
+  }
+}
+
+/** USDC with six places, by EIP-3009, for an hour at most, of an amount that is one. */
+function isPayable(entry: PaymentRequirements, scheme: ExactEvmScheme): boolean {
+  const coin = scheme.findDefaultAsset?.(entry.asset, entry.network);
+  return (
+    coin?.decimals === 6 &&
+    (entry.extra?.['assetTransferMethod'] ?? 'eip3009') === 'eip3009' &&
+    /^[1-9]\d{0,17}$/.test(entry.amount) &&
+    entry.maxTimeoutSeconds <= MAX_VALID_S
+  );
+}
+
+/**
+ * The payment that was signed for the same purchase, when it is the one to send: while it is undecided, and while the licence that it bought is alive.
+ * Throws `payment_unclear` for one that ran out and was never answered: it may have been settled, and a new one would pay twice.
+ */
+export function reusable(
+  earlier: LedgerPayment | null,
+  nowMs: number,
+  { isAgain = false }: Allowance = {},
+): LedgerPayment | null {
+  if (earlier === null) return null;
+  const isOver = nowMs >= earlier.validBeforeS * 1_000;
+  if (earlier.state === 'paid') return (earlier.licenceUntilMs ?? 0) > nowMs ? earlier : null;
+  if (!isOver) return earlier;
+  if (earlier.state === 'refused' || isAgain) return null;
+  throw new AgentError(
+    'payment_unclear',
+    `Nobody answered a payment of ${usdcOf(earlier.amountMicro)} USDC for this, and it ran out. It may have been settled: look at the transfers of ${earlier.payer}, or pay anew with --again.`,
+    { url: earlier.url, amountMicro: Number(earlier.amountMicro), nonce: earlier.id },
+  );
+}
