@@ -139,9 +139,9 @@ export default {
   options: {
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    // Hono, Next and miniflare are installed by test/starters/run.ts alone, into a folder of their own.
+    // Hono, Next and miniflare are installed by test/starters/run.ts alone, the clients of others by test/clients/run.ts, into folders of their own.
     exclude: {
-      path: '(^|/)(\\.sandbox|\\.test|coverage)(/|$)|^contracts/artifacts/|^packages/[^/]+/dist/|^(examples/(hono|next)|test/starters/(sites|added))/|^test/starters/workerd',
+      path: '(^|/)(\\.sandbox|\\.test|coverage)(/|$)|^contracts/artifacts/|^packages/[^/]+/dist/|^(examples/(hono|next)|test/starters/(sites|added)|test/clients/buyers)/|^test/starters/workerd',
     },
     moduleSystems: ['es6'],
     combinedDependencies: false,

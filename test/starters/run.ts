@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { npm, whyNpmIsAway } from '../support/registries.ts';
 
 /** Other runtimes, as npm has them. Bun's package puts its program in place by a script of its own. */
 const RUNTIMES = [
@@ -20,9 +21,6 @@ const RUNTIMES = [
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '../..');
 const PACKAGE = '@content-settlement/publisher';
-/** Codes with which npm says that it cannot reach a registry, or that the registry does not have something. */
-const REGISTRY_AWAY =
-  /npm error code (E[45]\d\d|E?(ENOTFOUND|CONN\w+|TIMEDOUT|AI_AGAIN)|ENOTFOUND|E(NET|HOST)UNREACH|ETARGET|ENOTCACHED|ERR_\w+)/;
 
 const folder = mkdtempSync(join(tmpdir(), 'starters-'));
 const run = promisify(execFile);
@@ -46,9 +44,8 @@ async function testStarters(): Promise<number> {
   try {
     await npm(folder, ['install', '--no-audit', '--no-fund', '--ignore-scripts']);
   } catch (error) {
-    const { stderr = '' } = error as { stderr?: string };
-    const why = REGISTRY_AWAY.exec(stderr)?.[1];
-    if (why === undefined) throw error;
+    const why = whyNpmIsAway(error);
+    if (why === null) throw error;
     console.log(`NOT RUN: the starter apps, since npm could not install them (${why})`);
     return 0;
   }
@@ -85,8 +82,4 @@ function makeApps(): void {
   }
   cpSync(join(HERE, 'added'), folder, { recursive: true });
   for (const name of ['workerd.js', 'bun.js']) cpSync(join(HERE, name), join(folder, 'hono', name));
-}
-
-async function npm(cwd: string, args: readonly string[]): Promise<void> {
-  await run('npm', args, { cwd, maxBuffer: 16_777_216 });
 }

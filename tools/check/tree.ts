@@ -138,7 +138,7 @@ const SHELVES: Readonly<Record<string, string>> = {
   'packages/': 'what publishers install: a package for JavaScript, a plugin for WordPress',
   'examples/': 'publishers and a buyer, as newcomers write them',
   'test/':
-    'unit, property, contract, simulation, integration, workflow, e2e, fault, mutants, repo; wordpress and starters run apart',
+    'unit, property, contract, simulation, integration, workflow, e2e, fault, mutants, repo; clients, starters and wordpress run apart',
   'bench/': 'figures, each beside a named reference in the same run',
   'docs/': 'pages by reader; `adr/` has the decisions, one page each',
 };

@@ -1,0 +1,37 @@
+/** docs/clients.md, from what ran. */
+import type { Kits } from './kits.ts';
+import type { HeldClient } from './table.ts';
+import { PAGE_BUYERS, rowOf } from './table.ts';
+
+const INTRODUCTION = `# Clients that buy
+
+<!-- Written by \`npm run test:clients\`, from what ran. -->
+
+Every row is a published client, unmodified and used as its own documentation says, that a run of this repository holds against the service: it has to buy
+a page of three authors, and the chain has to say that each author was paid. \`npm run test:clients\` installs them from the registries that your machine
+has configured, runs them, and writes this page. A client that cannot be had there keeps the row that a machine with it wrote last.
+`;
+
+/** The page. A client whose kit is not here keeps its row of the page before, if that is of the same version. */
+export function renderClients(kits: Kits, bought: ReadonlySet<string>, before: string): string {
+  const rows = (clients: readonly HeldClient[]) => clients.map((client) => rowFor(client, kits, bought, before)).join('\n');
+  return `${INTRODUCTION}
+## Pages, bought at a gate
+
+One page has a title and an address outside Latin-1.
+
+| Client | Version | Speaks | Three authors paid | As it is used |
+|---|---|---|---|---|
+${rows(PAGE_BUYERS)}
+`;
+}
+
+function rowFor(client: HeldClient, kits: Kits, bought: ReadonlySet<string>, before: string): string {
+  const { name, version, speaks, kit, program } = client;
+  const start = `| ${name} | ${version} | ${speaks} |`;
+  const why = kits[kit];
+  const kept = before.split('\n').find((line) => line.startsWith(start));
+  if (why !== null && kept !== undefined) return kept;
+  const verdict = why === null ? (bought.has(rowOf(client)) ? 'yes' : 'no') : 'not run: its packages could not be had';
+  return `${start} ${verdict} | [${program}](../test/clients/buyers/${program}) |`;
+}

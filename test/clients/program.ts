@@ -1,0 +1,48 @@
+/** Runs the program of a client, and writes down what came of it for the table. */
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Kits } from './kits.ts';
+import { commandOf } from './kits.ts';
+import type { HeldClient } from './table.ts';
+import { rowOf } from './table.ts';
+
+/** Where `run.ts` installed the kits. */
+const FOLDER = process.env['CLIENTS_FOLDER'] ?? '';
+
+/** The file of `FOLDER` that says which kits are here. */
+export const KITS_FILE = 'kits.json';
+/** The file of `FOLDER` with the clients that bought, by `rowOf`. */
+export const BOUGHT_FILE = 'bought.json';
+
+/** Those of the clients whose kit is here. */
+export function runnable(clients: readonly HeldClient[]): readonly HeldClient[] {
+  const kits = JSON.parse(readFileSync(join(FOLDER, KITS_FILE), 'utf8')) as Kits;
+  return clients.filter(({ kit }) => kits[kit] === null);
+}
+
+/** What a program said of its purchase. */
+export interface Said {
+  readonly status: number;
+  readonly page: string;
+  /** The receipt's header, base64. */
+  readonly receipt: string | null;
+}
+
+const run = promisify(execFile);
+
+/** Runs a client's program with a key on an address. Rejects with what it wrote if it fails, or takes over 45 s. */
+export async function buyWith(client: HeldClient, privateKey: string, ...args: readonly string[]): Promise<Said> {
+  const { command, args: before, env } = commandOf(FOLDER, client);
+  const options = { cwd: FOLDER, timeout: 45_000, env: { ...process.env, ...env, BUYER_PRIVATE_KEY: privateKey } };
+  const { stdout } = await run(command, [...before, ...args], options);
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Said;
+}
+
+/** Remembers that a client bought everything it was asked to. */
+export function noteBought(client: HeldClient): void {
+  const file = join(FOLDER, BOUGHT_FILE);
+  const before = JSON.parse(readFileSync(file, 'utf8')) as string[];
+  writeFileSync(file, JSON.stringify([...new Set([...before, rowOf(client)])]));
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+/** The tests of published clients: real parts as for the others, and clients that `run.ts` has installed. */
+export default defineConfig({
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+  test: {
+    include: ['test/clients/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    ...{ pool: 'forks', maxWorkers: 1, allowOnly: false, retry: 0, isolate: false },
+    ...{ testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 20_000, bail: 0 },
+  },
+});
