@@ -18,11 +18,14 @@ export function renderClients(kits: Kits, bought: ReadonlySet<string>, before: s
   return `${INTRODUCTION}
 ## Pages, bought at a gate
 
-One page has a title and an address outside Latin-1.
+One page has a title and an address outside Latin-1. A client that runs out of money sends one payment and signs nothing anew, and so does one whose payment is
+undecided (503 with \`Retry-After\`, no offer): the same payment, sent again, is charged once.
 
 | Client | Version | Speaks | Three authors paid | As it is used |
 |---|---|---|---|---|
 ${rows(PAGE_BUYERS)}
+
+Python's \`x402\` before 2.0 pays once in the life of a client: make one for each page.
 `;
 }
 

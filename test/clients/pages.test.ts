@@ -34,32 +34,76 @@ afterAll(async () => {
   await service?.stop();
 });
 
-async function newBuyer() {
+/** A key with money for `pages` pages. */
+async function newBuyer(pages: bigint) {
   const privateKey = newPrivateKey();
   const address = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
-  await mintUsdc(service.chain.rpcUrl, address, 10n * PRICE);
+  await mintUsdc(service.chain.rpcUrl, address, pages * PRICE);
   return { privateKey, address };
 }
 
+/** Payments that a wallet sent to a shop, as their headers carried them. */
+function paymentsOf(seller: Shop, payer: string): { readonly path: string; readonly headers: Record<string, string> }[] {
+  return seller.requests.flatMap(({ path, headers }) =>
+    (['payment-signature', 'x-payment'] as const).flatMap((name) => {
+      const value = headers[name];
+      if (typeof value !== 'string') return [];
+      const { payload } = JSON.parse(Buffer.from(value, 'base64').toString('utf8'));
+      return payload.authorization.from.toLowerCase() === payer ? [{ path, headers: { [name]: value } }] : [];
+    }),
+  );
+}
+
+async function expectReceipt(receipt: string | null, payer: string): Promise<void> {
+  const settled = JSON.parse(Buffer.from(receipt ?? '', 'base64').toString('utf8'));
+  expect(settled).toMatchObject({ success: true, payer });
+  const mined = await callChain<{ status: string }>(service.chain.rpcUrl, 'eth_getTransactionReceipt', [settled.transaction]);
+  expect(mined.status).toBe('0x1');
+}
+
 describe.each(runnable(PAGE_BUYERS))('$name $version', (client) => {
-  test('buys a page, and one whose title and address are Japanese: on chain, each of three authors has their share of both', async () => {
-    const buyer = await newBuyer();
-    for (const slug of ['trio', TOKYO]) {
-      const before = await balancesOf(service, [buyer.address, ...WALLETS]);
-      const said = await buyWith(client, buyer.privateKey, `${shop.url}/articles/${encodeURIComponent(slug)}`);
-      expect(said).toMatchObject({ status: 200, page: `<p>${slug}</p>` });
-      const after = await balancesOf(service, [buyer.address, ...WALLETS]);
-      expect(after.map((micro, at) => micro - (before[at] ?? 0n))).toEqual([-PRICE, 500n, 300n, 200n, 0n]);
-      const receipt = JSON.parse(Buffer.from(said.receipt ?? '', 'base64').toString('utf8'));
-      expect(receipt).toMatchObject({ success: true, payer: buyer.address });
-      const mined = await callChain<{ status: string }>(service.chain.rpcUrl, 'eth_getTransactionReceipt', [receipt.transaction]);
-      expect(mined.status).toBe('0x1');
-    }
+  test('pays three authors of a page, and of one whose title and address are Japanese; out of money, it is refused and signs nothing anew', async () => {
+    const buyer = await newBuyer(2n);
+    const parties = [buyer.address, ...WALLETS];
+    const before = await balancesOf(service, parties);
+    const urls = ['trio', TOKYO, 'duo'].map((slug) => `${shop.url}/articles/${encodeURIComponent(slug)}`);
+    const [trio, tokyo, refused] = await buyWith(client, buyer.privateKey, ...urls);
+    expect([trio, tokyo]).toMatchObject([
+      { status: 200, page: '<p>trio</p>' },
+      { status: 200, page: `<p>${TOKYO}</p>` },
+    ]);
+    for (const said of [trio, tokyo]) await expectReceipt(said?.receipt ?? null, buyer.address);
+    const after = await balancesOf(service, parties);
+    expect(after.map((micro, at) => micro - (before[at] ?? 0n))).toEqual([-2n * PRICE, 1_000n, 600n, 400n, 0n]);
+    expect(refused?.status).not.toBe(200);
+    expect(paymentsOf(shop, buyer.address).length).toBe(3);
     noteBought(client);
   });
 });
 
-test('every payment of these clients was settled once, and none is left open', async () => {
+test('an undecided payment is not signed anew: each client sends one, and the same sent again is charged once', async () => {
+  const buyers: Awaited<ReturnType<typeof newBuyer>>[] = [];
+  for (const _client of runnable(PAGE_BUYERS)) buyers.push(await newBuyer(2n));
+  await Promise.all(service.workers.map((worker) => worker.stop()));
+  const hasty = await openShop({ baseUrl: (await service.startApi({ SETTLE_WAIT_MS: '500' })).url }, site);
+  const url = `${hasty.url}/articles/trio`;
+  await Promise.all(runnable(PAGE_BUYERS).map((client, at) => buyWith(client, buyers[at]?.privateKey ?? '', url)));
+  const sent = buyers.map(({ address }) => paymentsOf(hasty, address));
+  expect(sent.map((payments) => payments.length)).toEqual(buyers.map(() => 1));
+  await service.startWorker();
+  for (const [{ path, headers } = { path: '', headers: {} }] of sent) {
+    await expect.poll(async () => (await fetch(`${hasty.url}${path}`, { headers })).status).toBe(200);
+  }
+  const left = await balancesOf(
+    service,
+    buyers.map(({ address }) => address),
+  );
+  expect(left).toEqual(buyers.map(() => PRICE));
+  await hasty.close();
+});
+
+test('of each client, two pages and the one that was undecided are settled once, and the one without money is not', async () => {
   const verdicts = await moneyVerdicts(service, site);
-  expect(verdicts).toEqual(Array.from({ length: 2 * runnable(PAGE_BUYERS).length }, () => 'paid'));
+  const expected = runnable(PAGE_BUYERS).flatMap(() => ['paid', 'paid', 'paid', 'payment-failed insufficient_funds']);
+  expect(verdicts.toSorted()).toEqual(expected.toSorted());
 });

@@ -22,22 +22,25 @@ export function runnable(clients: readonly HeldClient[]): readonly HeldClient[] 
   return clients.filter(({ kit }) => kits[kit] === null);
 }
 
-/** What a program said of its purchase. */
+/** What a program said of a purchase; status 0: its client threw. */
 export interface Said {
   readonly status: number;
   readonly page: string;
-  /** The receipt's header, base64. */
+  /** The receipt's header, base64; empty or null: there was none. */
   readonly receipt: string | null;
 }
 
 const run = promisify(execFile);
 
-/** Runs a client's program with a key on an address. Rejects with what it wrote if it fails, or takes over 45 s. */
-export async function buyWith(client: HeldClient, privateKey: string, ...args: readonly string[]): Promise<Said> {
+/** Runs a client's program with a key on pages, and says what came of each. Rejects with what it wrote if it takes over 45 s, or is no program. */
+export async function buyWith(client: HeldClient, privateKey: string, ...args: readonly string[]): Promise<readonly Said[]> {
   const { command, args: before, env } = commandOf(FOLDER, client);
   const options = { cwd: FOLDER, timeout: 45_000, env: { ...process.env, ...env, BUYER_PRIVATE_KEY: privateKey } };
   const { stdout } = await run(command, [...before, ...args], options);
-  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Said;
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Said);
 }
 
 /** Remembers that a client bought everything it was asked to. */

@@ -7,6 +7,6 @@ export default defineConfig({
     include: ['test/clients/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     ...{ pool: 'forks', maxWorkers: 1, allowOnly: false, retry: 0, isolate: false },
-    ...{ testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 20_000, bail: 0 },
+    ...{ testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 20_000, expect: { poll: { timeout: 30_000, interval: 50 } } },
   },
 });

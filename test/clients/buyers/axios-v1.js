@@ -1,7 +1,10 @@
 import axios from 'axios';
 import { privateKeyToAccount } from 'viem/accounts';
 import { withPaymentInterceptor } from 'x402-axios';
-import { privateKey, say, url } from './said.js';
+import { buyEach, privateKey } from './said.js';
 
-const answer = await withPaymentInterceptor(axios.create(), privateKeyToAccount(privateKey)).get(url);
-say(answer.status, answer.data, answer.headers['x-payment-response']);
+const paying = withPaymentInterceptor(axios.create(), privateKeyToAccount(privateKey));
+await buyEach(async (url) => {
+  const answer = await paying.get(url);
+  return { status: answer.status, page: answer.data, receipt: answer.headers['x-payment-response'] };
+});

@@ -1,6 +1,9 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { wrapFetchWithPayment } from 'x402-fetch';
-import { privateKey, say, url } from './said.js';
+import { buyEach, privateKey } from './said.js';
 
-const answer = await wrapFetchWithPayment(fetch, privateKeyToAccount(privateKey))(url);
-say(answer.status, await answer.text(), answer.headers.get('x-payment-response'));
+const fetchAndPay = wrapFetchWithPayment(fetch, privateKeyToAccount(privateKey));
+await buyEach(async (url) => {
+  const answer = await fetchAndPay(url);
+  return { status: answer.status, page: await answer.text(), receipt: answer.headers.get('x-payment-response') };
+});

@@ -1,4 +1,4 @@
-// Buys the page whose address it is given with the x402 foundation's client, and prints what came of it as JSON.
+// Buys the pages whose addresses it is given with the x402 foundation's client, and prints a line of JSON about each.
 package main
 
 import (
@@ -19,13 +19,20 @@ func main() {
 	client := x402.Newx402Client()
 	client.Register("eip155:*", exact.NewExactEvmScheme(signer, nil))
 	paying := x402http.WrapHTTPClientWithPayment(http.DefaultClient, x402http.Newx402HTTPClient(client))
-	answer, err := paying.Get(os.Args[1])
-	check(err)
-	page, err := io.ReadAll(answer.Body)
-	check(err)
-	check(json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"status": answer.StatusCode, "page": string(page), "receipt": answer.Header.Get("PAYMENT-RESPONSE"),
-	}))
+	for _, url := range os.Args[1:] {
+		answer, err := paying.Get(url)
+		if err != nil {
+			say(0, err.Error(), "")
+			continue
+		}
+		page, err := io.ReadAll(answer.Body)
+		check(err)
+		say(answer.StatusCode, string(page), answer.Header.Get("PAYMENT-RESPONSE"))
+	}
+}
+
+func say(status int, page string, receipt string) {
+	check(json.NewEncoder(os.Stdout).Encode(map[string]any{"status": status, "page": page, "receipt": receipt}))
 }
 
 func check(err error) {

@@ -1,4 +1,4 @@
-// Buys the page whose address it is given with the x402 client of mark3labs, and prints what came of it as JSON.
+// Buys the pages whose addresses it is given with the x402 client of mark3labs, and prints a line of JSON about each.
 package main
 
 import (
@@ -21,13 +21,20 @@ func main() {
 	check(err)
 	client, err := x402http.NewClient(x402http.WithSigner(signer))
 	check(err)
-	answer, err := client.Get(os.Args[1])
-	check(err)
-	page, err := io.ReadAll(answer.Body)
-	check(err)
-	check(json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"status": answer.StatusCode, "page": string(page), "receipt": answer.Header.Get("X-PAYMENT-RESPONSE"),
-	}))
+	for _, url := range os.Args[1:] {
+		answer, err := client.Get(url)
+		if err != nil {
+			say(0, err.Error(), "")
+			continue
+		}
+		page, err := io.ReadAll(answer.Body)
+		check(err)
+		say(answer.StatusCode, string(page), answer.Header.Get("X-PAYMENT-RESPONSE"))
+	}
+}
+
+func say(status int, page string, receipt string) {
+	check(json.NewEncoder(os.Stdout).Encode(map[string]any{"status": status, "page": page, "receipt": receipt}))
 }
 
 func check(err error) {
