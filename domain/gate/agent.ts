@@ -1,33 +1,5 @@
 import type { ObservedAgent } from '../pricing/terms.ts';
-
-/** Crawlers known by a fragment of their User-Agent, lower case, each with who runs it; reports group everything else under `other`. */
-const CRAWLERS = {
-  gptbot: 'OpenAI',
-  'oai-searchbot': 'OpenAI',
-  'chatgpt-user': 'OpenAI',
-  claudebot: 'Anthropic',
-  'claude-user': 'Anthropic',
-  'claude-searchbot': 'Anthropic',
-  'anthropic-ai': 'Anthropic',
-  perplexitybot: 'Perplexity',
-  'perplexity-user': 'Perplexity',
-  'google-extended': 'Google',
-  googlebot: 'Google',
-  bingbot: 'Microsoft',
-  applebot: 'Apple',
-  amazonbot: 'Amazon',
-  bytespider: 'ByteDance',
-  ccbot: 'Common Crawl Foundation',
-  'meta-externalagent': 'Meta',
-  'meta-externalfetcher': 'Meta',
-  'cohere-ai': 'Cohere',
-  'mistralai-user': 'Mistral',
-  duckassistbot: 'DuckDuckGo',
-  youbot: 'You',
-  diffbot: 'Diffbot',
-  timpibot: 'Timpi',
-} as const;
-const KNOWN_CRAWLERS = Object.keys(CRAWLERS) as readonly (keyof typeof CRAWLERS)[];
+import { CRAWLERS, crawlerOf } from './crawlers.ts';
 
 /** Hosts whose keys agents sign with, each with who runs them; what stands under a host is its operator's as well. */
 const HOSTS: Readonly<Record<string, string>> = {
@@ -54,7 +26,7 @@ const HOSTS: Readonly<Record<string, string>> = {
 
 /** Who runs the agent of a label; null where that is not known. */
 export function operatorOf(label: string): string | null {
-  if (Object.hasOwn(CRAWLERS, label)) return CRAWLERS[label as keyof typeof CRAWLERS];
+  if (Object.hasOwn(CRAWLERS, label)) return CRAWLERS[label]?.operator ?? null;
   return Object.entries(HOSTS).find(([host]) => label === host || label.endsWith(`.${host}`))?.[1] ?? null;
 }
 
@@ -66,8 +38,7 @@ export function agentLabel(agent: ObservedAgent): string {
   if (agent.verified && agent.verifiedAgent && /^[a-z0-9.-]{1,253}$/i.test(agent.verifiedAgent)) {
     return agent.verifiedAgent.toLowerCase();
   }
-  const ua = agent.ua?.toLowerCase() ?? '';
-  return KNOWN_CRAWLERS.find((fragment) => ua.includes(fragment)) ?? 'other';
+  return crawlerOf(agent.ua ?? '') ?? 'other';
 }
 
 /** The name that this service gives when it asks a site for a page, before it is sold and after. */
@@ -99,9 +70,4 @@ export function storedAgent(agent: ObservedAgent): ObservedAgent & { readonly la
     ...(agent.verified === undefined ? {} : { verified: agent.verified }),
     ...(agent.sigInvalid === undefined ? {} : { sigInvalid: agent.sigInvalid }),
   };
-}
-
-/** True of a label that stands for a known crawler. */
-export function isKnownCrawler(label: string): boolean {
-  return Object.hasOwn(CRAWLERS, label);
 }

@@ -8,7 +8,7 @@ import { listAuthorIds } from '../../db/reports/earnings/authors.ts';
 import { cursorFromNumber, cursorToNumber, spanFrom } from '../../db/reports/earnings/pages.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
-import { isKnownCrawler } from '../../domain/gate/agent.ts';
+import { isKnownCrawler } from '../../domain/gate/crawlers.ts';
 import { NO_CREDITS } from '../../domain/pricing/pricing.ts';
 import type { ReadableWindow, Span } from '../../domain/reports/window.ts';
 import type { AskedSeries } from './calendar.ts';

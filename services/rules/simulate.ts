@@ -4,7 +4,7 @@ import { readAskedGroups } from '../../db/reports/audit/askedGroups.ts';
 import { findPricing, findVersion } from '../../db/tenants/tenants.ts';
 
 import { ServiceError } from '../../domain/errors.ts';
-import { categoryOf } from '../../domain/gate/crawlerCategory.ts';
+import { categoryOf } from '../../domain/gate/crawlers.ts';
 import { parseResource } from '../../domain/hosts/host.ts';
 import { articleOf, slugOf } from '../../domain/pages/resource.ts';
 import { canonicalPath } from '../../domain/pages/scope.ts';
@@ -94,7 +94,7 @@ const ANY_HOST = 'any.invalid';
 
 /** An observation has a slug and no path: the path is the catalogue's, that of a URL that was bought, or what a quote by slug finds, in this order. */
 function placed({ articlePrefixes }: CompiledPricing, group: AskedGroup, atMs: number): Placed {
-  const { host, slug, agent, kind, verdict, hits, micro, isUnnamed } = group;
+  const { host, slug, agent, crawler, kind, verdict, hits, micro, isUnnamed } = group;
   const known = parseResource(group.path === null ? (group.resource ?? '') : `https://${ANY_HOST}${group.path}`);
   const page = known ?? articleOf(articlePrefixes, ANY_HOST, slug);
   const path = canonicalPath(page?.path ?? `/${slug}`);
@@ -103,7 +103,7 @@ function placed({ articlePrefixes }: CompiledPricing, group: AskedGroup, atMs: n
     ...{ host, path, agent, hits, micro, isUnnamed, was: FATES[verdict], isTurnedAway: group.isByPolicy },
     asked: {
       ...{ path, slug: page === null ? null : slugOf(articlePrefixes, page.path), kind },
-      ...{ operator, category: categoryOf(agent), terms: [], atMs },
+      ...{ operator, category: crawler === null ? null : categoryOf(crawler), terms: [], atMs },
     },
     isAssumed: known === null && (articlePrefixes?.length ?? 0) > 1,
   };

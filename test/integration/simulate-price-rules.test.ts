@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RULES_DOCUMENT, SIMULATION_DOCUMENT } from '../../console/screens/rules/documents.ts';
 import { MOST_GROUPS } from '../../db/reports/audit/askedGroups.ts';
-import { categoryOf } from '../../domain/gate/crawlerCategory.ts';
 import type { Pricing } from '../../domain/pricing/pricing.ts';
 import { compilePricing } from '../../domain/pricing/pricing.ts';
 import type { Tally } from '../../domain/rules/replay.ts';
 import type { PriceRule } from '../../domain/rules/rule.ts';
+import { categoryOf as categoryOfGate } from '../../packages/publisher/src/core/category.ts';
 import { importPages } from '../../services/licences/offering.ts';
 import type { SimulationQuery } from '../../services/rules/simulate.ts';
 import { simulateRules } from '../../services/rules/simulate.ts';
@@ -67,7 +67,8 @@ function anyRow(paymentId: string): Seen {
     micro: verdict === 'served-free' ? null : pick([7, 10_000, 50_001, null]),
     reason: null,
     classifyReason: verdict === 'blocked' ? pick(['policy_block', null, 'crawler_list']) : 'crawler_list',
-    ...{ count: 1, paymentId: verdict === 'paid' && slug === 'bought' ? paymentId : null, agent, agentUa: null },
+    ...{ count: 1, paymentId: verdict === 'paid' && slug === 'bought' ? paymentId : null, agent },
+    agentUa: verified ? pick([null, 'Mozilla/5.0 (ChatGPT Agent)', 'notgptbot', 'my-gptbot', 'x GPTBot/1.2 claude-user']) : null,
     ...{
       verified,
       verifiedAgent: verified ? 'OpenAI.com' : null,
@@ -109,7 +110,11 @@ function oneByOne({ rules, fromMs, toMs, atMs }: SimulationQuery) {
     was = plus(was, fate, BigInt(row.micro ?? 0));
     const operator = row.verified ? 'openai.com' : null;
     const asked = { path: PATHS[row.slug as Slug], slug: row.slug, kind: row.kind ?? 'read', operator, terms: [] } as const;
-    const price = compiled.resolve({ ...asked, category: categoryOf(row.agent), atMs: atMs ?? row.atMs });
+    const price = compiled.resolve({
+      ...asked,
+      category: categoryOfGate(row.verified ? (row.agentUa ?? '') : row.agent),
+      atMs: atMs ?? row.atMs,
+    });
     const isByPolicy = fate === 'refused' && row.classifyReason !== 'crawler_list';
     if (isByPolicy || price.kind === 'refused') then = plus(then, 'refused', 0n);
     else if (price.kind === 'free') then = plus(then, 'free', 0n);
@@ -125,7 +130,7 @@ const anyRules = fc
       path: fc.constantFrom(null, '/blog/', '/news/*', '/blog/bought$', '/news/guessed', '/blog/l*d'),
       kind: fc.constantFrom(null, 'read' as const, 'citation' as const),
       operators: fc.constantFrom([], ['openai.com'], ['claude.ai']),
-      categories: fc.constantFrom<PriceRule['categories'][]>([], ['train'], ['assistant', 'search']),
+      categories: fc.constantFrom<PriceRule['categories'][]>([], ['train'], ['assistant', 'search'], ['agent']),
       terms: fc.constantFrom<PriceRule['terms'][]>([], [], ['ai-train']),
       fromDay: fc.constantFrom(null, 2, 4),
       untilDay: fc.constantFrom(null, 0, 1),

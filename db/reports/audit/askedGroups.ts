@@ -1,3 +1,4 @@
+import { CRAWLER_PATTERN } from '../../../domain/gate/crawlers.ts';
 import type { Span } from '../../../domain/reports/window.ts';
 import { isEmpty } from '../../../domain/reports/window.ts';
 import type { Sql } from '../../database.ts';
@@ -24,6 +25,8 @@ export interface AskedGroup {
   readonly agent: string;
   /** True: the label is the host that signed, and the signature verified. */
   readonly isVerified: boolean;
+  /** The known crawler that its User-Agent names; null: none. A gate tells it of an agent that signs, too. */
+  readonly crawler: string | null;
   readonly kind: 'read' | 'citation';
   readonly verdict: 'paid' | 'denied' | 'blocked' | 'served-free';
   /** True: it was free since nobody was named who could be paid. */
@@ -69,7 +72,8 @@ export async function readAskedGroups(
   const borders = binder.bind(moments.map((ms) => new Date(ms)));
   const rows = await sql.query<GroupRow>(
     `with alike as (
-       select o.host, o.slug, o.agent, o.verified and o.agent = lower(o.verified_agent) as verified, coalesce(o.kind, 'read') as kind,
+       select o.host, o.slug, o.agent, o.verified and o.agent = lower(o.verified_agent) as verified,
+         case when o.verified then substring(lower(o.agent_ua collate "C") from ${binder.bind(CRAWLER_PATTERN)}) else o.agent end as crawler, coalesce(o.kind, 'read') as kind,
          o.verdict, o.reason = 'no_credits' as unnamed,
          coalesce(o.classify_reason, 'policy_block') = 'policy_block' as by_policy,
          width_bucket(o.at, ${borders}::timestamptz[]) as span,
@@ -78,12 +82,12 @@ export async function readAskedGroups(
        where ${where} and (o.verdict in ('paid', 'denied', 'blocked') or o.verdict = 'served-free' and o.classified_as = 'agent'
            and o.slug <> '' and case when o.classify_reason is null then o.reason = 'no_credits'
              else o.classify_reason <> all(${binder.bind(NEVER_ASKED)}::text[]) end)
-       group by 1, 2, 3, 4, 5, 6, 7, 8, 9 having sum(o.count) > 0
+       group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 having sum(o.count) > 0
      ), largest as (
        select *, sum(hits) over () as requests, (max(bought) over (partition by host, slug))::uuid as payment_id from alike
-       order by hits desc, host, slug, agent, kind, verdict, span limit ${binder.bind(MOST_GROUPS)}
+       order by hits desc, host, slug, agent, crawler, kind, verdict, span limit ${binder.bind(MOST_GROUPS)}
      )
-     select g.host, g.slug, g.agent, coalesce(g.verified, false) as verified, g.kind, g.verdict, coalesce(g.unnamed, false) as unnamed,
+     select g.host, g.slug, g.agent, coalesce(g.verified, false) as verified, g.crawler, g.kind, g.verdict, coalesce(g.unnamed, false) as unnamed,
        coalesce(g.by_policy, false) as by_policy, g.span, g.hits::text as hits, g.micro::text as micro, g.requests::text as requests,
        page.path, p.resource
      from largest g
@@ -95,7 +99,8 @@ export async function readAskedGroups(
 }
 
 /** A group as Postgres sends it; sums are text. */
-interface GroupRow extends Pick<AskedGroup, 'host' | 'slug' | 'agent' | 'kind' | 'verdict' | 'span' | 'path' | 'resource'> {
+interface GroupRow
+  extends Pick<AskedGroup, 'host' | 'slug' | 'agent' | 'crawler' | 'kind' | 'verdict' | 'span' | 'path' | 'resource'> {
   readonly verified: boolean;
   readonly unnamed: boolean;
   readonly by_policy: boolean;
@@ -105,9 +110,9 @@ interface GroupRow extends Pick<AskedGroup, 'host' | 'slug' | 'agent' | 'kind' |
   readonly [column: string]: unknown;
 }
 
-function groupOf({ host, slug, agent, kind, verdict, span, path, resource, ...row }: GroupRow): AskedGroup {
+function groupOf({ host, slug, agent, crawler, kind, verdict, span, path, resource, ...row }: GroupRow): AskedGroup {
   return {
-    ...{ host, slug, agent, kind, verdict, span, path, resource },
+    ...{ host, slug, agent, crawler, kind, verdict, span, path, resource },
     ...{ isVerified: row.verified, isUnnamed: row.unnamed, isByPolicy: row.by_policy },
     ...{ hits: Number(row.hits), micro: BigInt(row.micro) },
   };

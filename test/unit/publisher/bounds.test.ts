@@ -1,7 +1,8 @@
 /** What one caller can make a site spend: calls, memory and time of the gate, with a service that the test plays. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isKnownCrawler } from '../../../domain/gate/agent.ts';
-import { READ_FOR } from '../../../domain/gate/crawlerCategory.ts';
+import { agentLabel } from '../../../domain/gate/agent.ts';
+import { categoryOf as categoryOfName, CRAWLERS as KNOWN } from '../../../domain/gate/crawlers.ts';
 import type { Report } from '../../../packages/publisher/src/client.ts';
 import { createClient } from '../../../packages/publisher/src/client.ts';
 import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';
@@ -104,8 +105,18 @@ test('what a crawler reads for is told by its name as a whole word, and by nothi
 });
 
 test('a gate and a replay of what it saw say the same of what a crawler reads for', () => {
-  const names = [...Object.keys(READ_FOR), ...CRAWLERS.filter(isKnownCrawler)];
-  expect(Object.fromEntries(names.map((name) => [name, categoryOf(name)]))).toEqual(READ_FOR);
+  const names = [...Object.keys(KNOWN), ...CRAWLERS];
+  const replayed = (ua: string) => categoryOfName(agentLabel({ ua }));
+  for (const [name, { readsFor }] of Object.entries(KNOWN)) expect([name, categoryOf(name)]).toEqual([name, readsFor]);
+  for (const name of names) expect([name, replayed(name)]).toEqual([name, categoryOf(name)]);
+  const ofAll = ['x', '-', ' ', '/1.0', '; ', '1', 'é', '\u017f', '\u212a', '\u0130', '(', 'compatible; ', ' '.repeat(500)];
+  const piece = fc.oneof(fc.constantFrom(...Object.keys(KNOWN)), fc.constantFrom(...names), fc.constantFrom(...ofAll));
+  const cased = fc.tuple(piece, fc.boolean()).map(([text, isUpper]) => (isUpper ? text.toUpperCase() : text));
+  const userAgent = fc.array(cased, { maxLength: 6 }).map((pieces) => pieces.join(''));
+  fc.assert(
+    fc.property(userAgent, (ua) => replayed(ua) === categoryOf(ua)),
+    { numRuns: 2_000 },
+  );
 });
 
 test('the price of a page is never that of another host or of another kind', async () => {
