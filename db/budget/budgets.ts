@@ -1,4 +1,4 @@
-import type { Budget, Spent } from '../../domain/budget/decide.ts';
+import type { Budget } from '../../domain/budget/decide.ts';
 import type { Period } from '../../domain/budget/period.ts';
 import { periodOf } from '../../domain/budget/period.ts';
 import type { Database, Sql } from '../database.ts';
@@ -83,11 +83,6 @@ function budgetFromRow(row: LedgerRow & { readonly period: Period }): StoredBudg
     },
     ...{ version: row.version, updatedAt: row.updated_at },
   };
-}
-
-/** What counts for a payment at a host. */
-export function spentAt({ spentMicro }: Pick<AccountLedger, 'spentMicro'>, host: string): Spent {
-  return { totalMicro: spentMicro.get('') ?? 0n, hostMicro: spentMicro.get(host) ?? 0n };
 }
 
 /** What an account may spend and has spent in all and at one host, once what can no longer count is released. Null: no such account. */

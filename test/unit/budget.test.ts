@@ -4,7 +4,14 @@ import { decideSpending, spendingState } from '../../domain/budget/decide.ts';
 import { periodOf } from '../../domain/budget/period.ts';
 import { PAYMENT_STATES } from '../../domain/payment/state.ts';
 
-const BUDGET: Budget = { period: 'month', totalMicro: 100n, hostMicro: 40n, pageMicro: 30n, approveAboveMicro: 20n, isStopped: false };
+const BUDGET: Budget = {
+  period: 'month',
+  totalMicro: 100n,
+  hostMicro: 40n,
+  pageMicro: 30n,
+  approveAboveMicro: 20n,
+  isStopped: false,
+};
 const NOTHING = { totalMicro: 0n, hostMicro: 0n };
 const page = (amountMicro: bigint, isApproved = false) => ({ amountMicro, purpose: 'page', isApproved }) as const;
 
