@@ -22,6 +22,7 @@ import { challengeRoute, signInRoute } from './routes/accounts/accounts.ts';
 import { listAlertsRoute, setAlertsRoute } from './routes/accounts/alerts.ts';
 import { accountNoticesRoute } from './routes/accounts/notices.ts';
 import { oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
+import { spendingCsvRoute, spendingRoute } from './routes/accounts/spending.ts';
 import { serviceCatalogRoute } from './routes/discovery/catalog.ts';
 import { compPackagesRoute } from './routes/discovery/compPackages.ts';
 import { discoveryDocumentRoute } from './routes/discovery/document.ts';
@@ -55,6 +56,9 @@ import { tenantsSelfRoute } from './routes/tenant/tenantsSelf.ts';
 import { listHostsRoute, openHostRoute } from './routes/tenant/verifyHost.ts';
 import { checkHostRoute } from './routes/tenant/verifyHostCheck.ts';
 
+/** Exports of buyer accounts at once. */
+const ACCOUNT_EXPORTS = 16;
+
 /** Every endpoint; the quote first, since most calls are quotes. */
 export const DESCRIBED: readonly Route[] = [
   quoteRoute,
@@ -74,6 +78,8 @@ export const DESCRIBED: readonly Route[] = [
   challengeRoute,
   signInRoute,
   accountNoticesRoute,
+  spendingRoute,
+  spendingCsvRoute,
   listAlertsRoute,
   setAlertsRoute,
   oauthTokenRoute,
@@ -131,6 +137,7 @@ export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestList
     ...{
       observer: openObserver(deps),
       exports: deps.exports ?? createExportSlots(),
+      accountExports: createExportSlots(ACCOUNT_EXPORTS),
       reportTurns: openReportTurns(deps.reports.database),
     },
     addressOf: deps.addressOf ?? createAddressReader([]),

@@ -46,6 +46,8 @@ export interface HandlerDeps extends ApiDeps {
   readonly observer: Observer;
   /** Room for exports in this process. */
   readonly exports: ExportSlots;
+  /** Room for exports of buyer accounts: they hold nothing but a page of rows, and take none from sites. */
+  readonly accountExports: ExportSlots;
   /** Turns of sites that read reports. */
   readonly reportTurns: Turns;
   readonly addressOf: AddressReader;

@@ -33,3 +33,77 @@ export const AlertUrl = z
 export const AlertUrlSet = z
   .object({ url: z.string().nullable(), secret: z.exactOptional(z.string()) })
   .meta({ id: 'AlertUrlSet' });
+
+const milliseconds = z
+  .string('must be epoch milliseconds')
+  .regex(/^\d{1,15}$/, 'must be epoch milliseconds')
+  .refine((text) => Number(text) <= Date.UTC(9999, 11, 31), 'must be epoch milliseconds');
+const OUTCOMES = ['open', 'settled', 'released'] as const;
+/** A filter that Postgres can compare: printable text. */
+const text = (most: number) =>
+  z
+    .string()
+    .min(1, 'is empty')
+    .max(most, 'is too long')
+    .regex(/^\P{Cc}+$/u, 'has a control character');
+
+/** Which spending: parameters of the list and of the file. */
+export const SpendingWindow = z.object({
+  from: z.exactOptional(milliseconds.meta({ description: 'Start of the window, epoch ms.' })),
+  until: z.exactOptional(milliseconds.meta({ description: 'End of the window, epoch ms; does not belong to it.' })),
+  host: z.exactOptional(text(253).meta({ description: 'On this host alone.' })),
+  resource: z.exactOptional(text(2_000).meta({ description: 'This page alone, by its URL.' })),
+  outcome: z.exactOptional(z.enum(OUTCOMES, `must be one of ${OUTCOMES.join(', ')}`)),
+});
+
+/** Parameters of GET /_svc/accounts/spending. */
+export const SpendingParams = SpendingWindow.extend({
+  groupBy: z.exactOptional(z.enum(['host', 'page'], 'must be host or page').meta({ description: 'Adds sums by host or page.' })),
+  cursor: z.exactOptional(text(2_000).meta({ description: '`nextCursor` of the page before.' })),
+  limit: z.exactOptional(
+    z
+      .string()
+      .regex(/^0*[1-9]\d{0,5}$/, 'must be a whole number of at least 1')
+      .meta({ description: 'Rows of a page, 50 by default; more than 500 is taken as 500.' }),
+  ),
+});
+
+const sums = {
+  payments: z.int(),
+  settledMicro: z.int().meta({ description: 'The money moved, micro-USDC.' }),
+  openMicro: z.int().meta({ description: 'It may still move, and counts; micro-USDC.' }),
+};
+
+/** A payment counted against the account. */
+const AccountSpending = z
+  .object({
+    at: z.number(),
+    host: z.string(),
+    resource: z.string(),
+    kind: z.enum(['read', 'citation']),
+    purpose: z.enum(['page', 'licence']),
+    amountMicro: z.int(),
+    outcome: z.enum(OUTCOMES).meta({
+      description:
+        '`settled`: the money moved; `open`: it may still move, and counts; `released`: it did not and can no longer, and counts no more.',
+    }),
+    paymentState: z.string(),
+    reason: z.string().nullable().meta({ description: 'Why it failed; null unless it did.' }),
+    network: z.string(),
+    payer: z.string(),
+    nonce: z.string(),
+    settlementRef: z.string().nullable(),
+    settlementRefKind: z.enum(['txHash', 'transferId', 'mock', 'none']),
+    licenceJti: z.string().nullable().meta({ description: 'The licence over pages that it bought; null for a page.' }),
+  })
+  .meta({ id: 'AccountSpending' });
+
+/** Success of GET /_svc/accounts/spending. */
+export const SpendingList = z
+  .object({
+    totals: z.object(sums),
+    spending: z.array(AccountSpending),
+    groups: z.exactOptional(z.array(z.object({ key: z.string(), ...sums }))),
+    nextCursor: z.exactOptional(z.string()),
+  })
+  .meta({ id: 'SpendingList' });

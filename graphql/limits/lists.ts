@@ -77,6 +77,7 @@ export const MOST_OF = {
   'BatchReport.networks': 50,
   'BuyerAccount.notices': 100,
   'BudgetAlerts.alerts': 100,
+  'BuyerAccount.spendingBy': 100,
   'NetworkChoice.configured': 50,
   'NetworkChoice.taken': 50,
 } as const satisfies Readonly<Record<string, number>>;

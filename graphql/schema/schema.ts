@@ -29,6 +29,7 @@ import '../types/reports/webhookTimes.ts';
 import '../types/reports/batchReport.ts';
 import '../buyers/account.ts';
 import '../buyers/alerts.ts';
+import '../buyers/spending.ts';
 import '../mutations/index.ts';
 
 const DESCRIPTION = `Everything a publisher may see of its sites, and everything their owners may change.

@@ -41,7 +41,7 @@ const SNAPSHOT = ['getQuote', 'getQuotes', 'observe', 'verifyAgent'];
 /** Operations of buyer accounts: a publisher key is no credential there. */
 const ACCOUNT = [
   ...['listHeldLicences', 'openLicenceAccess', 'buyLicence', 'listAccountNotices'],
-  ...['listBudgetAlerts', 'setBudgetAlerts'],
+  ...['listBudgetAlerts', 'setBudgetAlerts', 'listSpending', 'exportSpendingCsv'],
 ];
 /** Takes a buyer account or none: what the body shows is the right (integration/usage). */
 const ACCOUNT_IF_ANY = ['reportUsage'];

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { raiseBudgetAlerts } from '../../db/budget/alerts.ts';
 import { mintAccountToken } from '../../services/accounts/token.ts';
 import { createBuyerAccount } from '../../services/tenants/tenants.ts';
+import { WALLETS } from '../support/api.ts';
 import { expectClean, startTestGraphql } from '../support/graphql.ts';
+import { insertPurchases } from '../support/reports.ts';
 
 const HOOK = 'https://hooks.example.com/budget';
 const SET = `mutation ($url: String) { setBudgetAlerts(input: { url: $url }) { __typename
@@ -48,12 +50,78 @@ test('an owner sees the own account alone, sets where alerts go and gets the sec
   expectClean(graph, inward);
 });
 
+const SPENDING = `query ($n: Int, $after: String, $filter: SpendingFilter) { account {
+  spending(first: $n, after: $after, filter: $filter) { totalCount pageInfo { endCursor hasNextPage }
+    nodes { host resource purpose amountMicro outcome paymentState txHash licenceJti } }
+  spendingSums(filter: $filter) { payments settledMicro openMicro }
+  spendingBy(groupBy: HOST, filter: $filter) { key sums { payments settledMicro } } } }`;
+
+test('an owner lists what the account spent, page by page, in as many statements for a long page as for a short one', async () => {
+  const [mine, theirs, site, other] = [await openAccount(), await openAccount(), await graph.api.site(), await graph.api.site()];
+  for (const [{ accountId }, { tenantId, host }, micro] of [
+    ...([
+      [mine, site, 1_000],
+      [mine, site, 2_000],
+      [mine, other, 40_000],
+      [theirs, site, 7],
+    ] as const),
+  ]) {
+    const bought = {
+      tenantId,
+      host,
+      slug: 'a',
+      resource: `https://${host}/a`,
+      kind: 'read',
+      steps: 1,
+      atMs: Date.now(),
+    } as const;
+    const legs = [{ toAddress: WALLETS[0] as string, amountMicro: micro }];
+    const [paymentId] = await insertPurchases(graph.api.deps.database, [{ ...bought, legs }]);
+    await graph.api.deps.database.query(
+      `insert into account_spending (account_id, tenant_id, payment_id, host, resource_key, kind, purpose, amount_micro)
+       values ($1, $2, $3, $4, 'x', 'read', 'page', $5)`,
+      [accountId, tenantId, paymentId, host, micro],
+    );
+  }
+  const statements: number[] = [];
+  const seen: string[] = [];
+  for (const first of [1, 2]) {
+    graph.count();
+    const { data, errors } = await graph.ask(mine.owner, SPENDING, { n: first });
+    expect(errors).toEqual([]);
+    statements.push(graph.count());
+    expect(data.account.spending).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true } });
+    expect(data.account.spendingSums).toEqual({ payments: 3, settledMicro: '43000', openMicro: '0' });
+    expect(data.account.spendingBy).toEqual([
+      { key: other.host, sums: { payments: 1, settledMicro: '40000' } },
+      { key: site.host, sums: { payments: 2, settledMicro: '3000' } },
+    ]);
+  }
+  expect(statements).toEqual([4, 4]);
+  for (let after: string | null = null; ; ) {
+    const { data } = await graph.ask(mine.owner, SPENDING, { n: 2, after });
+    const { nodes, pageInfo } = data.account.spending;
+    seen.push(...nodes.map(({ amountMicro }: { amountMicro: string }) => amountMicro));
+    if (!pageInfo.hasNextPage) break;
+    after = pageInfo.endCursor;
+  }
+  expect(seen.toSorted()).toEqual(['1000', '2000', '40000']);
+  const { data } = await graph.ask(mine.owner, SPENDING, {
+    n: 5,
+    filter: { host: other.host.toUpperCase(), outcome: 'settled' },
+  });
+  expect(data.account.spending.nodes).toMatchObject([
+    { host: other.host, purpose: 'PAGE', amountMicro: '40000', outcome: 'settled', paymentState: 'SETTLED', licenceJti: null },
+  ]);
+  expect((await graph.ask(theirs.owner, SPENDING, { n: 5 })).data.account.spendingSums.settledMicro).toBe('7');
+});
+
 test('an agent’s key, a site’s key and a site’s owner are refused everything of an account', async () => {
   const { agent } = await openAccount();
   const site = await graph.api.site();
   for (const bearer of [agent, site.key, await graph.owner(site.tenantId)]) {
-    for (const asked of [ALERTS, SET]) {
-      const answer = await graph.ask(bearer, asked, { url: HOOK });
+    for (const asked of [ALERTS, SET, SPENDING]) {
+      const answer = await graph.ask(bearer, asked, asked === SET ? { url: HOOK } : {});
       expect(Object.values(answer.data ?? { it: null })).toEqual([null]);
       expect(answer.errors.map(({ extensions }) => [extensions.code, extensions.reason])).toEqual([
         ['FORBIDDEN', 'scope_missing'],

@@ -24,6 +24,7 @@ import { RULE_MUTANTS } from './rules.ts';
 import { SERIES_MUTANTS } from './series.ts';
 import { SIMULATION_MUTANTS } from './simulation.ts';
 import { SITE_MUTANTS } from './sites.ts';
+import { SPENDING_MUTANTS } from './spending.ts';
 import { STATEMENT_MUTANTS } from './statements.ts';
 import { USAGE_MUTANTS } from './usage.ts';
 
@@ -52,6 +53,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...AGENT_MUTANTS,
   ...RECEIPT_MUTANTS,
   ...RATE_MUTANTS,
+  ...SPENDING_MUTANTS,
   ...STATEMENT_MUTANTS,
   ...SERIES_MUTANTS,
   ...SITE_MUTANTS,

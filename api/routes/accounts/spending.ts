@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { ServiceError } from '../../../domain/errors.ts';
+import { keptHost } from '../../../domain/hosts/hostname.ts';
+import { microToJson } from '../../../domain/money/money.ts';
+import { settlementRefKind } from '../../../domain/webhook/event.ts';
+import type { Spending, SpendingFilter, SpendingSums } from '../../../services/budget/usage.ts';
+import {
+  countSpending,
+  exportSpending,
+  MOST_EXPORTED,
+  readSpendingBy,
+  readSpendingSums,
+  spendingOf,
+} from '../../../services/budget/usage.ts';
+import { shownWallet } from '../../../services/reports/wallet.ts';
+import type { AccountCall, AccountRoute } from '../../route.ts';
+import { parseWith } from '../../schemas/parse.ts';
+import { AuthenticateError, ErrorBody } from '../../schemas/shared.ts';
+import { SpendingList, SpendingParams, SpendingWindow } from '../../schemas/spending.ts';
+import { jsonResponse } from '../responses.ts';
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 500;
+/** Most groups of an answer, the dearest ones. */
+const MOST_GROUPS = 1_000;
+/** The name that all accounts wait under together at the connections of reports: they take no more of them than one site may. */
+const ACCOUNTS = 'buyer accounts';
+
+const errors = {
+  '400': jsonResponse('Malformed request', ErrorBody),
+  '401': jsonResponse('Authenticate first', AuthenticateError),
+  '429': jsonResponse('Too often, or another is running', ErrorBody),
+  '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
+};
+
+/** GET /_svc/accounts/spending: what the account spent, newest first, and what it comes to. */
+export const spendingRoute: AccountRoute = {
+  method: 'get',
+  path: '/_svc/accounts/spending',
+  access: 'account',
+  cost: 'heavy',
+  isForPages: true,
+  operation: {
+    operationId: 'listSpending',
+    tags: ['Accounts'],
+    summary: 'What the account spent',
+    security: [{ buyerAccount: [] }, { signInWithX: [] }],
+    requestParams: { query: SpendingParams },
+    responses: { '200': jsonResponse('Newest first, with the sums of the window', SpendingList), ...errors },
+  },
+  handle: async (call) => {
+    const given = parseWith(SpendingParams, Object.fromEntries(call.query), 'invalid_parameter');
+    const { deps, account } = call;
+    const { accountId } = account;
+    const filter = filterOf(given);
+    const request = {
+      first: Math.min(Number(given.limit ?? DEFAULT_LIMIT), MAX_LIMIT),
+      ...{ after: given.cursor ?? null, orderBy: 'NEWEST' },
+    };
+    const reading = { reading: deps.reports.database, clock: deps.clock };
+    const { rows, hasNext, totals, groups } = await inTurn(call, async () => ({
+      ...(await spendingOf.page(reading, accountId, filter, request)),
+      totals: await readSpendingSums(reading, accountId, filter),
+      groups: given.groupBy && (await readSpendingBy(reading, accountId, filter, { by: given.groupBy, most: MOST_GROUPS })),
+    }));
+    const next = hasNext ? rows.at(-1)?.cursor : undefined;
+    const body = {
+      totals: sumsBody(totals),
+      spending: rows.map(({ row }) => spendingBody(row)),
+      ...(groups && { groups: groups.map(({ key, ...sums }) => ({ key, ...sumsBody(sums) })) }),
+      ...(next === undefined ? {} : { nextCursor: next }),
+    };
+    return { status: 200, headers: { 'cache-control': 'private, no-store' }, body };
+  },
+};
+
+/** GET /_svc/accounts/spending.csv: the same rows as a file, oldest first, sent as they are read. */
+export const spendingCsvRoute: AccountRoute = {
+  method: 'get',
+  path: '/_svc/accounts/spending.csv',
+  access: 'account',
+  cost: 'file',
+  isForPages: true,
+  operation: {
+    operationId: 'exportSpendingCsv',
+    tags: ['Accounts'],
+    summary: 'What the account spent, as CSV',
+    description:
+      `One row a payment, oldest first, at most ${MOST_EXPORTED}; \`x-svc-truncated\` says that the window has more. One export of an ` +
+      'account goes at a time. A file whose connection is cut before its end is no file.',
+    security: [{ buyerAccount: [] }, { signInWithX: [] }],
+    requestParams: { query: SpendingWindow },
+    responses: {
+      '200': {
+        description: 'Amounts are micro-USDC',
+        content: { 'text/csv': { schema: z.string() } },
+        headers: z.object({
+          'x-svc-truncated': z.exactOptional(z.literal('true')).meta({ description: 'The window has more rows than the file.' }),
+        }),
+      },
+      ...errors,
+    },
+  },
+  handle: async (call) => {
+    const { deps, query, account } = call;
+    const { accountId } = account;
+    const given = filterOf(parseWith(SpendingWindow, Object.fromEntries(query), 'invalid_parameter'));
+    const { fromMs = 0, toMs = null } = given.window ?? {};
+    const filter = { ...given, window: { fromMs, toMs: Math.min(toMs ?? deps.clock(), deps.clock()) } };
+    const reading = { reading: deps.reports.database, clock: deps.clock };
+    const giveBack = deps.accountExports.take({ keyId: accountId, tenantId: accountId });
+    try {
+      const count = await inTurn(call, () => countSpending(reading, accountId, filter));
+      const chunks = exportSpending((page) => inTurn(call, () => spendingOf.page(reading, accountId, filter, page)));
+      const headers = {
+        ...{ 'cache-control': 'private, no-store', 'content-type': 'text/csv; charset=utf-8' },
+        'content-disposition': `attachment; filename="spending-${new Date(deps.clock()).toISOString().slice(0, 10)}.csv"`,
+        'x-content-type-options': 'nosniff',
+        ...(count > MOST_EXPORTED ? { 'x-svc-truncated': 'true' } : {}),
+      };
+      return { status: 200, headers, stream: { chunks, close: async () => giveBack() } };
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  },
+};
+
+/** Reads in the account's turn at the connections of reports. */
+async function inTurn<T>({ deps, account }: AccountCall, read: () => Promise<T>): Promise<T> {
+  const leave = await deps.reportTurns.enter(account.accountId, ACCOUNTS);
+  try {
+    return await read();
+  } finally {
+    leave();
+  }
+}
+
+function filterOf(given: z.infer<typeof SpendingWindow>): SpendingFilter {
+  const [fromMs, toMs] = [Number(given.from ?? 0), given.until === undefined ? null : Number(given.until)];
+  if (toMs !== null && fromMs > toMs) {
+    throw new ServiceError('invalid_parameter', 'from: must not be after until', { parameter: 'from' });
+  }
+  return {
+    window: { fromMs, toMs },
+    ...{ resource: given.resource, outcome: given.outcome, host: given.host && keptHost(given.host) },
+  };
+}
+
+function sumsBody({ payments, settledMicro, openMicro }: SpendingSums) {
+  return { payments, settledMicro: microToJson(settledMicro), openMicro: microToJson(openMicro) };
+}
+
+function spendingBody(row: Spending) {
+  const { host, resource, kind, purpose, outcome, paymentState, reason, network, nonce, txHash } = row;
+  return {
+    ...{ at: row.atMs, host, resource, kind, purpose, amountMicro: microToJson(row.micro), outcome, paymentState, reason },
+    ...{ network, payer: shownWallet(row.payer), nonce },
+    ...{ settlementRef: txHash, settlementRefKind: settlementRefKind(txHash, row.mode) },
+    licenceJti: purpose === 'licence' && outcome === 'settled' ? row.paymentId : null,
+  };
+}

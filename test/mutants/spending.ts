@@ -1,0 +1,114 @@
+import type { Mutant } from './mutant.ts';
+
+const account = 'test/integration/graphql-account.test.ts';
+const alerts = 'test/integration/budget-alerts.test.ts';
+const spending = 'test/integration/spending.test.ts';
+const sending = 'test/workflow/budget-alerts.test.ts';
+const agreeing = 'list, sums, groups and file tell the same payments';
+
+/** Bugs around what an account spent and is told of its budget, and around who sees an account. */
+export const SPENDING_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'spending-of-every-account',
+    rule: 25,
+    bug: 'the sums of an account are those of all accounts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
+    edits: [{ file: 'db/budget/usage.ts', search: '`a.account_id = ${account}`', replace: '`${account}::uuid is not null`' }],
+    test: { file: spending, name: agreeing },
+  },
+  {
+    id: 'failed-is-forgotten-in-spending',
+    rule: 3,
+    bug: 'a payment that failed counts no more, though its authorization can still be used',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
+    edits: [{ file: 'db/budget/standing.ts', search: ' or ${toldWatched(p)} then', replace: ' and ${toldWatched(p)} then' }],
+    test: { file: spending, name: 'what failed counts while its authorization may still be used' },
+  },
+  {
+    id: 'spending-file-skips-its-pages',
+    rule: 22,
+    bug: 'each page of the file begins at the start again',
+    edits: [{ file: 'services/budget/usage.ts', search: 'after = rows.at(-1)?.cursor ?? null;', replace: 'after = null;' }],
+    test: { file: spending, name: 'a file of more than a page has every row once' },
+  },
+  {
+    id: 'agents-own-their-account',
+    rule: 24,
+    bug: 'an agent’s key sees the whole account by GraphQL, and changes where it is told of its budget',
+    edits: [{ file: 'graphql/request/access.ts', search: '  requireOwnAccount(account);\n', replace: '' }],
+    test: { file: account, name: 'an agent’s key, a site’s key and a site’s owner are refused' },
+  },
+  {
+    id: 'agents-redirect-alerts',
+    rule: 24,
+    bug: 'an agent’s key sends the alerts of its owner elsewhere',
+    edits: [
+      {
+        file: 'api/routes/accounts/alerts.ts',
+        search: '    requireOwnAccount(account);\n    const { url } = parse',
+        replace: '    const { url } = parse',
+      },
+    ],
+    test: { file: alerts, name: 'an agent’s key neither sets nor sees' },
+  },
+  {
+    id: 'accounts-are-owners-of-sites',
+    rule: 25,
+    bug: 'the token of a buyer account is taken for that of an owner who has every site it names',
+    edits: [
+      {
+        file: 'graphql/schema/site.ts',
+        search: '  if (account) throw noSites();\n',
+        replace: '  if (account) return asked;\n',
+      },
+    ],
+    test: { file: account, name: 'an account sees and changes nothing of a site' },
+  },
+  {
+    id: 'alerts-go-inward',
+    rule: 25,
+    bug: 'alerts are sent to any address, those of our own network included',
+    edits: [{ file: 'services/budget/alerts.ts', search: '  requireReceiver(deps, url);\n', replace: '' }],
+    test: { file: alerts, name: 'nothing is sent to plain http' },
+  },
+  {
+    id: 'hanging-account-takes-all-places',
+    rule: 21,
+    bug: 'every alert of one account is sent at once, so that a receiver who hangs holds up all others',
+    edits: [
+      {
+        file: 'db/budget/alerts.ts',
+        search: 'and not exists (select from account_alert',
+        replace: 'and true or exists (select from account_alert',
+      },
+    ],
+    test: { file: sending, name: 'accounts whose receivers hang hold one place each' },
+  },
+  {
+    id: 'alert-by-another-id-each-time',
+    rule: 21,
+    bug: 'an alert that is sent again has another id, so that its receiver acts on it twice',
+    edits: [
+      {
+        file: 'services/budget/sendAlerts.ts',
+        search: 'const message = { id, type',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
+        replace: 'const message = { id: `${id}_${leased.leaseId}`, type',
+      },
+    ],
+    test: { file: sending, name: 'a worker killed between POST and record' },
+  },
+  {
+    id: 'threshold-told-by-each-payment',
+    rule: 8,
+    bug: 'a threshold counts as crossed by every payment above it',
+    edits: [
+      {
+        file: 'domain/budget/alert.ts',
+        search: 'isReached(spentMicro, percent) && !isReached(beforeMicro, percent)',
+        replace: 'isReached(spentMicro, percent)',
+      },
+    ],
+    test: { file: 'test/unit/budget-alerts.test.ts', name: 'however spending grows' },
+  },
+];
