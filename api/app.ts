@@ -20,6 +20,9 @@ import { recordRoute } from './receipts/record.ts';
 import type { ApiDeps, HandlerDeps, Route } from './route.ts';
 import { challengeRoute, signInRoute } from './routes/accounts/accounts.ts';
 import { listAlertsRoute, setAlertsRoute } from './routes/accounts/alerts.ts';
+import { decideApprovalRoute, listApprovalsRoute } from './routes/accounts/approvals.ts';
+import { readBudgetRoute, setBudgetRoute } from './routes/accounts/budget.ts';
+import { listAgentKeysRoute, mintAgentKeyRoute, revokeAgentKeyRoute } from './routes/accounts/keys.ts';
 import { accountNoticesRoute } from './routes/accounts/notices.ts';
 import { oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
 import { spendingCsvRoute, spendingRoute } from './routes/accounts/spending.ts';
@@ -78,6 +81,13 @@ export const DESCRIBED: readonly Route[] = [
   challengeRoute,
   signInRoute,
   accountNoticesRoute,
+  readBudgetRoute,
+  setBudgetRoute,
+  listApprovalsRoute,
+  decideApprovalRoute,
+  listAgentKeysRoute,
+  mintAgentKeyRoute,
+  revokeAgentKeyRoute,
   spendingRoute,
   spendingCsvRoute,
   listAlertsRoute,

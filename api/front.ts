@@ -5,7 +5,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /** A handler and where it stands. */
 export interface Place {
-  readonly method: 'get' | 'post' | 'put';
+  readonly method: 'get' | 'post' | 'put' | 'delete';
   readonly path: string;
   readonly handler: Handler;
 }

@@ -117,7 +117,7 @@ export interface AnswerStream {
 export type ErrorShape = 'plain' | 'ok';
 
 interface RouteBase {
-  readonly method: 'get' | 'post' | 'put';
+  readonly method: 'get' | 'post' | 'put' | 'delete';
   readonly path: string;
   readonly errorShape?: ErrorShape;
   /** Most bytes of the body; absent: the route takes no body. */

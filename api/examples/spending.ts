@@ -1,11 +1,43 @@
 import type { OperationExamples } from './shape.ts';
-import { HOST, NOW_MS, PAYER, RESOURCE, TRANSACTION } from './values.ts';
+import { HOST, LICENCE_ID, NOW_MS, PAYER, RESOURCE, TRANSACTION } from './values.ts';
 
 const DAY_MS = 86_400_000;
 const today = NOW_MS - (NOW_MS % DAY_MS);
 
+const budget = {
+  ...{ version: 2, period: 'day', totalMicro: 1_000_000, hostMicro: 200_000, pageMicro: 50_000, approveAboveMicro: 20_000 },
+  ...{ isStopped: false, updatedAt: NOW_MS, spentMicro: 1000, leftMicro: 999_000 },
+  ...{ periodStartsAt: today, periodEndsAt: today + DAY_MS },
+};
+const approval = {
+  ...{ approvalId: LICENCE_ID, host: HOST, resource: RESOURCE, kind: 'citation', amountMicro: 25_000, state: 'asked' },
+  ...{ askedAt: NOW_MS, decidedAt: null, endsAt: NOW_MS + DAY_MS },
+};
+const key = { keyId: LICENCE_ID, name: 'research agent', last4: 'x7Qa', createdAt: NOW_MS };
+
 /** Examples of what an account spends and is told of it. */
 export const spendingExamples: Readonly<Record<string, OperationExamples>> = {
+  getBudget: { response: { budget } },
+  setBudget: {
+    request: {
+      ifVersion: 1,
+      period: 'day',
+      totalMicro: 1_000_000,
+      hostMicro: 200_000,
+      pageMicro: 50_000,
+      approveAboveMicro: 20_000,
+    },
+    response: { budget },
+  },
+  listApprovals: { response: { approvals: [approval] } },
+  decideApproval: {
+    parameters: { approvalId: LICENCE_ID },
+    request: { decision: 'approve' },
+    response: { ...approval, state: 'approved', decidedAt: NOW_MS },
+  },
+  listAgentKeys: { response: { keys: [key] } },
+  mintAgentKey: { request: { name: 'research agent' }, response: { ...key, token: 'svc_buyer_…' } },
+  revokeAgentKey: { parameters: { keyId: LICENCE_ID } },
   listSpending: {
     parameters: { groupBy: 'host' },
     response: {

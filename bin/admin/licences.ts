@@ -112,11 +112,12 @@ function addCredentialCommands(buyer: Command, { open, print, operator }: Surrou
     .command('client <accountId>')
     .description('Makes an OAuth client of an account; its secret is printed this once.')
     .option('--jwks <file>', 'its public keys instead of a secret', parseJsonFile)
-    .action(async (accountId: string, { jwks }: { jwks?: unknown }) => {
+    .option('--owner', 'its tokens are the owner’s: they change the budget')
+    .action(async (accountId: string, { jwks, owner: isOwner = false }: { jwks?: unknown; owner?: boolean }) => {
       const { database, config } = await open();
       const keys = jwks === undefined ? {} : { jwks: jwks as ClientKeys };
       const deps = { database, pepper: pepperOf(config) };
-      print(await openBuyerClient(deps, operator(), { accountId: parseId(accountId), ...keys }));
+      print(await openBuyerClient(deps, operator(), { accountId: parseId(accountId), isOwner, ...keys }));
     });
   buyer
     .command('revoke-client <clientId>')

@@ -25,6 +25,57 @@ export async function insertBuyerKey(
   return rows.length > 0;
 }
 
+/** A long-lived credential of an account as its owner sees it. */
+export interface AgentKey {
+  readonly keyId: string;
+  readonly name: string | null;
+  readonly last4: string;
+  readonly createdAt: Date;
+}
+
+/** The credentials of an account that let somebody in, oldest first. */
+export async function listAgentKeys(sql: Sql, accountId: string): Promise<AgentKey[]> {
+  return await sql.query<AgentKey & Record<string, unknown>>(
+    `select key_id as "keyId", name, last4, created_at as "createdAt" from buyer_key
+      where account_id = $1 and revoked_at is null order by created_at, key_id`,
+    [accountId],
+  );
+}
+
+/** Adds a credential to an account, unless `most` let somebody in already. Run it in a database transaction. */
+export async function insertAgentKey(
+  sql: Sql,
+  key: {
+    readonly accountId: string;
+    readonly name: string;
+    readonly keyHash: Buffer;
+    readonly pepperId: string;
+    readonly last4: string;
+  },
+  most: number,
+): Promise<AgentKey | 'full' | 'no_account'> {
+  const accounts = await sql.query('select from buyer_account where account_id = $1 and erased_at is null for no key update', [
+    key.accountId,
+  ]);
+  if (accounts.length === 0) return 'no_account';
+  const [row] = await sql.query<AgentKey & Record<string, unknown>>(
+    `insert into buyer_key (key_hash, account_id, last4, pepper_id, name)
+     select $1, $2, $3, $4, $5 where (select count(*) from buyer_key where account_id = $2 and revoked_at is null) < $6
+     returning key_id as "keyId", name, last4, created_at as "createdAt"`,
+    [key.keyHash, key.accountId, key.last4, key.pepperId, key.name, most],
+  );
+  return row ?? 'full';
+}
+
+/** Revokes a credential of an account from the next call on; false when the account has none of that id. Again: keeps the first time. */
+export async function revokeAgentKeyRow(sql: Sql, accountId: string, keyId: string): Promise<boolean> {
+  const rows = await sql.query(
+    'update buyer_key set revoked_at = coalesce(revoked_at, now()) where account_id = $1 and key_id = $2 returning 1',
+    [accountId, keyId],
+  );
+  return rows.length > 0;
+}
+
 /** Revokes a long-lived credential, by any of its hashes, from the next call on; false when it was never issued. */
 export async function revokeBuyerKeyRow(sql: Sql, keyHashes: readonly Buffer[]): Promise<boolean> {
   const rows = await sql.query(
@@ -73,6 +124,8 @@ export async function useStoredNonce(sql: Sql, nonce: string, at: Date): Promise
 export interface OauthClientRow {
   readonly clientId: string;
   readonly accountId: string;
+  /** True: its tokens are the owner's. */
+  readonly isOwner: boolean;
   readonly secretHash: Buffer | null;
   /** JWK Set. */
   readonly jwks: { readonly keys: readonly Readonly<Record<string, unknown>>[] } | null;
@@ -84,8 +137,8 @@ export async function insertOauthClient(
   client: OauthClientRow & { readonly name: string | null; readonly pepperId: string | null },
 ): Promise<boolean> {
   const rows = await sql.query(
-    `insert into oauth_client (client_id, account_id, name, secret_hash, jwks, pepper_id)
-     select $1, account_id, $3, $4, $5, $6 from buyer_account where account_id = $2 and erased_at is null returning 1`,
+    `insert into oauth_client (client_id, account_id, name, secret_hash, jwks, pepper_id, is_owner)
+     select $1, account_id, $3, $4, $5, $6, $7 from buyer_account where account_id = $2 and erased_at is null returning 1`,
     [
       client.clientId,
       client.accountId,
@@ -93,6 +146,7 @@ export async function insertOauthClient(
       client.secretHash,
       client.jwks === null ? null : JSON.stringify(client.jwks),
       client.pepperId,
+      client.isOwner,
     ],
   );
   return rows.length > 0;
@@ -100,12 +154,14 @@ export async function insertOauthClient(
 
 /** A client that was not revoked; null when there is none of that id. */
 export async function findOauthClient(sql: Sql, clientId: string): Promise<OauthClientRow | null> {
-  const rows = await sql.query<{ account_id: string; secret_hash: Buffer | null; jwks: OauthClientRow['jwks'] }>(
-    'select account_id, secret_hash, jwks from oauth_client where client_id = $1 and revoked_at is null',
-    [clientId],
-  );
+  const rows = await sql.query<{
+    account_id: string;
+    is_owner: boolean;
+    secret_hash: Buffer | null;
+    jwks: OauthClientRow['jwks'];
+  }>('select account_id, is_owner, secret_hash, jwks from oauth_client where client_id = $1 and revoked_at is null', [clientId]);
   const [row] = rows;
-  return row ? { clientId, accountId: row.account_id, secretHash: row.secret_hash, jwks: row.jwks } : null;
+  return row ? { clientId, accountId: row.account_id, isOwner: row.is_owner, secretHash: row.secret_hash, jwks: row.jwks } : null;
 }
 
 /** Revokes a client: it gets no more tokens; false when there is none of that id. */

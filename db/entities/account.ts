@@ -8,6 +8,8 @@ export const BuyerKey = defineEntity({
     keyHash: p.blob().primary(),
     pepperId: p.text().nullable(),
     accountId: p.uuid(),
+    keyId: p.uuid().defaultRaw('gen_random_uuid()'),
+    name: p.text().nullable(),
     last4: p.text(),
     revokedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),

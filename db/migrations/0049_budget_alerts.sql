@@ -34,6 +34,9 @@ create unique index account_alert_event on account_alert (event_id);
 create index account_alert_newest on account_alert (account_id, at desc, event_id);
 create index account_alert_waiting on account_alert (due_at) where state = 'waiting';
 
+-- The owner of an account tells its agents' keys apart by a name, and takes one away by its id.
+alter table buyer_key add column key_id uuid not null default gen_random_uuid(), add column name text;
+
 grant select, insert, update, delete on account_alert_endpoint, account_alert to svc_app;
 revoke update on account_alert from svc_app;
 grant update (state, reason, attempts, due_at, leased_until, lease_id, decided_at) on account_alert to svc_app;

@@ -76,6 +76,8 @@ export const MOST_OF = {
   'OtherAgents.agents': MAX_OTHERS,
   'BatchReport.networks': 50,
   'BuyerAccount.notices': 100,
+  'BuyerAccount.approvals': 100,
+  'BuyerAccount.keys': 20,
   'BudgetAlerts.alerts': 100,
   'BuyerAccount.spendingBy': 100,
   'NetworkChoice.configured': 50,

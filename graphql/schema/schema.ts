@@ -29,6 +29,7 @@ import '../types/reports/webhookTimes.ts';
 import '../types/reports/batchReport.ts';
 import '../buyers/account.ts';
 import '../buyers/alerts.ts';
+import '../buyers/budget.ts';
 import '../buyers/spending.ts';
 import '../mutations/index.ts';
 

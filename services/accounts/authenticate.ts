@@ -5,17 +5,13 @@ import { hashCredential, hashesOf } from '../credentials/pepper.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
 import { readSignInHeader, signIn } from './signIn.ts';
+import type { AccountCaller } from './token.ts';
 import { readAccountToken } from './token.ts';
 
 /** Prefix of an account's long-lived credential. */
 const KEY_PREFIX = 'svc_buyer_';
 
-/** A buyer account that was let in. */
-export interface AccountCaller {
-  readonly accountId: string;
-  /** True for its owner, who signed in with its wallet; an agent's key buys and changes nothing of the account. */
-  readonly isOwner: boolean;
-}
+export type { AccountCaller } from './token.ts';
 
 /** Lets the owner of an account go on. Throws scope_missing for an agent's key. */
 export function requireOwnAccount({ isOwner }: AccountCaller): void {
@@ -60,10 +56,7 @@ export function isBuyerKey(bearer: string): boolean {
 
 /** The account of a bearer: a `svc_buyer_` key, looked up in this call, or an account token; null for any other text. */
 export async function authenticateBearer(deps: AccountDeps, bearer: string): Promise<AccountCaller | null> {
-  if (!isBuyerKey(bearer)) {
-    const accountId = await readAccountToken(deps, bearer);
-    return accountId === null ? null : { accountId, isOwner: true };
-  }
+  if (!isBuyerKey(bearer)) return await readAccountToken(deps, bearer);
   if (!isWellFormedToken(bearer, KEY_PREFIX)) return null;
   const hash = hashCredential(deps.pepper, bearer);
   const key = await atDatabase(() => findAccountByKey(deps.database, hashesOf(hash)));

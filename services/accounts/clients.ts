@@ -9,18 +9,26 @@ import { atDatabase } from '../outage.ts';
 
 /**
  * Makes an OAuth client of an account: with its public keys (`private_key_jwt`), or without them with a secret, which is returned
- * this once and stored as a hash. Throws invalid_parameter for keys that are private or symmetric, not_found.
+ * this once and stored as a hash. With `isOwner` its tokens are the owner's: they change the budget, where others buy. Throws invalid_parameter for keys that are private or symmetric, not_found.
  */
 export async function createAccountClient(
   deps: CredentialDeps,
-  request: { readonly accountId: string; readonly name?: string; readonly jwks?: ClientKeys },
+  request: { readonly accountId: string; readonly name?: string; readonly jwks?: ClientKeys; readonly isOwner?: boolean },
 ): Promise<{ readonly clientId: string; readonly clientSecret: string | null }> {
-  const { accountId, jwks = null, name = null } = request;
+  const { accountId, jwks = null, name = null, isOwner = false } = request;
   if (jwks !== null) requirePublicKeys(jwks);
   const clientId = randomUUID();
   const clientSecret = jwks === null ? generateToken('svc_client_') : null;
   const hash = clientSecret === null ? null : hashCredential(deps.pepper, clientSecret);
-  const client = { clientId, accountId, name, secretHash: hash?.current ?? null, pepperId: hash?.pepperId ?? null, jwks };
+  const client = {
+    clientId,
+    accountId,
+    isOwner,
+    name,
+    secretHash: hash?.current ?? null,
+    pepperId: hash?.pepperId ?? null,
+    jwks,
+  };
   const stored = await atDatabase(() => insertOauthClient(deps.database, client));
   if (!stored) throw new ServiceError('not_found', 'there is no such account');
   return { clientId, clientSecret };

@@ -5,6 +5,7 @@ import { findOauthClient, useAssertion } from '../../db/credentials/accounts.ts'
 import { hashCredential, hashesOf } from '../credentials/pepper.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
+import type { AccountCaller } from './token.ts';
 import { mintAccountToken } from './token.ts';
 
 /** A token request as sent (RFC 6749 §4.4.2). */
@@ -32,13 +33,11 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
  */
 export async function grantClientToken(deps: BuyerDeps, request: TokenRequest): Promise<TokenAnswer> {
   const client = await authenticateClient(deps, request);
-  return client.kind === 'client' ? { kind: 'token', ...(await mintAccountToken(deps, client.accountId)) } : client;
+  return client.kind === 'client' ? { kind: 'token', ...(await mintAccountToken(deps, client)) } : client;
 }
 
 /** A client that was let in, or why it was not. */
-export type ClientAnswer =
-  | { readonly kind: 'client'; readonly accountId: string }
-  | Extract<TokenAnswer, { readonly kind: 'refused' }>;
+export type ClientAnswer = ({ readonly kind: 'client' } & AccountCaller) | Extract<TokenAnswer, { readonly kind: 'refused' }>;
 
 /**
  * Lets a client in that asks for a token by its own credentials, at this service's token endpoint or at `endpoint`. An assertion counts
@@ -61,7 +60,7 @@ export async function authenticateClient(
       ? await bySecret(deps, request.authorization)
       : await byAssertion(deps, request, { assertion, endpoint });
   if (client === null) return refused('invalid_client', 'the client is not recognised');
-  return { kind: 'client', accountId: client.accountId };
+  return { kind: 'client', accountId: client.accountId, isOwner: client.isOwner };
 }
 
 type ClientDeps = Parameters<typeof authenticateClient>[0];

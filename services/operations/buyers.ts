@@ -39,7 +39,12 @@ export function openBuyerClient(deps: CredentialDeps, actor: Actor, request: Par
   return changeAsOperator(deps, actor, {
     ...{ action: 'buyer.create_client', target: ({ clientId }: { clientId: string }) => clientId },
     look: async (_sql, made) =>
-      made === undefined ? null : { accountId: request.accountId, by: request.jwks === undefined ? 'secret' : 'jwks' },
+      made === undefined
+        ? null
+        : {
+            ...{ accountId: request.accountId, by: request.jwks === undefined ? 'secret' : 'jwks' },
+            ...(request.isOwner ? { isOwner: true } : {}),
+          },
     make: (database) => createAccountClient({ ...deps, database }, request),
   });
 }

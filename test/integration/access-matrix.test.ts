@@ -41,7 +41,8 @@ const SNAPSHOT = ['getQuote', 'getQuotes', 'observe', 'verifyAgent'];
 /** Operations of buyer accounts: a publisher key is no credential there. */
 const ACCOUNT = [
   ...['listHeldLicences', 'openLicenceAccess', 'buyLicence', 'listAccountNotices'],
-  ...['listBudgetAlerts', 'setBudgetAlerts', 'listSpending', 'exportSpendingCsv'],
+  ...['listBudgetAlerts', 'setBudgetAlerts', 'listSpending', 'exportSpendingCsv', 'getBudget', 'setBudget'],
+  ...['listApprovals', 'decideApproval', 'listAgentKeys', 'mintAgentKey', 'revokeAgentKey'],
 ];
 /** Takes a buyer account or none: what the body shows is the right (integration/usage). */
 const ACCOUNT_IF_ANY = ['reportUsage'];
@@ -58,7 +59,7 @@ const document = describeService('/') as {
 };
 const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, { operationId, security }]) => ({
-    ...{ id: operationId, method: method.toUpperCase(), path: path.replace('{jti}', 'ffffffff-ffff-4fff-8fff-ffffffffffff') },
+    ...{ id: operationId, method: method.toUpperCase(), path: path.replace(/\{\w+\}/, 'ffffffff-ffff-4fff-8fff-ffffffffffff') },
     schemes: security.flatMap((scheme) => Object.keys(scheme)),
   })),
 );

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 async function openAccount() {
   const { accountId, token: agent } = await createBuyerAccount(api.deps, { name: 'reader' });
-  const { token: owner } = await mintAccountToken(api.deps, accountId);
+  const { token: owner } = await mintAccountToken(api.deps, { accountId, isOwner: true });
   const spend = (beforeMicro: bigint, spentMicro: bigint) => {
     const period = { period: 'day', periodStart: new Date(0), periodEnd: new Date(HOUR_MS) } as const;
     const { database } = api.deps;
@@ -44,7 +44,7 @@ test('an owner sets where alerts go, gets a secret once, and sees the alerts of 
   expect((await api.request(PATH, { key: mine.owner })).body).toEqual({ url: null, setAt: null, alerts: [] });
   const first = await put(mine.owner, { url: HOOK });
   expect([first.status, first.body]).toEqual([200, { url: HOOK, secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/) }]);
-  expect(first.headers.get('cache-control')).toBe('no-store');
+  expect(first.headers.get('cache-control')).toBe('private, no-store');
   const second = await put(mine.owner, { url: HOOK });
   expect(second.body.secret).not.toBe(first.body.secret);
 

@@ -22,7 +22,7 @@ afterAll(() => graph.stop());
 async function openAccount() {
   const { deps } = graph.api;
   const { accountId, token: agent } = await createBuyerAccount(deps, { name: 'reader' });
-  const { token: owner } = await mintAccountToken(deps, accountId);
+  const { token: owner } = await mintAccountToken(deps, { accountId, isOwner: true });
   return { accountId, owner, agent };
 }
 
@@ -116,12 +116,65 @@ test('an owner lists what the account spent, page by page, in as many statements
   expect((await graph.ask(theirs.owner, SPENDING, { n: 5 })).data.account.spendingSums.settledMicro).toBe('7');
 });
 
+const BUDGET =
+  '{ account { budget { version totalMicro hostMicro leftMicro isStopped } approvals { approvalId state } keys { keyId name last4 } } }';
+const change = (name: string, fields: string): string => {
+  const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
+  return `mutation ($input: ${title}Input!) { it: ${name}(input: $input) { __typename ... on ${title}Payload { ${fields} } ... on Refusal { code } } }`;
+};
+const CHANGES = [
+  [change('setBudget', 'budget { version totalMicro }'), { ifVersion: 0, period: 'day', totalMicro: '1000000' }],
+  [change('decideApproval', 'approval { state }'), { approvalId: randomUUID(), isApproved: true }],
+  [change('mintAgentKey', 'token key { keyId last4 }'), { name: 'mine' }],
+  [change('revokeAgentKey', 'keyId'), { keyId: randomUUID() }],
+] as const;
+
+test('an owner sets the budget at the version it was decided by, says yes to a purchase, and makes and takes keys of agents', async () => {
+  const { accountId, owner } = await openAccount();
+  const [[SET_BUDGET, limits], [DECIDE], [MINT], [REVOKE]] = CHANGES;
+  expect((await graph.ask(owner, BUDGET)).data.account).toMatchObject({ budget: null, approvals: [], keys: [{ name: null }] });
+  expect((await graph.ask(owner, SET_BUDGET, { input: limits })).data.it).toMatchObject({ budget: { version: 1 } });
+  expect((await graph.ask(owner, SET_BUDGET, { input: limits })).data.it).toEqual({ __typename: 'Conflict', code: 'conflict' });
+  const tooMuch = { ...limits, ifVersion: 1, totalMicro: '1000000000000001' };
+  expect((await graph.ask(owner, SET_BUDGET, { input: tooMuch })).data.it.__typename).toBe('InvalidInput');
+
+  const [asked] = await graph.api.deps.database.query<{ approval_id: string }>(
+    `insert into account_approval (account_id, host, resource, resource_key, kind, amount_micro, ends_at)
+     values ($1, 'a.example', 'https://a.example/a', 'x', 'read', 5, now() + interval '1 hour') returning approval_id`,
+    [accountId],
+  );
+  const word = { approvalId: asked?.approval_id, isApproved: true };
+  expect((await graph.ask(owner, DECIDE, { input: word })).data.it).toMatchObject({ approval: { state: 'approved' } });
+  const stranger = await openAccount();
+  expect((await graph.ask(stranger.owner, DECIDE, { input: word })).data.it).toMatchObject({ __typename: 'NotFound' });
+
+  const minted = (await graph.ask(owner, MINT, { input: { name: 'research' } })).data.it;
+  expect((await graph.ask(minted.token, BUDGET)).errors[0]?.extensions.code).toBe('FORBIDDEN');
+  const { data } = await graph.ask(owner, BUDGET);
+  expect(data.account).toMatchObject({
+    budget: { version: 1, totalMicro: '1000000', hostMicro: null, leftMicro: '1000000', isStopped: false },
+    approvals: [{ state: 'approved' }],
+    keys: [{ name: null }, { name: 'research', last4: minted.token.slice(-4) }],
+  });
+  const key = { keyId: minted.key.keyId };
+  expect((await graph.ask(stranger.owner, REVOKE, { input: key })).data.it).toMatchObject({ __typename: 'NotFound' });
+  expect((await graph.ask(owner, REVOKE, { input: key })).data.it).toMatchObject(key);
+  expect((await graph.ask(minted.token, BUDGET)).status).toBe(401);
+});
+
 test('an agent’s key, a site’s key and a site’s owner are refused everything of an account', async () => {
   const { agent } = await openAccount();
   const site = await graph.api.site();
   for (const bearer of [agent, site.key, await graph.owner(site.tenantId)]) {
-    for (const asked of [ALERTS, SET, SPENDING]) {
-      const answer = await graph.ask(bearer, asked, asked === SET ? { url: HOOK } : {});
+    const asked = [
+      [ALERTS, {}],
+      [SET, { url: HOOK }],
+      [SPENDING, {}],
+      [BUDGET, {}],
+      ...CHANGES.map(([text, input]) => [text, { input }] as const),
+    ] as const;
+    for (const [text, variables] of asked) {
+      const answer = await graph.ask(bearer, text, variables);
       expect(Object.values(answer.data ?? { it: null })).toEqual([null]);
       expect(answer.errors.map(({ extensions }) => [extensions.code, extensions.reason])).toEqual([
         ['FORBIDDEN', 'scope_missing'],
@@ -156,8 +209,9 @@ test('an account sees and changes nothing of a site, by whatever id it asks', as
 
 test('a token of another service, one that ended and an invented key are nobody', async () => {
   const { deps } = graph.api;
-  const elsewhere = await mintAccountToken({ ...deps, baseUrl: 'https://other.example' }, randomUUID());
-  const ended = await mintAccountToken({ ...deps, clock: () => Date.now() - 3_700_000 }, randomUUID());
+  const somebody = { accountId: randomUUID(), isOwner: true };
+  const elsewhere = await mintAccountToken({ ...deps, baseUrl: 'https://other.example' }, somebody);
+  const ended = await mintAccountToken({ ...deps, clock: () => Date.now() - 3_700_000 }, somebody);
   for (const bearer of [elsewhere.token, ended.token, 'svc_buyer_nonsense', 'a.b.c']) {
     const answer = await graph.ask(bearer, ALERTS);
     expect([answer.status, answer.errors[0]?.extensions.code]).toEqual([401, 'UNAUTHENTICATED']);

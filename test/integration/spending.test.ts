@@ -19,7 +19,7 @@ afterAll(() => api.stop());
 
 async function openAccount() {
   const { accountId, token: agent } = await createBuyerAccount(api.deps, { name: 'reader' });
-  return { accountId, agent, owner: (await mintAccountToken(api.deps, accountId)).token };
+  return { accountId, agent, owner: (await mintAccountToken(api.deps, { accountId, isOwner: true })).token };
 }
 
 interface Bought {

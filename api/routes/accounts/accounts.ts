@@ -62,7 +62,7 @@ export const signInRoute: PublicRoute = {
     const { message, signature } = parseWith(SignInBody, body);
     deps.keyring.current(); // before the nonce is used up
     const accountId = await signIn(deps, { message, signature, from });
-    const { token, expiresInSeconds } = await mintAccountToken(deps, accountId);
+    const { token, expiresInSeconds } = await mintAccountToken(deps, { accountId, isOwner: true });
     const answer = { access_token: token, token_type: 'Bearer', expires_in: expiresInSeconds, accountId };
     return { status: 200, headers: { 'cache-control': 'no-store' }, body: answer };
   },

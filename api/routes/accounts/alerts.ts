@@ -3,21 +3,15 @@ import { requireOwnAccount } from '../../../services/accounts/authenticate.ts';
 import { removeAlertUrl, setAlertUrl, showAlerts } from '../../../services/budget/alerts.ts';
 import type { AccountRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
-import { AuthenticateError, ErrorBody } from '../../schemas/shared.ts';
 import { AlertUrl, AlertUrlSet, BudgetAlerts } from '../../schemas/spending.ts';
 import { jsonResponse } from '../responses.ts';
+import { ACCOUNT_SECURITY, OWNER_ERRORS, PRIVATE } from './shared.ts';
 
 const shared = {
   path: '/_svc/accounts/alerts',
   access: 'account',
   isForPages: true,
 } as const;
-
-const errors = {
-  '401': jsonResponse('Authenticate first', AuthenticateError),
-  '403': jsonResponse('An agent’s key; sign in with the wallet', ErrorBody),
-  '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
-};
 
 /** GET /_svc/accounts/alerts: what the account was told of its budget, and where it is told. */
 export const listAlertsRoute: AccountRoute = {
@@ -27,8 +21,8 @@ export const listAlertsRoute: AccountRoute = {
     operationId: 'listBudgetAlerts',
     tags: ['Accounts'],
     summary: 'What was told of the budget',
-    security: [{ buyerAccount: [] }, { signInWithX: [] }],
-    responses: { '200': jsonResponse('The newest hundred, newest first', BudgetAlerts), ...errors },
+    security: ACCOUNT_SECURITY,
+    responses: { '200': jsonResponse('The newest hundred, newest first', BudgetAlerts), ...OWNER_ERRORS },
   },
   handle: async ({ deps, account }) => {
     requireOwnAccount(account);
@@ -38,7 +32,7 @@ export const listAlertsRoute: AccountRoute = {
       ...{ periodStartsAt: alert.periodStart.getTime(), periodEndsAt: alert.periodEnd.getTime(), at: alert.at.getTime() },
       ...{ spentMicro: microToJson(alert.spentMicro), limitMicro: microToJson(alert.limitMicro) },
     }));
-    return { status: 200, headers: { 'cache-control': 'private, no-store' }, body: { url, setAt: setAtMs, alerts: shown } };
+    return { status: 200, headers: PRIVATE, body: { url, setAt: setAtMs, alerts: shown } };
   },
 };
 
@@ -52,14 +46,9 @@ export const setAlertsRoute: AccountRoute = {
     tags: ['Accounts'],
     summary: 'Where budget alerts go',
     description: 'Each call makes another secret, and the one before signs nothing more. A null `url`: nothing is sent.',
-    security: [{ buyerAccount: [] }, { signInWithX: [] }],
+    security: ACCOUNT_SECURITY,
     requestBody: { required: true, content: { 'application/json': { schema: AlertUrl } } },
-    responses: {
-      '200': jsonResponse('Where they go, and the secret that signs them', AlertUrlSet),
-      '400': jsonResponse('Nothing is sent to such a URL', ErrorBody),
-      ...errors,
-      '404': jsonResponse('The account was erased', ErrorBody),
-    },
+    responses: { '200': jsonResponse('Where they go, and the secret that signs them', AlertUrlSet), ...OWNER_ERRORS },
   },
   handle: async ({ deps, account, body }) => {
     requireOwnAccount(account);
@@ -67,6 +56,6 @@ export const setAlertsRoute: AccountRoute = {
     const { database, receivers } = deps;
     if (url === null) await removeAlertUrl({ database }, account.accountId);
     const answer = url === null ? { url } : await setAlertUrl({ database, ...receivers }, account.accountId, url);
-    return { status: 200, headers: { 'cache-control': 'no-store' }, body: answer };
+    return { status: 200, headers: PRIVATE, body: answer };
   },
 };

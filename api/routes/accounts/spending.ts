@@ -15,9 +15,10 @@ import {
 import { shownWallet } from '../../../services/reports/wallet.ts';
 import type { AccountCall, AccountRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
-import { AuthenticateError, ErrorBody } from '../../schemas/shared.ts';
+import { ErrorBody } from '../../schemas/shared.ts';
 import { SpendingList, SpendingParams, SpendingWindow } from '../../schemas/spending.ts';
 import { jsonResponse } from '../responses.ts';
+import { ACCOUNT_SECURITY, accountErrors, PRIVATE } from './shared.ts';
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 500;
@@ -27,10 +28,9 @@ const MOST_GROUPS = 1_000;
 const ACCOUNTS = 'buyer accounts';
 
 const errors = {
+  ...accountErrors,
   '400': jsonResponse('Malformed request', ErrorBody),
-  '401': jsonResponse('Authenticate first', AuthenticateError),
   '429': jsonResponse('Too often, or another is running', ErrorBody),
-  '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
 };
 
 /** GET /_svc/accounts/spending: what the account spent, newest first, and what it comes to. */
@@ -44,7 +44,7 @@ export const spendingRoute: AccountRoute = {
     operationId: 'listSpending',
     tags: ['Accounts'],
     summary: 'What the account spent',
-    security: [{ buyerAccount: [] }, { signInWithX: [] }],
+    security: ACCOUNT_SECURITY,
     requestParams: { query: SpendingParams },
     responses: { '200': jsonResponse('Newest first, with the sums of the window', SpendingList), ...errors },
   },
@@ -70,7 +70,7 @@ export const spendingRoute: AccountRoute = {
       ...(groups && { groups: groups.map(({ key, ...sums }) => ({ key, ...sumsBody(sums) })) }),
       ...(next === undefined ? {} : { nextCursor: next }),
     };
-    return { status: 200, headers: { 'cache-control': 'private, no-store' }, body };
+    return { status: 200, headers: PRIVATE, body };
   },
 };
 
@@ -88,7 +88,7 @@ export const spendingCsvRoute: AccountRoute = {
     description:
       `One row a payment, oldest first, at most ${MOST_EXPORTED}; \`x-svc-truncated\` says that the window has more. One export of an ` +
       'account goes at a time. A file whose connection is cut before its end is no file.',
-    security: [{ buyerAccount: [] }, { signInWithX: [] }],
+    security: ACCOUNT_SECURITY,
     requestParams: { query: SpendingWindow },
     responses: {
       '200': {
@@ -113,7 +113,7 @@ export const spendingCsvRoute: AccountRoute = {
       const count = await inTurn(call, () => countSpending(reading, accountId, filter));
       const chunks = exportSpending((page) => inTurn(call, () => spendingOf.page(reading, accountId, filter, page)));
       const headers = {
-        ...{ 'cache-control': 'private, no-store', 'content-type': 'text/csv; charset=utf-8' },
+        ...{ ...PRIVATE, 'content-type': 'text/csv; charset=utf-8' },
         'content-disposition': `attachment; filename="spending-${new Date(deps.clock()).toISOString().slice(0, 10)}.csv"`,
         'x-content-type-options': 'nosniff',
         ...(count > MOST_EXPORTED ? { 'x-svc-truncated': 'true' } : {}),

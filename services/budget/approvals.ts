@@ -1,0 +1,29 @@
+import type { Approval } from '../../db/budget/approvals.ts';
+import { decideApproval, listApprovals } from '../../db/budget/approvals.ts';
+import type { Sql } from '../../db/database.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { atDatabase } from '../outage.ts';
+
+export type { Approval, ApprovalState } from '../../db/budget/approvals.ts';
+
+const MOST_SHOWN = 100;
+
+/** What the owner of an account was asked, the newest hundred, newest first. Throws database_unavailable. */
+export async function showApprovals({ database }: { readonly database: Sql }, accountId: string): Promise<Approval[]> {
+  return await atDatabase(() => listApprovals(database, accountId, MOST_SHOWN));
+}
+
+/**
+ * Writes down an owner's word about a purchase. Until it is paid on it may be taken back; the same word again changes nothing. Throws not_found
+ * where nothing of this id waits for one, database_unavailable.
+ */
+export async function sayToApproval(
+  { database }: { readonly database: Sql },
+  accountId: string,
+  { approvalId, isApproved }: { readonly approvalId: string; readonly isApproved: boolean },
+): Promise<Approval> {
+  const decided = await atDatabase(() => decideApproval(database, { accountId, approvalId, isApproved }));
+  if (!decided)
+    throw new ServiceError('not_found', 'no purchase of this id waits for your word: it ended, was paid, or never was');
+  return decided;
+}
