@@ -9,6 +9,7 @@ import type { BuyerDeps } from '../services/licences/deps.ts';
 import type { Rates } from '../services/pacing/rates.ts';
 import type { Turns } from '../services/pacing/turns.ts';
 import type { Caller, Freshness } from '../services/publisher.ts';
+import type { PageDeps } from '../services/purchases/fetch.ts';
 import type { ExportSlots } from '../services/reports/exportSlots.ts';
 import type { ReportDeps } from '../services/reports/request.ts';
 import type { VerifyDeps } from '../services/settlement/accept/verify.ts';
@@ -17,7 +18,7 @@ import type { EndpointDeps } from '../services/webhooks/endpoints.ts';
 import type { AddressReader } from './address.ts';
 
 /** What the REST door runs with. */
-export interface ApiDeps extends VerifyDeps, BuyerDeps {
+export interface ApiDeps extends VerifyDeps, BuyerDeps, Pick<PageDeps, 'outbound'> {
   /** What reports are read with: connections of their own, so that no report keeps a payment waiting for one. */
   readonly reports: ReportDeps;
   readonly log: Log;

@@ -116,7 +116,21 @@ export class Keyring implements LicenceSigner {
   /** The claims of a token that one of our keys signed; null for anything else. Judges no time and no audience. */
   async verify(compact: string): Promise<object | null> {
     const kid = kidOf(compact);
-    const known = kid === null ? undefined : this.#public.get(kid);
+    return kid === null ? null : this.#claimsBy(kid, compact);
+  }
+
+  /**
+   * The claims of a text that one of our keys signed under a name (a DID URL), and that name; null for anything else, licences included. Judges
+   * neither the name nor what is claimed.
+   */
+  async verifyNamed(compact: string): Promise<{ readonly did: string; readonly claims: object } | null> {
+    const [did = '', kid, ...rest] = kidOf(compact)?.split('#') ?? [];
+    const claims = kid === undefined || rest.length > 0 ? null : this.#claimsBy(kid, compact);
+    return claims && { did, claims };
+  }
+
+  #claimsBy(kid: string, compact: string): object | null {
+    const known = this.#public.get(kid);
     if (!known) return null;
     const digest = hash('sha256', compact, 'base64');
     const cached = this.#verified.get(digest);

@@ -4,7 +4,8 @@
  * extension `org.x402/payment`. A payment is read wherever one of them puts it.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { ServiceError } from '../../domain/errors.ts';
+import type { ServiceError, SpendingDetails } from '../../domain/errors.ts';
+import { microToJson } from '../../domain/money/money.ts';
 import { PaymentError } from '../../services/settlement/answer/receipt.ts';
 import type { ToolCall } from './tool.ts';
 
@@ -53,14 +54,20 @@ export function paidResult(result: CallToolResult, responseHeader: string): Call
  */
 export function errorResult(error: ServiceError): CallToolResult {
   const { code, message, details } = error;
-  const { signIn: _door, ...told } = details;
+  const { signIn: _door, spending, ...told } = details;
   const response = responseOf(error instanceof PaymentError ? error.paymentResponse : null);
   return {
     isError: true,
     content: [{ type: 'text', text: error.text }],
-    structuredContent: { error: code, message, ...told },
+    structuredContent: { error: code, message, ...told, ...(spending ? spendingBody(spending) : {}) },
     ...(Object.keys(response).length === 0 ? {} : { _meta: response }),
   };
+}
+
+/** What is in the way of a purchase by an account; amounts in micro-USDC. */
+function spendingBody({ limit, limitMicro, spentMicro, periodEndsAtMs: periodEndsAt, approvalId }: SpendingDetails) {
+  const asked = approvalId === null ? {} : { approvalId };
+  return { limit, limitMicro: microToJson(limitMicro), spentMicro: microToJson(spentMicro), periodEndsAt, ...asked };
 }
 
 function responseOf(header: string | null): Record<string, unknown> {

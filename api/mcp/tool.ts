@@ -1,6 +1,7 @@
 /** A tool of the MCP server: what it takes, what a call of it costs, and the service that answers it. */
 import type { CallToolResult, McpServer, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
+import type { Scope } from '../../domain/access/key.ts';
 import type { Cost } from '../../domain/access/rate.ts';
 import { COSTS } from '../../domain/access/rate.ts';
 import { asServiceError } from '../errors.ts';
@@ -20,6 +21,8 @@ export interface ToolCall extends AnybodyCall {
 /** A tool that stands ready to be registered. */
 export interface Tool {
   readonly name: string;
+  /** The scope that a publisher key must have for it. */
+  readonly scope?: Scope;
   register(server: McpServer, call: AnybodyCall): void;
 }
 
@@ -32,6 +35,7 @@ interface ToolText<S extends z.ZodType> {
   readonly input: S;
   /** What a call counts for its caller's rate, besides the call of the endpoint. */
   readonly cost: Cost;
+  readonly scope?: Scope;
   /** True where a call may move money. */
   readonly pays?: true;
   readonly run: (call: ToolCall, input: z.output<S>) => Promise<CallToolResult>;
@@ -42,7 +46,7 @@ interface ToolText<S extends z.ZodType> {
  * `isError` with the code and sentence of domain/errors.ts; a defect says nothing of itself.
  */
 export function defineTool<S extends z.ZodType>(tool: ToolText<S>): Tool {
-  const { name, title, description, pays, cost, run } = tool;
+  const { name, title, description, pays, cost, scope, run } = tool;
   const inputSchema = remembered(tool.input);
   const annotations = { title, readOnlyHint: !pays, destructiveHint: false, idempotentHint: !pays, openWorldHint: pays ?? false };
   const register = (server: McpServer, call: AnybodyCall): void => {
@@ -57,7 +61,7 @@ export function defineTool<S extends z.ZodType>(tool: ToolText<S>): Tool {
       }
     });
   };
-  return { name, register };
+  return { name, register, ...(scope === undefined ? {} : { scope }) };
 }
 
 function toolCallOf(call: AnybodyCall, { mcpReq }: ServerContext): ToolCall {

@@ -158,7 +158,7 @@ async function open(
   const reports = { database: reading, clock };
   const exports = createExportSlots();
   const others = { hosts, agents, readiness, networkChecks, receivers: { outbound, secretBox } };
-  const rest = createApi({ ...deps, ...buyers, ...callers, ...others, reports, exports, log, settle });
+  const rest = createApi({ ...deps, ...buyers, ...callers, ...others, reports, exports, log, settle, outbound });
   const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports, exports });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
   answer = telemetry.watchRequests(owners.before(graphql.before(rest)), names);

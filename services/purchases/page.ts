@@ -1,8 +1,12 @@
 /** A page sold by the service itself: to whoever pays, without the publisher's gate between. The terms are those of the gate. */
+
+import type { Payment } from '../../db/settlement/payment.ts';
+import { isServiceError } from '../../domain/errors.ts';
 import { slugOf } from '../../domain/pages/resource.ts';
 import type { FreeBecause } from '../../domain/pricing/pricing.ts';
 import type { CrossingKind, ObservedAgent } from '../../domain/pricing/terms.ts';
 import type { ParsedPayment } from '../../domain/x402/payload.ts';
+import { previewSpending } from '../budget/check.ts';
 import { withCredits } from '../credits/book.ts';
 import type { Offer } from '../offers/build.ts';
 import type { ExtensionDeps } from '../offers/extensions.ts';
@@ -12,16 +16,25 @@ import { atLedger } from '../outage.ts';
 import type { QuotedPage } from '../quotes/issue.ts';
 import { agentRefused, findPage, issueQuote, presentPricing } from '../quotes/issue.ts';
 import { findKnown } from '../settlement/accept/intake.ts';
-import type { VerifyDeps } from '../settlement/accept/verify.ts';
+import type { VerifyDeps, VerifyRequest } from '../settlement/accept/verify.ts';
 import { verifyPayment } from '../settlement/accept/verify.ts';
 import type { PaymentError, SettleReceipt } from '../settlement/answer/receipt.ts';
 import { refuse } from '../settlement/answer/refuse.ts';
+import type { PageDeps, PageText } from './fetch.ts';
+import type { HeldDeps } from './held.ts';
+import { readHeld } from './held.ts';
 import { readPresented } from './payments.ts';
+import { absentError, probePage } from './probe.ts';
+import type { Relayed } from './relay.ts';
+import { readInstructions, relayPage } from './relay.ts';
 import type { SoldPage } from './seller.ts';
 import { requireSeller } from './seller.ts';
 
 /** What selling a page needs. */
-export type PageDeps = VerifyDeps & ExtensionDeps;
+export type SaleDeps = VerifyDeps & ExtensionDeps & PageDeps & HeldDeps;
+
+/** What offering one needs. */
+export type OfferDeps = VerifyDeps & ExtensionDeps;
 
 /** Which page is asked for. */
 export interface PageAsk {
@@ -34,7 +47,8 @@ export interface PageCall extends PageAsk {
   /** What was sent as payment, wherever it stood; none: the offer is asked for. */
   readonly payments: readonly string[];
   readonly agent: ObservedAgent;
-  readonly idempotencyKey?: string;
+  /** The account that buys: its budget decides, and what it holds already is not sold again. */
+  readonly accountId?: string;
 }
 
 /** A page that costs nothing, and why. */
@@ -42,7 +56,9 @@ export interface FreePage {
   readonly kind: 'free';
   /** The page's URL in the one form we compare. */
   readonly url: string;
-  readonly because: FreeBecause;
+  readonly because: FreeBecause | 'given_by_its_site';
+  /** Its text, where its site gave it to us and lets it be handed on. */
+  readonly page: PageText | null;
 }
 
 /** What a page costs, with the offer that a payment must meet. */
@@ -53,77 +69,127 @@ export interface OfferedPage {
   readonly offer: Offer;
 }
 
+/** A page that the account held before; nothing was charged. */
+export interface HeldBefore {
+  readonly kind: 'held';
+  readonly url: string;
+  readonly license: string;
+  readonly relay: Relayed;
+}
+
 /** A page that was bought. */
 export interface BoughtPage {
   readonly kind: 'bought';
   readonly url: string;
   readonly receipt: SettleReceipt;
+  /** Its text, or how to read it with the licence. */
+  readonly relay: Relayed;
 }
 
 /** How long a site's own API of authors is waited for. */
 export const CREDITS_PATIENCE_MS = 1_200;
+/** How long its server is waited for, once before the payment and once after: with the wait for the payment less than what clients wait. */
+const PAGE_PATIENCE_MS = 8_000;
 
 /**
  * What a page costs now, as an agent that nobody verified, with its offer. Throws invalid_resource, not_found for a host that nobody here has
  * proven, agent_refused, payee_blocked, credits_unavailable.
  */
-export async function offerPage(deps: PageDeps, ask: PageAsk): Promise<FreePage | OfferedPage> {
+export async function offerPage(deps: OfferDeps, ask: PageAsk): Promise<FreePage | OfferedPage> {
   return offerOf(deps, await requireSeller(deps, ask.url), ask);
 }
 
 /**
- * Sells a page: without a payment its offer; with one its receipt, as POST verify settles it (terms, ten minutes of grace, open-purchase guard and
- * replay key are the same, since it is the same function). The same payment again gets the same answer, also when the page's price has
- * changed or ended since. Throws PaymentError (with the present offer, none while undecided), and what `offerPage` throws.
+ * Sells a page: without a payment its offer (to an account, what it holds already, or why its budget says no); with one its receipt, as POST verify
+ * settles it: terms, ten minutes of grace, open-purchase guard and replay key are the same, since it is the same function. Page first, money
+ * second: its site is asked right before, and what it does not sell is not charged. The same payment again gets the same answer, also when the
+ * page's price has changed or ended since. Throws PaymentError (with the present offer, none while undecided), budget_exceeded and
+ * approval_required (without an offer), not_found for what the site does not have, and what `offerPage` throws.
  *
- * What bounds the cost: the caller's rate first; then two looks into indexes, the signature, and what POST verify is bounded by.
+ * What bounds the cost: the caller's rate first; then a few looks into indexes; one request to the site before, by a turn of its site, and one
+ * after a payment that was settled; in between what POST verify is bounded by.
  */
-export async function buyPage(deps: PageDeps, call: PageCall): Promise<FreePage | OfferedPage | BoughtPage> {
+export async function buyPage(deps: SaleDeps, call: PageCall): Promise<FreePage | OfferedPage | HeldBefore | BoughtPage> {
   const page = await requireSeller(deps, call.url);
-  if (call.payments.length === 0) return offerOf(deps, page, call);
+  if (call.payments.length === 0) return offerTo(deps, page, call);
   const presented = readPresented(deps.networks, call.payments);
   if (!presented.ok) throw await refuseUnread(deps, { page, call, read: presented.read }, presented.refusal);
   const { payment, text } = presented;
-  const { tenantId } = page.seller.key;
   const { from: payer, nonce } = payment.authorization;
   const { id: network, asset } = deps.networks.findForPayment(payment) ?? deps.networks.first;
   const known = await atLedger(() => findKnown(deps.database, { network, asset, payer, nonce }));
-  const { kind, agent, idempotencyKey } = call;
-  const asked = {
-    payment: text,
-    resource: page.resource.url,
-    agent,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  };
-  const url = page.resource.url;
-  if (known?.tenantId === tenantId) {
-    // Whatever was taken in is answered by its own terms: its page may cost something else by now, or nothing.
-    const quote = { price: Number(known.amountMicro), kind, resource: url };
-    return { kind: 'bought', url, receipt: await verifyPayment(deps, page.seller, { ...asked, quote, legs: known.legs }) };
-  }
+  // Whatever was taken in is answered by its own terms: its page may cost something else by now, or nothing.
+  if (known?.tenantId === page.seller.key.tenantId) return settle(deps, { page, call, text }, soldBefore(known));
   const offered = await offerOf(deps, page, call);
   if (offered.kind === 'free') return offered;
+  const probed = await probePage({ ...deps, pagePatienceMs: PAGE_PATIENCE_MS }, page.resource.url);
+  if (probed.kind === 'absent') throw absentError(probed);
+  if (probed.kind === 'free') return { kind: 'free', url: offered.url, because: 'given_by_its_site', page: probed.page };
   const { quote, terms } = offered.quoted;
-  return {
-    kind: 'bought',
-    url,
-    receipt: await verifyPayment(deps, page.seller, { ...asked, quote: { ...quote }, legs: terms.legs }),
-  };
+  return settle(deps, { page, call, text }, { quote: { ...quote }, legs: terms.legs });
 }
 
-async function offerOf(deps: PageDeps, { resource, seller }: SoldPage, { kind }: PageAsk): Promise<FreePage | OfferedPage> {
+/** What a page is sold by: a quote and its legs. */
+type Sold = Pick<VerifyRequest, 'quote' | 'legs'>;
+
+/** By its price alone, as it was taken in. */
+function soldBefore({ amountMicro, kind, resource, legs }: Payment): Sold {
+  return { quote: { price: Number(amountMicro), kind, resource }, legs };
+}
+
+async function settle(
+  deps: SaleDeps,
+  { page, call, text }: { readonly page: SoldPage; readonly call: PageCall; readonly text: string },
+  sold: Sold,
+): Promise<BoughtPage> {
+  const { url } = page.resource;
+  const { agent, accountId } = call;
+  const named = accountId === undefined ? {} : { accountId };
+  const receipt = await verifyPayment(deps, page.seller, { ...sold, payment: text, resource: url, agent, ...named });
+  const licence = receipt.licenseJws;
+  return { kind: 'bought', url, receipt, relay: await relayPaid(deps, { url, licence }) };
+}
+
+/** The page's text; whatever is in the way of it, the licence is answered, since it is paid for. */
+async function relayPaid(deps: SaleDeps, paid: { readonly url: string; readonly licence: string }): Promise<Relayed> {
+  try {
+    return await relayPage({ ...deps, pagePatienceMs: PAGE_PATIENCE_MS }, paid);
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    const instructions = readInstructions(paid.url, paid.licence);
+    return { relayed: false, reason: 'unavailable', says: 'its text cannot be fetched right now', instructions };
+  }
+}
+
+/** What an account is told before it signs: the page, if it holds it; else why its budget says no, else the offer. */
+async function offerTo(deps: SaleDeps, page: SoldPage, call: PageCall): Promise<FreePage | OfferedPage | HeldBefore> {
+  const { accountId, kind } = call;
+  const { url } = page.resource;
+  if (accountId !== undefined) {
+    const held = await readHeld({ ...deps, pagePatienceMs: PAGE_PATIENCE_MS }, { url, kind, by: { accountId } });
+    if (held.held) return { kind: 'held', url, license: held.license, relay: held.relay };
+  }
+  const offered = await offerOf(deps, page, call);
+  if (accountId === undefined || offered.kind === 'free') return offered;
+  const { host, resource, resourceKey, priceMicro: amountMicro } = offered.quoted.terms;
+  const refusal = await previewSpending(deps, accountId, { host, resource, resourceKey, kind, purpose: 'page', amountMicro });
+  if (refusal) throw refusal;
+  return offered;
+}
+
+async function offerOf(deps: OfferDeps, { resource, seller }: SoldPage, { kind }: PageAsk): Promise<FreePage | OfferedPage> {
   const { url } = resource;
   const { tenant } = seller;
   const { found } = await withCredits(deps.credits, () => findPage(deps, { tenant, resource: url, kind }), CREDITS_PATIENCE_MS);
   if (found === 'refused') throw agentRefused();
-  if (typeof found === 'string') return { kind: 'free', url, because: found };
+  if (typeof found === 'string') return { kind: 'free', url, because: found, page: null };
   const quoted = issueQuote(deps, found);
   return { kind: 'offered', url, quoted, offer: buildPageOffer(deps, quoted) };
 }
 
 /** Refuses a payment that cannot be read, or two of them: one observation of the site, as a gate's. */
 async function refuseUnread(
-  deps: PageDeps,
+  deps: OfferDeps,
   { page, call, read }: { readonly page: SoldPage; readonly call: PageCall; readonly read: ParsedPayment | null },
   refusal: Parameters<typeof refuse>[2],
 ): Promise<PaymentError> {

@@ -1,76 +1,38 @@
 /** The MCP endpoint over HTTP, asked by stock clients of both lines: who sees which tools, what pages cost, how they are paid. */
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { mintKey } from '../../services/credentials/keys.ts';
 import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
 import { PaymentError } from '../../services/settlement/answer/receipt.ts';
+import { setSiteDiscovery } from '../../services/site/discovery.ts';
 import { createBuyerAccount, setTenantStatus } from '../../services/tenants/tenants.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
+import type { Asked, Asking, Told } from '../support/mcp.ts';
+import { MODERN_META, mcpClients, openPages } from '../support/mcp.ts';
 import { payTo, receiptOf } from '../support/verifyApi.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
 let settled: SettleRequest[] = [];
 let settle: (request: SettleRequest) => Promise<ReturnType<typeof receiptOf>>;
+let pages: Awaited<ReturnType<typeof openPages>>;
 beforeAll(async () => {
-  api = await startTestApi({ settle: (request) => settle(request) });
+  pages = await openPages();
+  api = await startTestApi({ settle: (request) => settle(request), outbound: pages.outbound });
 });
 beforeEach(() => {
   settled = [];
+  pages.asked.length = 0;
   settle = async (request) => {
     settled.push(request);
     return { ...receiptOf(request), responseHeader: Buffer.from('{"success":true}').toString('base64') };
   };
 });
-afterAll(() => api.stop());
+afterAll(async () => {
+  await api?.stop();
+  await pages?.close();
+});
 
 const buyer = privateKeyToAccount(generatePrivateKey());
-const info = { name: 'test', version: '1.0.0' };
-const endpoint = () => new URL('/_svc/mcp', api.url);
-type Asked = { readonly name: string; readonly arguments: Record<string, unknown>; readonly _meta?: Record<string, unknown> };
-// biome-ignore lint/suspicious/noExplicitAny: results of many tools
-type Told = any;
-
-/** One call by a client of the second line: of 2025 unless `mode` lets it negotiate. */
-async function ask(
-  asked: Asked,
-  options: { headers?: Record<string, string>; mode?: 'auto'; capabilities?: object } = {},
-): Promise<Told> {
-  const { headers = {}, mode, capabilities = {} } = options;
-  const client = new Client(info, { capabilities, ...(mode ? { versionNegotiation: { mode } } : {}) });
-  await client.connect(new StreamableHTTPClientTransport(endpoint(), { requestInit: { headers } }));
-  try {
-    return await client.callTool(asked);
-  } finally {
-    await client.close();
-  }
-}
-
-async function askOld(asked: Asked): Promise<Told> {
-  const client = new OldClient(info);
-  await client.connect(new OldTransport(endpoint()) as never);
-  try {
-    return await client.callTool(asked);
-  } finally {
-    await client.close();
-  }
-}
-
-async function toolsOf(
-  bearer?: string,
-): Promise<{ name: string; annotations?: { readOnlyHint?: boolean }; outputSchema?: object }[]> {
-  const client = new Client(info);
-  const headers: Record<string, string> = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
-  await client.connect(new StreamableHTTPClientTransport(endpoint(), { requestInit: { headers } }));
-  try {
-    return (await client.listTools()).tools as never;
-  } finally {
-    await client.close();
-  }
-}
-
+const { ask, askOld, toolsOf, send } = mcpClients(() => api.url);
 const pay = (offer: Told, value = Number(offer.accepts[0].amount)) => payTo(api, buyer, offer.accepts[0].payTo, value);
 const decoded = (payment: string) => JSON.parse(Buffer.from(payment, 'base64').toString('utf8'));
 
@@ -132,7 +94,7 @@ test('a payment is taken as an object, as base64 and from either header, each fo
   const arguments_ = { url: `https://${host}/articles/trio` };
   const offer = (await ask({ name: 'buy_page', arguments: arguments_ })).structuredContent;
   const payment = await pay(offer);
-  const calls: [Asked, object][] = [
+  const calls: [Asked, Asking][] = [
     [{ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': decoded(payment) } }, {}],
     [{ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': payment } }, {}],
     [{ name: 'buy_page', arguments: arguments_ }, { headers: { 'payment-signature': payment } }],
@@ -203,30 +165,16 @@ test('a refused payment is answered with the present offer and what was refused'
 
 test('the binding of x402#3106 is spoken to a client that says it knows it, and to no other', async () => {
   const { host } = await api.site();
-  const send = async (extensions: object) => {
-    const params = {
-      name: 'buy_page',
-      arguments: { url: `https://${host}/articles/solo` },
-      _meta: {
-        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-        'io.modelcontextprotocol/clientInfo': info,
-        'io.modelcontextprotocol/clientCapabilities': { extensions },
-      },
-    };
-    const headers = {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/call',
-      'mcp-name': 'buy_page',
-    };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-    return ((await (await fetch(endpoint(), { method: 'POST', headers, body })).json()) as Told).result;
+  const offered = async (extensions: object) => {
+    const _meta = { ...MODERN_META, 'io.modelcontextprotocol/clientCapabilities': { extensions } };
+    const params = { name: 'buy_page', arguments: { url: `https://${host}/articles/solo` }, _meta };
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'buy_page' };
+    return (await send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers)).result;
   };
-  const known = await send({ 'org.x402/payment': {} });
+  const known = await offered({ 'org.x402/payment': {} });
   expect(known.resultType).toBe('payment_required');
   expect(known.paymentRequired.accepts).toHaveLength(1);
-  expect((await send({})).resultType).toBe('complete');
+  expect((await offered({})).resultType).toBe('complete');
 });
 
 test('tools are registered by credential: nobody sees what he may not call, and none has an output schema', async () => {
@@ -276,20 +224,90 @@ test('a list of messages, a large body, an unknown member and a stream that woul
   }
   const { isError } = await ask({ name: 'quote_page', arguments: { url: 'https://x.example/', maxPrice: 5 } });
   expect(isError).toBe(true);
-  const meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': info,
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  const listen = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: {}, _meta: meta } };
-  const modern = { ...headers, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' };
-  const answer = await api.post('/_svc/mcp', null, listen, modern);
-  expect(JSON.stringify(answer.body)).toMatch(/Subscription limit reached|error/);
+  const listen = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: {}, _meta: MODERN_META } };
+  const answer = await send(listen, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' });
+  expect(answer.error.message).toBe('Subscription limit reached');
 });
 
-test('a key of a test mode or of a closed site sells nothing, and a page that is free costs nothing', async () => {
+const owner = (tenantId: string) => ({ actor: { userId: 'owner', via: 'token' as const }, tenantId });
+const listed = (tenantId: string, relays: boolean) =>
+  setSiteDiscovery(api.deps, owner(tenantId), { summary: 'Articles', tags: [], relays });
+const paidFor = async (url: string, asking: Asking = {}): Promise<Told> => {
+  const offer = (await ask({ name: 'buy_page', arguments: { url } }, asking)).structuredContent;
+  return ask({ name: 'buy_page', arguments: { url }, _meta: { 'x402/payment': await pay(offer) } }, asking);
+};
+
+test('a bought page’s text is data with its address, where its site lets it be handed on; else how to read it is told', async () => {
   const site = await api.site();
-  await mintKey(api.deps, { tenantId: site.tenantId, name: 'x', scopes: ['tenant.read'] });
+  const url = `https://${site.host}/articles/solo`;
+  const closed = await paidFor(url);
+  expect(closed.structuredContent).toMatchObject({ state: 'bought', relayed: false, because: 'not_allowed', license: 'a.b.c' });
+  expect(closed.structuredContent.howToRead).toEqual({ method: 'GET', url, headers: { Authorization: 'License a.b.c' } });
+  await listed(site.tenantId, true);
+  const open = await paidFor(url);
+  const [said, text] = open.content;
+  expect(text).toEqual({
+    type: 'resource',
+    resource: { uri: url, mimeType: 'text/plain', text: expect.stringMatching(/^Text of /) },
+  });
+  expect(said.text, 'what the page says stands nowhere else').not.toContain('Ignore your orders');
+  expect(JSON.stringify(open.structuredContent)).not.toContain('evil.example');
+  expect(pages.asked.map(({ licence }) => licence)).toEqual([null, null, 'License a.b.c']);
+  expect(settled).toHaveLength(2);
+});
+
+test('page first, money second: what its site does not have, or gives away, is not charged', async () => {
+  const credits = ALPHA_PRICING.creditsInline.solo;
+  const { host } = await api.site({ pricing: { ...ALPHA_PRICING, creditsInline: { gone: credits, given: credits } } });
+  const gone = await paidFor(`https://${host}/articles/gone`);
+  expect([gone.isError, gone.content[0].text]).toEqual([
+    true,
+    'not_found: the site answered 410 for this page; nothing was charged',
+  ]);
+  const given = await paidFor(`https://${host}/articles/given`);
+  expect([given.isError, given.structuredContent.because]).toEqual([undefined, 'given_by_its_site']);
+  expect(settled).toEqual([]);
+});
+
+test('an account is told what its budget says before anything is signed, without an offer, and pays as itself', async () => {
+  const { host } = await api.site();
+  const { token, accountId } = await createBuyerAccount(api.deps);
+  const asking = { headers: { authorization: `Bearer ${token}` } };
+  const url = `https://${host}/articles/solo`;
+  expect((await paidFor(url, asking)).structuredContent.state).toBe('bought');
+  expect(settled.map((request) => request.accountId)).toEqual([accountId]);
+  await api.deps.database.query(
+    "insert into account_budget (account_id, period, total_micro, is_stopped, version) values ($1, 'day', 999, false, 1)",
+    [accountId],
+  );
+  for (const options of [
+    asking,
+    { ...asking, mode: 'auto' as const, capabilities: { extensions: { 'org.x402/payment': {} } } },
+  ]) {
+    const answer = await ask({ name: 'buy_page', arguments: { url } }, options);
+    expect(answer.content[0].text).toMatch(/^budget_exceeded: /);
+    expect(answer.structuredContent).toMatchObject({ error: 'budget_exceeded', limit: 'total', limitMicro: 999, spentMicro: 0 });
+    expect(JSON.stringify(answer)).not.toMatch(/accepts|x402\/error|payment_required/);
+  }
+});
+
+test('pages of sites that want to be found are found with their prices, and a bought one is read again for nothing', async () => {
+  const site = await api.site({ hosts: ['found.example'] });
+  await listed(site.tenantId, true);
+  const { pages: hits } = (
+    await ask({ name: 'find_pages', arguments: { query: 'alone', hosts: ['found.example'], maxPriceMicro: 1_000 } })
+  ).structuredContent;
+  expect(hits.map(({ url, authors }: Told) => [url, authors])).toEqual([['https://found.example/articles/solo', ['ann']]]);
+  expect(hits[0].kinds[0]).toEqual({ kind: 'read', priceMicro: 1_000 });
+  const url = hits[0].url;
+  const unheld = await ask({ name: 'read_held', arguments: { url, license: 'a.b.c' } });
+  expect(unheld.structuredContent).toEqual({ url, kind: 'read', state: 'not_held' });
+  expect((await ask({ name: 'read_held', arguments: { url } })).content[0].text).toMatch(/^missing_credential: /);
+  expect(settled).toEqual([]);
+});
+
+test('a page that is free costs nothing, and a closed site sells nothing', async () => {
+  const site = await api.site();
   const url = `https://${site.host}/articles/free`;
   const { structuredContent, isError } = await ask({ name: 'buy_page', arguments: { url } });
   expect([isError, structuredContent.state, structuredContent.because]).toEqual([undefined, 'free', 'free_slug']);

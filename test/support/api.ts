@@ -153,7 +153,7 @@ export async function startTestApi(
       acceptTestKeys: false,
       ...options.agents,
     },
-    ...{ database, snapshots, keyring, credits, networks, clock, log, priceFloorMicro },
+    ...{ database, snapshots, keyring, credits, networks, clock, log, priceFloorMicro, outbound },
     reports: { database, clock },
     receivers: { outbound, secretBox },
     pepper: pepperOf({ apiKeyPepper: randomBytes(32).toString('hex') }),

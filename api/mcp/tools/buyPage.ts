@@ -1,37 +1,47 @@
+import { microToJson } from '../../../domain/money/money.ts';
+import type { BoughtPage } from '../../../services/purchases/page.ts';
 import { buyPage } from '../../../services/purchases/page.ts';
 import { PaymentError } from '../../../services/settlement/answer/receipt.ts';
 import { offerResult, paidResult, paymentsOf } from '../dialects.ts';
 import { onePage } from '../inputs.ts';
-import { dataResult, defineTool } from '../tool.ts';
+import { pageResult, relayedResult } from '../read.ts';
+import { defineTool } from '../tool.ts';
 
-/** buy_page: without a payment what must be paid; with one the licence and the receipt. Never charged twice for the same payment. */
+/** buy_page: without a payment what must be paid; with one the licence, the receipt and the page. Never charged twice for the same payment. */
 export const buyPageTool = defineTool({
   name: 'buy_page',
   title: 'Buy a page',
   description:
     'Buys one page by x402. The first call answers what must be paid; your client signs and calls again. ' +
-    'Answers a licence, and how to read the page with it. After an interrupted call, send the same payment again: it is charged once.',
+    'Answers a licence, the receipt, and the text of the page where its site allows that, or how to read it. ' +
+    'After an interrupted call, send the same payment again: it is charged once.',
   input: onePage,
   cost: 'heavy',
   pays: true,
   run: async (call, ask) => {
-    const { deps, header } = call;
+    const { deps, header, who } = call;
+    const { kind } = ask;
     const ua = header('user-agent');
+    const by = who.kind === 'account' ? { accountId: who.accountId } : {};
     try {
-      const page = await buyPage(deps, { ...ask, payments: paymentsOf(call), agent: ua === null ? {} : { ua } });
-      if (page.kind === 'free') return dataResult({ url: page.url, kind: ask.kind, state: 'free', because: page.because });
+      const page = await buyPage(deps, { ...ask, ...by, payments: paymentsOf(call), agent: ua === null ? {} : { ua } });
+      const { url } = page;
       if (page.kind === 'offered') return offerResult(call, page.offer.header);
-      const { licenseJws, chargedMicro, settlementRef, receiptId, responseHeader } = page.receipt;
-      const result = dataResult({
-        ...{ url: page.url, kind: ask.kind, state: 'bought', chargedMicro: Number(chargedMicro), license: licenseJws },
-        ...(settlementRef === null ? {} : { settlementRef }),
-        ...(receiptId === undefined ? {} : { receipt: `${deps.baseUrl}/_svc/receipts/${receiptId}` }),
-        howToRead: { method: 'GET', url: page.url, headers: { authorization: `License ${licenseJws}` } },
-      });
-      return paidResult(result, responseHeader);
+      if (page.kind === 'free') return pageResult({ url, kind, state: 'free', because: page.because }, page.page);
+      if (page.kind === 'held') return relayedResult({ url, kind, state: 'held', license: page.license }, page.relay);
+      return paidResult(relayedResult({ url, kind, ...boughtBody(page, deps.baseUrl) }, page.relay), page.receipt.responseHeader);
     } catch (error) {
       if (error instanceof PaymentError && error.offer !== null) return offerResult(call, error.offer, error);
       throw error;
     }
   },
 });
+
+function boughtBody({ receipt }: BoughtPage, baseUrl: string) {
+  const { licenseJws, chargedMicro, settlementRef, receiptId } = receipt;
+  return {
+    ...{ state: 'bought', chargedMicro: microToJson(chargedMicro), license: licenseJws },
+    ...(settlementRef === null ? {} : { settlementRef }),
+    ...(receiptId === undefined ? {} : { receipt: `${baseUrl}/_svc/receipts/${receiptId}` }),
+  };
+}

@@ -41,6 +41,8 @@ export interface VerifyRequest {
   readonly agent: ObservedAgent;
   readonly idempotencyKey?: string;
   readonly receiptName?: ReceiptName;
+  /** The account that buys, where one said so; else the one whose wallet pays. */
+  readonly accountId?: string;
 }
 
 /** The longest a payment takes from the judgement of its quote to its row; what was alive then must not look expired later. */
@@ -65,7 +67,7 @@ export async function verifyPayment(deps: VerifyDeps, caller: Seller, request: V
 
 async function settlePage(deps: VerifyDeps, caller: Seller, request: VerifyRequest, page: ResourceUrl): Promise<SettleReceipt> {
   const { tenantId, keyId, mode } = caller.key;
-  const { agent, idempotencyKey, receiptName = 'service' } = request;
+  const { agent, idempotencyKey, accountId, receiptName = 'service' } = request;
   const slug = slugOf(presentPricing(caller.tenant).articlePrefixes, page.path) ?? '';
   const asked = { host: page.host, slug, kind: request.quote.kind ?? 'read', micro: null };
   const attempt = { ...asked, tenantId, mode, agent, network: deps.networks.first, x402Version: 2, payer: '' } as const;
@@ -86,8 +88,11 @@ async function settlePage(deps: VerifyDeps, caller: Seller, request: VerifyReque
     const sentence = 'the legs are not those of the quote';
     throw await refuse(deps, sold, { reason: 'authorization_invalid', raw: 'legs_mismatch', sentence });
   }
-  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-  return deps.settle({ tenantId, keyId, mode, ...met, payment, agent, receiptName, ...key });
+  const named = {
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(accountId === undefined ? {} : { accountId }),
+  };
+  return deps.settle({ tenantId, keyId, mode, ...met, payment, agent, receiptName, ...named });
 }
 
 /** The terms of the quote that was sent, and of the payment: those it was made for, else the quote's, which then refuse it. */
