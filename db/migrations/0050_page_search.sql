@@ -120,3 +120,6 @@ create trigger searched_pages_gone after delete on imported_page referencing old
 -- Sites that wanted to be found before there was a search.
 insert into searched_page
   select page.* from discovery_listing as listing cross join lateral searched_pages_of(listing.tenant_id) as page where is_searched(listing.tenant_id);
+
+-- What an account bought of one page, for reading it again.
+create index account_spending_of_page on account_spending (account_id, resource_key, at desc);

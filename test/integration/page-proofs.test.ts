@@ -1,11 +1,9 @@
 /** Wallets that show what they bought: POST /_svc/license/proof, and what licence endpoints declare. */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { encodeSIWxHeader, formatSIWEMessage } from '@x402/extensions/sign-in-with-x';
 import { encodeDeployData, parseAbi } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
-import type { NewPayment } from '../../db/settlement/intake.ts';
 import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { PaymentEvent } from '../../domain/payment/machine.ts';
 import type { SignInDeclaration } from '../../domain/signIn/pageProof.ts';
@@ -13,6 +11,7 @@ import { callChain } from '../../sandbox/parts/chain.ts';
 import { revokeLicence, revokeToken } from '../../services/licences/revoke.ts';
 import { createBuyerAccount, setPricing } from '../../services/tenants/tenants.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
+import { buyPage, settledBy } from '../support/boughtPage.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { sellLicence } from '../support/buyers.ts';
 import type { TestChain } from '../support/parts.ts';
@@ -20,7 +19,6 @@ import { startTestChain } from '../support/parts.ts';
 import { addressOf, newAccount } from '../support/payments.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
 import { startRpcProxy } from '../support/rpc-proxy.ts';
-import { insertPayment } from '../support/storePayment.ts';
 
 let chain: TestChain;
 let line: RpcProxy;
@@ -78,71 +76,8 @@ async function entitled(own: Site, slug: string, license: string, kind = 'read')
   return body.entitled;
 }
 
-const settledBy = (): PaymentEvent => ({
-  type: 'evidence',
-  transfer: { txHash: `0x${randomBytes(32).toString('hex')}`, logIndex: 0, blockNumber: 2n },
-});
-
-/** A page bought by a wallet, as the ledger has it; its licence is `jti`, null for one that was never answered. */
-async function buy(
-  own: Site,
-  slug: string,
-  payer: string,
-  changes: Partial<NewPayment> & { event?: PaymentEvent | null; jti?: string | null } = {},
-) {
-  const { event = settledBy(), jti = randomUUID(), ...more } = changes;
-  const paymentId = randomUUID();
-  const { id: network, asset, router } = api.deps.networks.first;
-  const resource = urlOf(own, slug);
-  const wallet = addressOf(newAccount());
-  const payment: NewPayment = {
-    ...{
-      tenantId: own.tenantId,
-      paymentId,
-      mode: 'live',
-      network,
-      asset,
-      payer: payer.toLowerCase() as `0x${string}`,
-      payTo: wallet,
-    },
-    ...{
-      nonce: `0x${randomBytes(32).toString('hex')}`,
-      validAfter: 0n,
-      validBefore: 2_000_000_000n,
-      signature: '0x00',
-      lane: 'plain',
-    },
-    ...{
-      x402Version: 2,
-      host: own.host,
-      slug,
-      resource,
-      resourceKey: `${own.host}/articles/${slug}`,
-      kind: 'read',
-      amountMicro: 1_000n,
-    },
-    ...{
-      legs: [{ toAddress: wallet, amountMicro: 1_000n, role: 'author', share: 1 }],
-      legWords: null,
-      router,
-      binding: paymentId,
-    },
-    ...{ purpose: 'page', accountId: null, licenceOfferId: null, agent: { label: 'other' }, keyId: null, quoteId: 'q' },
-    ...{ plannedGas: 120_000n, unusedAtBlock: 1n },
-    ...more,
-  };
-  await insertPayment(api.deps.database, payment, () => ({ state: 'accepted' }));
-  if (event) await applyEvents(api.deps.database, [{ tenantId: own.tenantId, paymentId, event }]);
-  if (event && jti !== null) {
-    const nowSeconds = Math.floor(api.deps.clock() / 1_000);
-    await api.deps.database.query(
-      `update payment_state set licence_jti = $3, licence_issued_at = $4::bigint, licence_expires_at = $4::bigint + 600, licence_kid = $5
-        where tenant_id = $1 and payment_id = $2`,
-      [own.tenantId, paymentId, jti, nowSeconds, api.deps.keyring.current().kid],
-    );
-  }
-  return { paymentId, jti };
-}
+const buy = (own: Site, slug: string, payer: string, changes: Parameters<typeof buyPage>[2] = {}) =>
+  buyPage(api, { site: own, slug, payer }, changes);
 
 async function during<T>(offsetMs: number, work: () => Promise<T>): Promise<T> {
   api.time.offsetMs = offsetMs;

@@ -12,6 +12,7 @@ import { LIVE_MUTANTS } from './live.ts';
 import type { Mutant } from './mutant.ts';
 import { NETWORK_MUTANTS } from './networks.ts';
 import { OLP_MUTANTS } from './olp.ts';
+import { PAGE_MUTANTS } from './pages.ts';
 import { PRICE_RULE_MUTANTS } from './priceRules.ts';
 import { PRICE_MUTANTS } from './prices.ts';
 import { PUBLISHER_MUTANTS } from './publisher.ts';
@@ -41,6 +42,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...LICENCE_MUTANTS,
   ...USAGE_MUTANTS,
   ...READ_AGAIN_MUTANTS,
+  ...PAGE_MUTANTS,
   ...OLP_MUTANTS,
   ...DISCOVERY_MUTANTS,
   ...BOUND_MUTANTS,

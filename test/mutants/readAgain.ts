@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const proofs = 'test/integration/page-proofs.test.ts';
 const prove = 'services/siwx/prove.ts';
+const holding = 'services/siwx/holding.ts';
 const purchases = 'db/licences/purchases.ts';
 
 /** Bugs of wallets that show what they bought. */
@@ -44,7 +45,9 @@ export const READ_AGAIN_MUTANTS: readonly Mutant[] = [
     id: 'page-bought-elsewhere',
     rule: 24,
     bug: 'a purchase at one site opens the page of another that has its host',
-    edits: [{ file: purchases, search: 'where i.tenant_id = $1 and i.payer', replace: 'where $1::uuid is not null and i.payer' }],
+    edits: [
+      { file: purchases, search: 'where tenant_id = $1 and payer = $2', replace: 'where $1::uuid is not null and payer = $2' },
+    ],
     test: { file: proofs, name: 'a host that changed hands' },
   },
   {
@@ -65,7 +68,7 @@ export const READ_AGAIN_MUTANTS: readonly Mutant[] = [
     id: 'licence-renewed-for-longer',
     rule: 13,
     bug: 'each proof begins the ten minutes of a purchase anew',
-    edits: [{ file: prove, search: 'Math.min(nowMs + lifeMs, untilMs)', replace: 'Math.max(nowMs + lifeMs, untilMs)' }],
+    edits: [{ file: holding, search: 'Math.min(nowMs + lifeMs, untilMs)', replace: 'Math.max(nowMs + lifeMs, untilMs)' }],
     test: { file: proofs, name: 'a wallet that bought a page gets its licence anew' },
   },
   {

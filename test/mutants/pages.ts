@@ -1,0 +1,84 @@
+import type { Mutant } from './mutant.ts';
+
+const relay = 'test/integration/relay.test.ts';
+const find = 'test/integration/find-pages.test.ts';
+const held = 'test/integration/read-held.test.ts';
+
+/** Bugs of pages that are found, asked for, handed on and read again. */
+export const PAGE_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'relayed-against-the-owner',
+    rule: 24,
+    bug: 'the text of a site is handed on whose owner does not want that',
+    edits: [{ file: 'db/search/relay.ts', search: 'return row?.relays ?? false;', replace: 'return row !== undefined;' }],
+    test: { file: relay, name: 'a licence goes to the page it is for' },
+  },
+  {
+    id: 'redirected-with-the-licence',
+    rule: 25,
+    bug: 'a redirect takes the licence, and our own request, wherever the site says',
+    edits: [
+      { file: 'services/purchases/fetch.ts', search: '!next || next.origin !== new URL(url).origin ||', replace: '!next ||' },
+    ],
+    test: { file: relay, name: 'redirects are followed three times within the host' },
+  },
+  {
+    id: 'any-host-is-asked',
+    rule: 25,
+    bug: 'a page is asked for at whatever address somebody names',
+    edits: [
+      {
+        file: 'services/purchases/fetch.ts',
+        search: "if (!site) throw new ServiceError('not_found', 'this host sells nothing here');",
+        replace: 'if (!site) return { site: { tenant: { tenantId: resource.host } } as never, resource };',
+      },
+    ],
+    test: { file: relay, name: 'only a verified host of a live site is ever asked' },
+  },
+  {
+    id: 'absent-page-is-sold',
+    rule: 16,
+    bug: 'money is asked for a page that is gone',
+    edits: [
+      {
+        file: 'services/purchases/probe.ts',
+        search: 'if (answer.ok && answer.status === 402)',
+        replace: 'if (answer.ok && answer.status >= 402)',
+      },
+    ],
+    test: { file: relay, name: 'a page is asked for as an agent that has not paid' },
+  },
+  {
+    id: 'slow-site-holds-all-places',
+    rule: 21,
+    bug: 'one site that hangs takes every place for pages',
+    edits: [{ file: 'services/purchases/fetch.ts', search: 'mostOfOne: 2, ', replace: '' }],
+    test: { file: relay, name: 'a site that hangs holds two places' },
+  },
+  {
+    id: 'suspended-site-is-searched',
+    rule: 24,
+    bug: 'pages of a site that does not sell, or has no host, stay in the search',
+    edits: [
+      {
+        file: 'db/migrations/0049_page_search.sql',
+        search: '    delete from searched_page where tenant_id = site;\n',
+        replace: '    null;\n',
+      },
+    ],
+    test: { file: find, name: 'a site that leaves the list, loses its last host' },
+  },
+  {
+    id: 'held-by-anybody',
+    rule: 24,
+    bug: 'an account reads what another one bought',
+    edits: [
+      {
+        file: 'db/licences/purchases.ts',
+        search: 'where account_id = $2 and tenant_id = $1 and resource_key = $3 and at >= $6',
+        replace: 'where $2::uuid is not null and tenant_id = $1 and resource_key = $3 and at >= $6',
+      },
+    ],
+    test: { file: held, name: 'an account reads again what it bought' },
+  },
+];
