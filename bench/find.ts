@@ -51,7 +51,7 @@ export const findBench: Bench = {
 };
 
 /** Sites with imported pages, first in no list; listing them fills the search as it does for an owner. */
-export async function fill(database: Database, pages: number, { log }: BenchOptions): Promise<void> {
+async function fill(database: Database, pages: number, { log }: BenchOptions): Promise<void> {
   const of = Math.ceil(pages / SITES);
   const startedAt = performance.now();
   for (let site = 0; site < SITES; site++) {

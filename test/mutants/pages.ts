@@ -61,7 +61,7 @@ export const PAGE_MUTANTS: readonly Mutant[] = [
     bug: 'pages of a site that does not sell, or has no host, stay in the search',
     edits: [
       {
-        file: 'db/migrations/0049_page_search.sql',
+        file: 'db/migrations/0050_page_search.sql',
         search: '    delete from searched_page where tenant_id = site;\n',
         replace: '    null;\n',
       },
