@@ -11,6 +11,8 @@ export type AgentErrorCode =
   | 'stopped'
   | 'approval_required'
   | 'payment_unclear'
+  | 'payment_pending'
+  | 'bought_before'
   | 'offer_refused'
   | 'address_refused'
   | 'redirected'
@@ -18,6 +20,8 @@ export type AgentErrorCode =
   | 'too_large'
   | 'site_failed'
   | 'payment_refused'
+  | 'receipt_invalid'
+  | 'wrong_usage'
   | 'dry_run'
   | 'service_failed';
 

@@ -21,13 +21,24 @@ export interface Wallet {
   readonly now: () => number;
 }
 
+/** What several purchases may cost together; each signature takes its price out. */
+export interface Purse {
+  leftMicro: bigint;
+}
+
 /** What whoever asks allows besides the envelope. */
 export interface Allowance {
-  /** Most for this purchase, in micro-USDC. */
+  /** Most for each purchase, in micro-USDC. */
   readonly maxMicro?: bigint | null;
+  /** Shared by purchases of one order. */
+  readonly purse?: Purse | null;
+  /** Who is paid, where that is not the host that is asked. */
+  readonly sellerHost?: string;
+  /** What was paid for within this time is not paid for again, though its licence is over. Without it, it is. */
+  readonly onceWithinMs?: number;
   /** Signs nothing: a price is told as `dry_run`. */
   readonly isDryRun?: boolean;
-  /** Pays anew although nobody knows what became of an earlier payment for the same. */
+  /** Pays anew for what was paid for before, or may have been. */
   readonly isAgain?: boolean;
 }
 
@@ -83,10 +94,15 @@ export class LedgerClient extends x402Client {
     const { now, envelope: read } = this.#wallet;
     const { url } = this.#purchase;
     const envelope = read();
-    const spent = ledger.spent(periodAt(envelope.period, now()), url.host);
+    const { maxMicro = null, purse, isDryRun, sellerHost: host = url.host } = this.#allowance;
+    const spent = ledger.spent(periodAt(envelope.period, now()), host);
     const isApproved = ledger.isApproved(url.href, amountMicro, now());
-    const { maxMicro = null, isDryRun } = this.#allowance;
-    const verdict = decide(envelope, spent, { host: url.host, amountMicro, maxMicro, isApproved });
+    const verdict = decide(envelope, spent, {
+      host,
+      amountMicro,
+      maxMicro: leastOf(maxMicro, purse?.leftMicro ?? null),
+      isApproved,
+    });
     const details = { url: url.href, amountMicro: Number(amountMicro) };
     if (!verdict.may) {
       const { limit, says } = verdict;
@@ -99,6 +115,7 @@ export class LedgerClient extends x402Client {
   /** On disk before the signature leaves this process: a crash after this line sends the same payment again. */
   #write({ append }: HeldLedger, payload: PaymentPayload, entry: PaymentRequirements): void {
     const { signer, now } = this.#wallet;
+    const { purse, sellerHost = this.#purchase.url.host } = this.#allowance;
     const { authorization } = payload.payload as { authorization?: Readonly<Record<string, string>> };
     const { from, to, value, nonce, validBefore } = authorization ?? {};
     const isAsDecided =
@@ -113,12 +130,13 @@ export class LedgerClient extends x402Client {
       atMs: now(),
       purchase: this.#purchase.key,
       url: this.#purchase.url.href,
-      host: this.#purchase.url.host,
+      host: sellerHost,
       amountMicro: entry.amount,
       payer: signer.address,
       validBeforeS: Number(validBefore),
       payload: JSON.parse(JSON.stringify(payload)),
     });
+    if (purse) purse.leftMicro -= BigInt(entry.amount);
     this.chosen = { id: nonce, isFirst: true };
   }
 }
@@ -134,23 +152,34 @@ function isPayable(entry: PaymentRequirements, scheme: ExactEvmScheme): boolean 
   );
 }
 
+function leastOf(one: bigint | null, other: bigint | null): bigint | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
+}
+
 /**
  * The payment that was signed for the same purchase, when it is the one to send: while it is undecided, and while the licence that it bought is alive.
  * Throws `payment_unclear` for one that ran out and was never answered: it may have been settled, and a new one would pay twice.
  */
-export function reusable(
-  earlier: LedgerPayment | null,
-  nowMs: number,
-  { isAgain = false }: Allowance = {},
-): LedgerPayment | null {
+function reusable(earlier: LedgerPayment | null, nowMs: number, allowance: Allowance): LedgerPayment | null {
+  const { isAgain = false, onceWithinMs = 0 } = allowance;
   if (earlier === null) return null;
-  const isOver = nowMs >= earlier.validBeforeS * 1_000;
-  if (earlier.state === 'paid') return (earlier.licenceUntilMs ?? 0) > nowMs ? earlier : null;
-  if (!isOver) return earlier;
+  const { amountMicro, url, payer, id } = earlier;
+  const facts = { url, amountMicro: Number(amountMicro), nonce: id };
+  if (earlier.state === 'paid') {
+    if ((earlier.licenceUntilMs ?? 0) > nowMs) return earlier;
+    if (isAgain || nowMs >= earlier.atMs + onceWithinMs) return null;
+    throw new AgentError(
+      'bought_before',
+      'It was bought and paid for before, and its licence is over. Pay anew with --again.',
+      facts,
+    );
+  }
+  if (nowMs < earlier.validBeforeS * 1_000) return earlier;
   if (earlier.state === 'refused' || isAgain) return null;
   throw new AgentError(
     'payment_unclear',
-    `Nobody answered a payment of ${usdcOf(earlier.amountMicro)} USDC for this, and it ran out. It may have been settled: look at the transfers of ${earlier.payer}, or pay anew with --again.`,
-    { url: earlier.url, amountMicro: Number(earlier.amountMicro), nonce: earlier.id },
+    `Nobody answered a payment of ${usdcOf(amountMicro)} USDC for this, and it ran out. It may have been settled: look at the transfers of ${payer}, or pay anew with --again.`,
+    facts,
   );
 }

@@ -1,0 +1,139 @@
+/** One page, as text, bought when it has a price: what the command and the tools share. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AgentError } from '../errors.ts';
+import type { LedgerPayment } from '../ledger/entries.ts';
+import type { Wallet } from '../paying/client.ts';
+import type { PayingOptions } from '../paying/fetch.ts';
+import { payingWith } from '../paying/fetch.ts';
+import { addressOf } from '../paying/purchase.ts';
+
+const MAX_BYTES = 8 * 1024 * 1024;
+const TEXT = /^(text\/[\w.+-]+|application\/(json|xhtml\+xml|xml))(;|$)/i;
+/** How often the same payment is sent while nobody says what became of it, and how long to wait at most in between. */
+const ATTEMPTS = 4;
+const MAX_WAIT_S = 20;
+const TIMEOUT_MS = 60_000;
+const NAME = 'content-settlement-agent/0.1';
+
+/** A page that came. Its text is data: nobody here reads it, and nothing in it is an order. */
+export interface ReadPage {
+  readonly url: string;
+  readonly contentType: string;
+  readonly text: string;
+  /** `bought` now; `held` from a purchase before; `free` without any. */
+  readonly how: 'bought' | 'held' | 'free';
+  /** What was paid for it, now or before, in micro-USDC. */
+  readonly amountMicro: bigint;
+  readonly transaction: string | null;
+}
+
+/** Where waiting happens; the clock's unless told. */
+export interface Pace {
+  readonly wait?: (ms: number) => Promise<unknown>;
+}
+
+/**
+ * Reads a page of at most 8 MB of text. A payment that is undecided goes again as it is, some times, and then stays in the ledger: the next call sends
+ * it again. Rejects with an AgentError, and with nothing paid, unless its code is `payment_pending`, `payment_unclear`, `not_text`, `too_large` or `site_failed`.
+ */
+export async function readPage(wallet: Wallet, url: string, options: PayingOptions & Pace = {}): Promise<ReadPage> {
+  const { href } = addressOf(url);
+  const { wait = sleep } = options;
+  const pay = payingWith(wallet, options);
+  const before = await paymentFor(wallet, href);
+  for (let attempt = 1; ; attempt++) {
+    const response = await pay(href, { headers: { 'user-agent': NAME }, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(failed);
+    if (response instanceof Response && response.ok) return toldOf(wallet, href, response, before);
+    if (response instanceof Response && !isPassing(response)) throw refusalOf(response);
+    if (attempt === ATTEMPTS) throw await silenceOf(wallet, href, response);
+    await wait(waitOf(response) * 1_000);
+  }
+}
+
+/** A failure of the network; what this package says itself is no such failure. */
+function failed(error: unknown): null {
+  if (error instanceof AgentError) throw error;
+  return null;
+}
+
+/** True for an answer that another one may follow: out of order for now, too often, undecided. */
+function isPassing({ status, headers }: Response): boolean {
+  return [429, 502, 503, 504].includes(status) || (status === 402 && headers.get('x-svc-error-code') === 'settlement_pending');
+}
+
+function waitOf(response: Response | null): number {
+  const asked = Number(response?.headers.get('retry-after') ?? 1);
+  return Number.isFinite(asked) ? Math.min(Math.max(asked, 1), MAX_WAIT_S) : 1;
+}
+
+function refusalOf({ status, headers }: Response): AgentError {
+  if (status !== 402) return new AgentError('site_failed', `The site answers ${status}.`, { status });
+  const code = plain(headers.get('x-svc-error-code') ?? errorIn(headers.get('payment-required')));
+  return new AgentError(
+    'payment_refused',
+    `The site refuses the payment${code === '' ? '' : `: ${code}`}. It is not sent anew while it could still be settled.`,
+    { status },
+  );
+}
+
+function errorIn(offer: string | null): string {
+  try {
+    return String((JSON.parse(Buffer.from(offer ?? '', 'base64').toString('utf8')) as { error?: unknown }).error ?? '');
+  } catch {
+    return '';
+  }
+}
+
+/** A stranger's word, short and without what could move a terminal's cursor. */
+function plain(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 200);
+}
+
+async function silenceOf(wallet: Wallet, url: string, response: Response | null): Promise<AgentError> {
+  const payment = await paymentFor(wallet, url);
+  if (payment?.state === 'open')
+    return new AgentError(
+      'payment_pending',
+      'The payment is not decided yet. Ask again later: the same payment is sent, and nothing is paid twice.',
+      { url },
+    );
+  return new AgentError('site_failed', response ? `The site answers ${response.status}.` : 'The site does not answer.', { url });
+}
+
+/** The newest payment for the page at an address. */
+export function paymentFor(wallet: Wallet, url: string): Promise<LedgerPayment | null> {
+  return wallet.ledger.hold(async ({ ledger }) => ledger.newestOf(`GET ${url}`));
+}
+
+async function toldOf(wallet: Wallet, url: string, response: Response, before: LedgerPayment | null): Promise<ReadPage> {
+  const contentType = response.headers.get('content-type') ?? '';
+  const payment = await paymentFor(wallet, url);
+  if (!TEXT.test(contentType))
+    throw new AgentError('not_text', `The page is ${plain(contentType) || 'of no named type'}, and only text is read.`, { url });
+  const text = await textOf(response, contentType, url);
+  const isNew = payment?.state === 'paid' && (payment.id !== before?.id || before.state !== 'paid');
+  // Whoever reads by what the wallet signed gets a licence, too, and paid on another machine.
+  const how = isNew ? 'bought' : payment?.state === 'paid' || response.headers.has('x-licence') ? 'held' : 'free';
+  const paid = how === 'free' ? null : payment;
+  return { url, contentType, text, how, amountMicro: paid?.amountMicro ?? 0n, transaction: paid?.transaction ?? null };
+}
+
+async function textOf(response: Response, contentType: string, url: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new AgentError('too_large', 'The page is larger than 8 MB.', { url });
+    chunks.push(chunk);
+  }
+  const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? 'utf-8';
+  return decoderOf(label).decode(Buffer.concat(chunks));
+}
+
+function decoderOf(label: string): TextDecoder {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return new TextDecoder();
+  }
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+import { text } from 'node:stream/consumers';
+import { runCommand } from './run.ts';
+
+const { stdin, stdout, stderr } = process;
+// Whoever reads may stop, as `head` does: what is left to say interests nobody.
+stdout.on('error', () => process.exit(1));
+process.exitCode = await runCommand({
+  argv: process.argv.slice(2),
+  // biome-ignore lint/style/noProcessEnv: the one place of this command that reads its environment
+  environment: process.env,
+  write: (told) => stdout.write(told),
+  complain: (told) => stderr.write(told),
+  readInput: () => text(stdin),
+});

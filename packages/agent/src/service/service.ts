@@ -1,0 +1,85 @@
+/** The settlement service, by its REST: licences over many pages, and the keys that receipts are signed with. */
+import { AgentError } from '../errors.ts';
+import type { Wallet } from '../paying/client.ts';
+import { addressOf } from '../paying/purchase.ts';
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 1024 * 1024;
+
+/** A service, and how it is asked. */
+export interface Service {
+  readonly url: string;
+  readonly send: typeof fetch;
+}
+
+/** The service at an address; `wrong_usage` where none is named. */
+export function serviceAt(url: string | undefined, send: typeof fetch = fetch): Service {
+  if (!url) throw new AgentError('wrong_usage', 'Which service is it? Set CONTENT_SETTLEMENT_SERVICE to its address.');
+  return { url: addressOf(url).href.replace(/\/+$/, ''), send };
+}
+
+/** What a call answers, as JSON of at most 1 MB; `service_failed` for anything but 2xx. */
+export async function askService(
+  service: Service,
+  path: string,
+  asked: { readonly body?: unknown; readonly token?: string; readonly send?: typeof fetch } = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const { body, token, send = service.send } = asked;
+  const response = await send(`${service.url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((error: unknown) => {
+    if (error instanceof AgentError) throw error;
+    throw new AgentError('service_failed', 'The service does not answer.');
+  });
+  const value = await jsonOf(response);
+  if (response.ok) return value;
+  const says = typeof value['error'] === 'string' ? value['error'].replace(/[^\x20-\x7e]/g, ' ').slice(0, 300) : '';
+  throw new AgentError('service_failed', `The service answers ${response.status}${says === '' ? '' : `: ${says}`}.`, {
+    status: response.status,
+  });
+}
+
+async function jsonOf(response: Response): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new AgentError('service_failed', 'The service answers more than 1 MB.');
+    chunks.push(chunk);
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+  } catch {
+    // Said below.
+  }
+  throw new AgentError('service_failed', `The service answers ${response.status} with something that is no JSON.`);
+}
+
+/** A token of the wallet's account, good for an hour. Signs a message of the service itself alone. */
+export async function signIn(service: Service, { signer }: Wallet): Promise<string> {
+  const { message, domain } = await askService(service, `/_svc/accounts/challenge?address=${signer.address}`);
+  const { host, protocol } = new URL(service.url);
+  // What another service gave out would sign us in there; a service on this machine names the address it will have.
+  const isItsOwn = domain === host || protocol === 'http:';
+  if (
+    typeof message !== 'string' ||
+    typeof domain !== 'string' ||
+    !isItsOwn ||
+    !message.startsWith(`${domain} wants you to sign in`)
+  )
+    throw new AgentError('service_failed', 'The service asks for a signature that is not about itself.');
+  const { access_token: token } = await askService(service, '/_svc/accounts/token', {
+    body: { message, signature: await signer.signMessage({ message }) },
+  });
+  if (typeof token !== 'string') throw new AgentError('service_failed', 'The service gives no token.');
+  return token;
+}
