@@ -1,7 +1,7 @@
 /** docs/clients.md, from what ran. */
 import type { Kits } from './kits.ts';
 import type { HeldClient } from './table.ts';
-import { PAGE_BUYERS, rowOf } from './table.ts';
+import { MCP_BUYERS, PAGE_BUYERS, rowOf } from './table.ts';
 
 const INTRODUCTION = `# Clients that buy
 
@@ -26,6 +26,14 @@ undecided (503 with \`Retry-After\`, no offer): the same payment, sent again, is
 ${rows(PAGE_BUYERS)}
 
 Python's \`x402\` before 2.0 pays once in the life of a client: make one for each page.
+
+## Pages, bought inside MCP
+
+By the tool \`buy_page\` of \`POST /_svc/mcp\`; one page has a title outside Latin-1.
+
+| Client | Version | Through | Three authors paid | As it is used |
+|---|---|---|---|---|
+${rows(MCP_BUYERS)}
 `;
 }
 

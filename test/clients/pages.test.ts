@@ -67,7 +67,7 @@ describe.each(runnable(PAGE_BUYERS))('$name $version', (client) => {
     const parties = [buyer.address, ...WALLETS];
     const before = await balancesOf(service, parties);
     const urls = ['trio', TOKYO, 'duo'].map((slug) => `${shop.url}/articles/${encodeURIComponent(slug)}`);
-    const [trio, tokyo, refused] = await buyWith(client, buyer.privateKey, ...urls);
+    const [trio, tokyo, refused] = await buyWith(client, buyer, ...urls);
     expect([trio, tokyo]).toMatchObject([
       { status: 200, page: '<p>trio</p>' },
       { status: 200, page: `<p>${TOKYO}</p>` },
@@ -82,12 +82,17 @@ describe.each(runnable(PAGE_BUYERS))('$name $version', (client) => {
 });
 
 test('an undecided payment is not signed anew: each client sends one, and the same sent again is charged once', async () => {
-  const buyers: Awaited<ReturnType<typeof newBuyer>>[] = [];
-  for (const _client of runnable(PAGE_BUYERS)) buyers.push(await newBuyer(2n));
   await Promise.all(service.workers.map((worker) => worker.stop()));
   const hasty = await openShop({ baseUrl: (await service.startApi({ SETTLE_WAIT_MS: '500' })).url }, site);
   const url = `${hasty.url}/articles/trio`;
-  await Promise.all(runnable(PAGE_BUYERS).map((client, at) => buyWith(client, buyers[at]?.privateKey ?? '', url)));
+  await expect.poll(async () => (await fetch(url)).status).toBe(402); // the gate knows its price from now on
+  const buyers: Awaited<ReturnType<typeof newBuyer>>[] = [];
+  for (const client of runnable(PAGE_BUYERS)) {
+    const buyer = await newBuyer(2n);
+    buyers.push(buyer);
+    const [said] = await buyWith(client, buyer, url);
+    expect(said?.status).not.toBe(200);
+  }
   const sent = buyers.map(({ address }) => paymentsOf(hasty, address));
   expect(sent.map((payments) => payments.length)).toEqual(buyers.map(() => 1));
   await service.startWorker();

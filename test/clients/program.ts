@@ -1,6 +1,6 @@
 /** Runs the program of a client, and writes down what came of it for the table. */
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Kits } from './kits.ts';
@@ -13,7 +13,7 @@ const FOLDER = process.env['CLIENTS_FOLDER'] ?? '';
 
 /** The file of `FOLDER` that says which kits are here. */
 export const KITS_FILE = 'kits.json';
-/** The file of `FOLDER` with the clients that bought, by `rowOf`. */
+/** The file of `FOLDER` with the clients that bought, a line each, by `rowOf`. */
 export const BOUGHT_FILE = 'bought.json';
 
 /** Those of the clients whose kit is here. */
@@ -33,10 +33,14 @@ export interface Said {
 const run = promisify(execFile);
 
 /** Runs a client's program with a key on pages, and says what came of each. Rejects with what it wrote if it takes over 45 s, or is no program. */
-export async function buyWith(client: HeldClient, privateKey: string, ...args: readonly string[]): Promise<readonly Said[]> {
-  const { command, args: before, env } = commandOf(FOLDER, client);
-  const options = { cwd: FOLDER, timeout: 45_000, env: { ...process.env, ...env, BUYER_PRIVATE_KEY: privateKey } };
-  const { stdout } = await run(command, [...before, ...args], options);
+export async function buyWith(
+  client: HeldClient,
+  { privateKey, env = {} }: { readonly privateKey: string; readonly env?: Readonly<Record<string, string>> },
+  ...urls: readonly string[]
+): Promise<readonly Said[]> {
+  const { command, args, env: own } = commandOf(FOLDER, client);
+  const options = { cwd: FOLDER, timeout: 45_000, env: { ...process.env, ...own, ...env, BUYER_PRIVATE_KEY: privateKey } };
+  const { stdout } = await run(command, [...args, ...urls], options);
   return stdout
     .trim()
     .split('\n')
@@ -45,7 +49,5 @@ export async function buyWith(client: HeldClient, privateKey: string, ...args: r
 
 /** Remembers that a client bought everything it was asked to. */
 export function noteBought(client: HeldClient): void {
-  const file = join(FOLDER, BOUGHT_FILE);
-  const before = JSON.parse(readFileSync(file, 'utf8')) as string[];
-  writeFileSync(file, JSON.stringify([...new Set([...before, rowOf(client)])]));
+  appendFileSync(join(FOLDER, BOUGHT_FILE), `${rowOf(client)}\n`);
 }

@@ -11,6 +11,8 @@ export interface HeldClient {
   readonly kit: Kit;
   /** The program, in `test/clients/buyers`. */
   readonly program: string;
+  /** Which MCP client a program pays through, where it knows several. */
+  readonly line?: string;
 }
 
 /** Which client this is, among all. */
@@ -40,3 +42,25 @@ function python(version: string, dialect: 'v1' | 'v2'): readonly HeldClient[] {
 
 /** Cloudflare's package, whose `agents/x402` pays inside MCP. */
 export const CLOUDFLARE = { name: 'agents', version: '0.32.0' } as const;
+
+/** Those that pay inside MCP. */
+export const MCP_BUYERS: readonly HeldClient[] = [
+  cloudflare('sdk-1', '`@modelcontextprotocol/sdk` 1.32.2'),
+  cloudflare('client-2', '`@modelcontextprotocol/client` 2.4.0, as it comes'),
+  cloudflare('client-2-auto', '`@modelcontextprotocol/client` 2.4.0, revision 2026-07-28'),
+  {
+    ...{ name: 'By hand, from the specification', version: 'transports-v2', speaks: 'JSON-RPC, payment as an object' },
+    ...{ kit: 'node', program: 'mcp-spec.js' },
+  },
+];
+
+function cloudflare(line: string, speaks: string): HeldClient {
+  return {
+    name: 'Cloudflare `agents/x402`',
+    version: CLOUDFLARE.version,
+    speaks,
+    kit: 'node',
+    program: 'mcp-cloudflare.js',
+    line,
+  };
+}
