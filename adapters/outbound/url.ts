@@ -39,9 +39,9 @@ export function checkOutboundUrl(text: string, policy: UrlPolicy): UrlCheck {
   return { ok: true, url };
 }
 
-/** The host of a URL without IPv6 brackets and without the root's dot. */
+/** The host of a URL without IPv6 brackets and without the root's dot, however often it stands there. */
 export function bareHost(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.{1,253}$/, '');
 }
 
 function isLoopbackName(name: string): boolean {

@@ -18,6 +18,8 @@ export interface CompiledPattern {
   readonly middle: readonly string[];
   /** What the path ends with; null: anything may follow. */
   readonly last: string | null;
+  /** All of it as a path, with a `*` for whatever stands between: no literal holds one, since one that was meant is %2A by now. */
+  readonly text: string;
 }
 
 /** A scope as asked for. */
@@ -67,10 +69,15 @@ export function compilePattern(pattern: string, place = 'scope'): CompiledPatter
   if (literals.length > MAX_STARS + 1) refuse(`${place} has more than ${MAX_STARS} *`, place);
   const parts = literals.map((part) => canonicalLiteral(part, place));
   const [first = '', ...rest] = parts;
-  if (!isAnchored) return { first, middle: rest.filter((part) => part !== ''), last: null };
-  if (rest.length === 0) return { first, middle: [], last: '' };
-  const last = rest.pop() ?? '';
-  return { first, middle: rest.filter((part) => part !== ''), last: last === '' ? null : last };
+  if (!isAnchored) return patternOf(first, rest, '');
+  return rest.length === 0
+    ? { first, middle: [], last: '', text: first }
+    : patternOf(first, rest.slice(0, -1), rest.at(-1) ?? '');
+}
+
+function patternOf(first: string, between: readonly string[], last: string): CompiledPattern {
+  const middle = between.filter((part) => part !== '');
+  return { first, middle, last: last === '' ? null : last, text: [first, ...middle, last].join('*') };
 }
 
 /** True when the pattern names one path exactly: no `*`, with or without a closing `$`. */
@@ -83,21 +90,19 @@ export function matches(pattern: CompiledPattern, path: string): boolean {
   const { first, middle, last } = pattern;
   if (!path.startsWith(first)) return false;
   if (last === '') return path.length === first.length;
+  if (last !== null && !path.endsWith(last)) return false;
   let from = first.length;
   for (const part of middle) {
     const found = path.indexOf(part, from);
     if (found < 0) return false;
     from = found + part.length;
   }
-  return last === null || (path.length - last.length >= from && path.endsWith(last));
+  return last === null || path.length - last.length >= from;
 }
 
 /** True when every path that matches `inner` matches `outer`: what a star of `inner` stands for, only a star of `outer` takes in. */
 export function isWithin(inner: CompiledPattern, outer: CompiledPattern): boolean {
-  const { first, middle, last } = inner;
-  // No literal holds a `*`: one that was meant is %2A by now.
-  const end = last === '' ? [] : [last ?? ''];
-  return matches(outer, [first, ...middle, ...end].join('*'));
+  return matches(outer, inner.text);
 }
 
 function splitOrigin(pattern: string, index: number): { readonly host: string | null; readonly path: string } {

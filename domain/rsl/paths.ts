@@ -15,8 +15,9 @@ export interface RslPath {
   outcomeOf(kind: CrossingKind, use: LicenceTerm): Outcome;
 }
 
-/** Most free pages that are named one by one; those beyond are shown as what they stand among costs. */
+/** Most free pages that are named one by one; those beyond are shown as what they stand among costs. A slug may be one under each prefix. */
 const MOST_FREE_PAGES = 1_000;
+const MOST_LOOKED_AT = 4_000;
 
 /** The paths of a site at a moment, those of longer patterns first: of a page's paths the first says what is asked for it. */
 export function rslPaths(pricing: CompiledPricing, atMs: number): readonly RslPath[] {
@@ -57,12 +58,13 @@ function isForUses({ operators, categories, terms }: AgentOutcome): boolean {
 /** The pages that the owner names free, unless a rule says otherwise of them. */
 function freePages(pricing: CompiledPricing, atMs: number): readonly RslPath[] {
   const prefixes = (pricing.articlePrefixes ?? ['/']).map(normalisePrefix);
-  const pages = pricing.freeSlugs
-    .slice(0, MOST_FREE_PAGES)
+  const slugs = pricing.freeSlugs.slice(0, Math.min(MOST_FREE_PAGES, Math.ceil(MOST_LOOKED_AT / Math.max(1, prefixes.length))));
+  const pages = slugs
     .flatMap((slug) => prefixes.map((prefix) => ({ slug, plain: `${prefix}${slug}` })))
     .filter(({ slug, plain }) => slugOf(pricing.articlePrefixes, plain) === slug)
     .map(({ slug, plain }) => ({ slug, path: canonicalPath(plain) }))
-    .filter(({ path }) => path.length < MAX_PATTERN_CHARS);
+    .filter(({ path }) => path.length < MAX_PATTERN_CHARS)
+    .slice(0, MOST_FREE_PAGES);
   return pages.map(({ slug, path }) => ({
     pattern: exactPattern(path),
     outcomeOf: (kind, use) => {

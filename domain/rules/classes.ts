@@ -40,7 +40,15 @@ export interface AgentOutcome {
 /** A site's article prefixes without those that stand under another one. */
 export function outermostPrefixes(articlePrefixes: readonly string[] | null): readonly string[] {
   const prefixes = [...new Set((articlePrefixes ?? ['/']).map(normalisePrefix))];
-  return prefixes.filter((prefix) => !prefixes.some((other) => other !== prefix && prefix.startsWith(other)));
+  // In this order a prefix stands right behind those that it stands under.
+  const outermost = new Set<string>();
+  let last: string | null = null;
+  for (const prefix of prefixes.toSorted()) {
+    if (last !== null && prefix.startsWith(last)) continue;
+    outermost.add(prefix);
+    last = prefix;
+  }
+  return prefixes.filter((prefix) => outermost.has(prefix));
 }
 
 /** The classes of some rules at a moment: patterns of rules in the order of choice, then each article prefix with what holds `otherwise`. */

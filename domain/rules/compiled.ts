@@ -90,22 +90,28 @@ function openFinder(ordered: readonly CompiledRule[]): CompiledRules['find'] {
     else byFirst.set(rule.pattern.first, [rule]);
   }
   const lengths = [...new Set([...byFirst.keys()].map(({ length }) => length))].sort((a, b) => b - a);
-  const findOne = (asked: Asked, octets: number, term: LicenceTerm | null): CompiledRule | null => {
+  const findOne = (asked: Asked, octets: number, term: LicenceTerm | null, meets: Meets): CompiledRule | null => {
     let found: CompiledRule | null = null;
     for (const length of lengths) {
       if (length > asked.path.length) continue;
       for (const rule of byFirst.get(asked.path.slice(0, length)) ?? []) {
         if (rule.octets < octets || (found && rule.rank > found.rank)) break;
-        if (applies(rule, asked, term)) found = rule;
+        if (applies(rule, asked, term) && meets(rule)) found = rule;
       }
     }
     return found;
   };
   return (asked, { outcome, octets }) => {
-    if (asked.terms.length === 0) return findOne(asked, octets, null);
+    if (asked.terms.length === 0) return findOne(asked, octets, null, ({ pattern }) => matches(pattern, asked.path));
+    const met = new Map<CompiledRule, boolean>();
+    const meets: Meets = (rule) => {
+      const known = met.get(rule) ?? matches(rule.pattern, asked.path);
+      met.set(rule, known);
+      return known;
+    };
     const weigh = (rule: CompiledRule | null): bigint => weightOf((rule ?? { outcome }).outcome[asked.kind]);
     return spelledTerms(asked.terms)
-      .map((term) => findOne(asked, octets, term))
+      .map((term) => findOne(asked, octets, term, meets))
       .reduce((a, b) => (weigh(b) > weigh(a) ? b : a));
   };
 }
@@ -116,6 +122,10 @@ export function weightOf(outcome: Outcome): bigint {
   return outcome === 'refused' ? MAX_PRICE_MICRO + 1n : outcome.priceMicro;
 }
 
+/** True when the path that is asked for matches a rule's pattern; that takes longest, so it is looked at last, and once for all terms. */
+type Meets = (rule: CompiledRule) => boolean;
+
+/** True when a rule is for who asks, for what and when, wherever it is for. */
 function applies(rule: CompiledRule, asked: Asked, term: LicenceTerm | null): boolean {
   const { kind, operators, categories, terms } = rule.rule;
   return (
@@ -124,7 +134,6 @@ function applies(rule: CompiledRule, asked: Asked, term: LicenceTerm | null): bo
     asked.atMs < rule.untilMs &&
     (operators.length === 0 || (asked.operator !== null && operators.includes(asked.operator))) &&
     (categories.length === 0 || (asked.category !== null && categories.includes(asked.category))) &&
-    (terms.length === 0 || (term !== null && spelledTerms(terms).includes(term))) &&
-    matches(rule.pattern, asked.path)
+    (terms.length === 0 || (term !== null && spelledTerms(terms).includes(term)))
   );
 }

@@ -2,6 +2,7 @@
  * What rules may not be together. Every price that a page has for everybody can be printed as a list of path patterns (`classes.ts`), so a list
  * that could not be is refused when it is set; so is a rule that could never decide.
  */
+import type { CompiledPattern } from '../pages/scope.ts';
 import { canonicalPath, compilePattern, isWithin } from '../pages/scope.ts';
 import { outermostPrefixes } from './classes.ts';
 import type { OrderedRule } from './order.ts';
@@ -12,23 +13,26 @@ import { refuseRule } from './rule.ts';
 
 /**
  * Refuses rules, each of which is good, for what they are together, or to the site's article prefixes. Throws invalid_parameter (400), which names
- * both. At most 200 rules, so at most 20,000 pairs of patterns are compared.
+ * both. At most 200 rules, so at most 20,000 pairs of patterns are compared, and each rule with at most 1,000 prefixes.
  */
 export function validateTogether(rules: readonly PriceRule[], articlePrefixes: readonly string[] | null): void {
   const ordered = inOrder(rules);
+  const prefixes = outermostPrefixes(articlePrefixes).map((prefix) => ({ prefix, under: compilePattern(canonicalPath(prefix)) }));
   for (const later of ordered) {
     const hiding = ordered.find((earlier) => earlier.rank < later.rank && hides(earlier, later));
     if (hiding)
       refuseRule(`rules.${later.index}`, `${later.rule.id} would never decide: ${hiding.rule.id} always does before it`);
-    requirePlace(later, articlePrefixes);
+    requirePlace(later, prefixes);
   }
   for (const rule of ordered) requireOneClass(rule, ordered);
 }
 
 /** A pattern is under an article prefix, takes in whole ones, or meets none: otherwise its pages could not be named by one pattern. */
-function requirePlace({ rule, index, pattern }: OrderedRule, articlePrefixes: readonly string[] | null): void {
-  for (const prefix of outermostPrefixes(articlePrefixes)) {
-    const under = compilePattern(canonicalPath(prefix));
+function requirePlace(
+  { rule, index, pattern }: OrderedRule,
+  prefixes: readonly { readonly prefix: string; readonly under: CompiledPattern }[],
+): void {
+  for (const { prefix, under } of prefixes) {
     if (isWithin(pattern, under) || isWithin(under, pattern) || !mayOverlap(pattern, under)) continue;
     refuseRule(`rules.${index}.path`, `${rule.id} means some pages under ${prefix}: begin its path with ${prefix}`);
   }

@@ -58,11 +58,11 @@ export function hides(earlier: OrderedRule, later: OrderedRule): boolean {
   const [a, b] = [earlier.rule, later.rule];
   return (
     (a.kind === null || a.kind === b.kind) &&
-    takesIn(a.operators, b.operators) &&
+    lastsAsLong(a, b) &&
+    isWithin(later.pattern, earlier.pattern) &&
     takesIn(a.categories, b.categories) &&
     takesIn(spelledTerms(a.terms), spelledTerms(b.terms)) &&
-    lastsAsLong(a, b) &&
-    isWithin(later.pattern, earlier.pattern)
+    takesIn(a.operators, b.operators)
   );
 }
 
@@ -80,5 +80,7 @@ export function lastsAsLong(a: PriceRule, b: PriceRule): boolean {
 
 /** True when whatever one list lets in, the other does; an empty list lets in everything. */
 function takesIn<T>(outer: readonly T[], inner: readonly T[]): boolean {
-  return outer.length === 0 || (inner.length > 0 && inner.every((one) => outer.includes(one)));
+  if (outer.length === 0) return true;
+  const known = new Set(outer);
+  return inner.length > 0 && inner.every((one) => known.has(one));
 }

@@ -102,6 +102,20 @@ test('one payment sent fifty times at once to the token endpoint is charged once
   expect(await balancesOf(service, [wallet.address])).toEqual([1_000_000n - 3_000n]);
 });
 
+test('a client that signs anew instead of sending its payment again pays once, however many payments it sends', async () => {
+  const { wallet, ...client } = await newClient();
+  const page = `https://${site.host}/articles/duo`;
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => askForToken(page, { ...client, send: stockFetch(wallet), at })),
+  );
+  const statuses = answers.map(({ status }) => status);
+  // A 503 says that the turns of one account are all taken, or that the first payment is not decided yet.
+  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  expect(statuses).toContain(200);
+  expect((await askForToken(page, { ...client, send: stockFetch(wallet), at })).status).toBe(200);
+  expect(await balancesOf(service, [wallet.address])).toEqual([1_000_000n - 3_000n]);
+});
+
 test('a page that no license opens says in the words of RSL what is wanting, beside its price and where its terms stand', async () => {
   const { wallet } = await newClient();
   const page = (slug: string): string => at(`https://${site.host}/articles/${slug}`);

@@ -1,11 +1,14 @@
 /** Price rules at the doors that charge by them: what is quoted to whom, for how long it is honoured, and what is refused. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { PriceRule } from '../../domain/rules/rule.ts';
+import type { PageRequest } from '../../services/quotes/issue.ts';
+import { quoteMany } from '../../services/quotes/many.ts';
 import { PaymentError } from '../../services/settlement/answer/receipt.ts';
 import { setPricing } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import { newAccount } from '../support/payments.ts';
 import { ruleOf } from '../support/rules/arbitrary.ts';
+import { longestTurn } from '../support/turns.ts';
 import { payTo, receiptOf } from '../support/verifyApi.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
@@ -43,7 +46,7 @@ async function buy(site: Site, sent: any, value: number, to: string = sent.payTo
  * Sets rules, and waits until quotes are made of a copy in memory that has them: a copy read in the millisecond of a change is not kept, so the clock
  * has to go on meanwhile.
  */
-async function charge(site: Site, rules: readonly PriceRule[]): Promise<void> {
+async function charge(site: Site, rules: readonly PriceRule[]): Promise<number> {
   const { version } = await setPricing(api.deps, { tenantId: site.tenantId, pricing: { rules } });
   const isHeld = async () => {
     api.time.stoppedAtMs = (api.time.stoppedAtMs ?? NOW) + 1;
@@ -52,6 +55,7 @@ async function charge(site: Site, rules: readonly PriceRule[]): Promise<void> {
   };
   await expect.poll(isHeld).toBe(true);
   api.time.stoppedAtMs = Math.max(NOW, api.time.stoppedAtMs ?? NOW);
+  return version;
 }
 
 const OPENAI = ruleOf({ id: 'openai', operators: ['openai.com'], effect: { price: '0.002' } });
@@ -188,6 +192,22 @@ test('many pages are priced at once in their order, each by itself, and each cou
   expect(await buy(site, first, 2_000)).toBe('2000');
   const many = (count: number) => api.post('/_svc/quotes', site.key, { pages: Array(count).fill({ slug: 'trio' }) });
   expect([(await many(0)).status, (await many(101)).status, (await many(100)).body.quotes.length]).toEqual([400, 400, 100]);
+});
+
+test('a hundred pages whose paths are long to compare are priced while others are answered', async () => {
+  const site = await api.site();
+  const path = (n: number) => `/articles/*${'a'.repeat(5)}b*${n}`;
+  const version = await charge(
+    site,
+    Array.from({ length: 200 }, (_, n) => ruleOf({ id: `r${n}`, path: path(n), effect: 'refuse' })),
+  );
+  const tenant = api.deps.snapshots.heldTenant(site.tenantId, version);
+  const asker = { operator: null, category: null, terms: [] };
+  const requests = Array.from({ length: 100 }, (_, n) => ({
+    ...{ tenant, kind: 'read', asker },
+    resource: `https://${site.host}/articles/${n}${'a'.repeat(1_900)}`,
+  }));
+  expect(await longestTurn(() => quoteMany(api.deps, requests as PageRequest[], 1_000))).toBeLessThan(75);
 });
 
 test('a list of pages spends as many points of its key as it has pages', async () => {

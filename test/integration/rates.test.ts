@@ -1,4 +1,5 @@
 /** What a caller who asks too often gets, and what others get meanwhile. */
+import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -153,6 +154,23 @@ test('an address without a credential is 429 alone: another one is answered, and
   expect((await quote(other)).status).toBe(400);
   expect((await api.request('/_svc/tenants/self', { key: site.key, headers: flooding })).status).toBe(200);
   expect((await api.request('/healthz', { headers: flooding })).status).toBe(200);
+});
+
+test('who guesses the secret of a client for licence tokens is 429 after two guesses, whatever is asked for, and no row is looked at', async () => {
+  const headers = somewhere();
+  const guess = (n: number) => {
+    const authorization = `Basic ${btoa(`${randomUUID()}:guess-${n}`)}`;
+    const body = new URLSearchParams({ grant_type: 'client_credentials', license: '<license/>', resource: 'https://a.example/' });
+    return api.request('/_svc/olp/token', { method: 'POST', body, headers: { ...headers, authorization } });
+  };
+  expect([(await guess(1)).status, (await guess(2)).status]).toEqual([401, 401]);
+  const statuses: number[] = [];
+  const asked = await taken(async () => {
+    statuses.push(...(await Promise.all(Array.from({ length: 30 }, (_, n) => guess(n + 3)))).map(({ status }) => status));
+  });
+  expect(statuses).toEqual(Array(30).fill(429));
+  // Copies in memory are compared meanwhile, once a second.
+  expect(asked).toBeLessThan(10);
 });
 
 test('who invents keys is 429 after some, and the key of a neighbour that was let in before goes on', async () => {

@@ -16,6 +16,7 @@ import { startTestGraphql } from '../support/graphql.ts';
 import type { Seen } from '../support/reports.ts';
 import { insertPurchases, insertSeen } from '../support/reports.ts';
 import { pricingOf, ruleOf } from '../support/rules/arbitrary.ts';
+import { longestTurn } from '../support/turns.ts';
 
 /** Price rules that are not saved, replayed over what was observed: each request is asked by the resolver that quotes, and money is exact. */
 
@@ -267,6 +268,18 @@ test('of more groups than are replayed the largest are, and the others are count
   const found = await simulateOf(crowded, { ...ALWAYS, rules: [] });
   expect([found.requests, found.replayed]).toEqual([MOST_GROUPS + 7, MOST_GROUPS + 2]);
   expect(found.was).toEqual({ ...NONE, paid: MOST_GROUPS + 2, earnedMicro: BigInt(MOST_GROUPS + 2) * 1_000n });
+});
+
+test('rules that take long to compare with what was observed let others go on meanwhile', async () => {
+  const crowded = await graph.api.site();
+  const { tenantId, host } = crowded;
+  const one = { ...anyRow(''), tenantId, host, verdict: 'denied', micro: 1_000, kind: 'read', paymentId: null } as const;
+  await insertSeen(
+    graph.api.deps.database,
+    Array.from({ length: 1_000 }, (_, n) => ({ ...one, slug: `${n}${'a'.repeat(500)}`, atMs: nowMs - 1_000 })),
+  );
+  const rules = Array.from({ length: 200 }, (_, n) => ruleOf({ id: `r${n}`, path: `/articles/*aaaaab*${n}`, effect: 'free' }));
+  expect(await longestTurn(() => simulateOf(crowded, { ...ALWAYS, rules }))).toBeLessThan(150);
 });
 
 test('the questions of the console stay far below what a query may cost', async () => {

@@ -130,6 +130,6 @@ describe.each(Object.entries(PLACES))('%s', (_name, toldBy) => {
       }),
       { numRuns: 250 },
     );
-    expect(said).toBeGreaterThan(50);
+    expect(said).toBeGreaterThan(20);
   });
 });

@@ -83,6 +83,7 @@ export const REFUSED: readonly (readonly [string, string])[] = [
   ['https://a.localhost/', 'blocked_address'],
   ['https://intranet/', 'blocked_address'],
   ['https://metadata.google.internal/', 'blocked_address'],
+  ['https://metadata.google.internal../', 'blocked_address'],
   ['https://printer.local/', 'blocked_address'],
   ['https://x.onion/', 'blocked_address'],
   ['https://1.0.0.127.in-addr.arpa/', 'blocked_address'],

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { normalisePrefix } from '../../domain/pages/resource.ts';
 import { listPage, namedPages, priceSteps } from '../../domain/pricing/priceList.ts';
-import { compilePricing } from '../../domain/pricing/pricing.ts';
+import { compilePricing, validatePricing } from '../../domain/pricing/pricing.ts';
+import { rslPaths } from '../../domain/rsl/paths.ts';
 import { pricingOf, ruleOf } from '../support/rules/arbitrary.ts';
 
 const WALLET = `0x${'1'.repeat(40)}`;
@@ -25,6 +26,21 @@ test('pricing each page of a catalogue below a thousand long prefixes ends long 
   expect(priceSteps(pages, { before, after, atMs: 0 }).map((step) => step.pages)).toEqual([3_000]);
   const { user, system } = process.threadCpuUsage(start);
   expect((user + system) / 1_000).toBeLessThan(1_200);
+});
+
+test('two hundred rules beside a thousand prefixes are judged and laid out as patterns in the time of a page, and free slugs name a thousand pages', () => {
+  const articlePrefixes = Array.from({ length: 1_000 }, (_, at) => `/p${at}/`);
+  const operators = Array.from({ length: 50 }, (_, at) => `${'a'.repeat(60)}.${'b'.repeat(60)}.${at}.example`);
+  const rules = Array.from({ length: 200 }, (_, at) =>
+    ruleOf({ id: `r${at}`, path: `/p${at}/*a*b*c*d*e*${at}x`, operators, effect: 'free' }),
+  );
+  const creditsFreeSlugs = Array.from({ length: 1_000 }, (_, at) => `free-${at}`);
+  const pricing = pricingOf({ rules, articlePrefixes, creditsFreeSlugs });
+  const start = process.threadCpuUsage();
+  validatePricing(pricing);
+  expect(rslPaths(compilePricing(pricing, 1n), 0).filter(({ pattern }) => pattern.endsWith('$'))).toHaveLength(1_000);
+  const { user, system } = process.threadCpuUsage(start);
+  expect((user + system) / 1_000).toBeLessThan(1_500);
 });
 
 test('an article prefix is compared in one form, however it is written', () => {

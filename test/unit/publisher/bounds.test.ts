@@ -10,11 +10,14 @@ import { categoryOf } from '../../../packages/publisher/src/core/category.ts';
 import { CRAWLERS } from '../../../packages/publisher/src/core/crawlers.generated.ts';
 import { Lru } from '../../../packages/publisher/src/core/lru.ts';
 import { dollars, microOf } from '../../../packages/publisher/src/core/usdc.ts';
+import { openAgents } from '../../../packages/publisher/src/knowing/agents.ts';
 import type { Asker } from '../../../packages/publisher/src/knowing/quotes.ts';
 import { openQuotes } from '../../../packages/publisher/src/knowing/quotes.ts';
 import type { FailureNote } from '../../../packages/publisher/src/telling/failures.ts';
 import { openFailures } from '../../../packages/publisher/src/telling/failures.ts';
 import { openReports } from '../../../packages/publisher/src/telling/reports.ts';
+import type { SigningAgent } from '../../support/agents.ts';
+import { newAgent, signedRequest } from '../../support/agents.ts';
 
 const QUOTE = { price: 1_000, slug: 'x', legs: [], quoteToken: 't', x402: { header: btoa('{}'), body: {} }, payees: [] };
 const json = (body: unknown, status = 200, headers = {}) =>
@@ -117,6 +120,30 @@ test('a gate and a replay of what it saw say the same of what a crawler reads fo
     fc.property(userAgent, (ua) => replayed(ua) === categoryOf(ua)),
     { numRuns: 2_000 },
   );
+});
+
+test('signatures that somebody makes up push no agent out of memory that was verified', async () => {
+  const signed = async (agent: SigningAgent, host: string) => {
+    const url = 'https://a.example/x';
+    const { headers } = await signedRequest({ agent, url, field: `sig1="https://${host}"`, atMs: at.now() });
+    return { method: 'GET', target: '/x', header: (name: string) => (headers as Record<string, string>)[name], original: null };
+  };
+  const [good, other] = [await newAgent(), await newAgent()];
+  const at = world((_url, init) =>
+    String(init.body).includes('bot.example')
+      ? json({ outcome: 'verified', agent: { key: good.publicJwk }, observed: { verified: true }, cacheSeconds: 300 })
+      : json({ outcome: 'unverified', reason: 'directory_unreachable', retryAfter: 60, observed: {} }),
+  );
+  const agents = openAgents(at);
+  const visit = async () => agents.identify(await signed(good, 'bot.example'), 'https://a.example');
+  expect(await visit()).toEqual({ verified: true });
+  for (let n = 0; n < 1_100; n++) {
+    at.time.ms += 60;
+    expect(await agents.identify(await signed(other, `made-up-${n}.example`), 'https://a.example')).toEqual({});
+  }
+  const asked = at.asked.length;
+  expect([await visit(), at.asked.length]).toEqual([{ verified: true }, asked]);
+  expect(asked).toBe(1_101);
 });
 
 test('the price of a page is never that of another host or of another kind', async () => {

@@ -50,7 +50,9 @@ export function openAgents(deps: {
   readonly failures: Failures;
 }): Agents {
   const { client, now, breaker, failures } = deps;
-  const ways = new Lru<Known>(REMEMBERED);
+  const verified = new Lru<Known>(REMEMBERED);
+  /** Apart, so that made-up signatures push nobody out who was verified. */
+  const paused = new Lru<Known>(REMEMBERED);
   const flights = new Map<string, Promise<Signed>>();
   let asking = 0;
   const second = { at: 0, asked: 0 };
@@ -61,8 +63,8 @@ export function openAgents(deps: {
     return second.asked > A_SECOND || asking >= AT_ONCE;
   };
   const known = (way: string): Known | undefined => {
-    const found = ways.get(way);
-    return found && now() < found.untilMs ? found : undefined;
+    const isFresh = (one: Known | undefined): boolean => one !== undefined && now() < one.untilMs;
+    return [verified.get(way), paused.get(way)].find(isFresh);
   };
 
   async function ask(request: SignedRequest, way: string | null): Promise<Signed> {
@@ -83,11 +85,11 @@ export function openAgents(deps: {
   async function remember(verdict: AgentVerdict, way: string | null): Promise<Signed> {
     if (verdict.outcome === 'verified' && way !== null) {
       const verifier = await imported(verdict.agent.key);
-      if (verifier) ways.set(way, { verifier, signed: verdict.observed, untilMs: now() + verdict.cacheSeconds * 1_000 });
+      if (verifier) verified.set(way, { verifier, signed: verdict.observed, untilMs: now() + verdict.cacheSeconds * 1_000 });
     }
     if (verdict.outcome === 'unverified' && verdict.retryAfter !== undefined && way !== null) {
       const pause = Math.min(verdict.retryAfter, MOST_PAUSE_SECONDS) * 1_000;
-      ways.set(way, { verifier: null, untilMs: now() + pause });
+      paused.set(way, { verifier: null, untilMs: now() + pause });
     }
     return verdict.observed;
   }
