@@ -4,6 +4,8 @@ const account = 'test/integration/graphql-account.test.ts';
 const alerts = 'test/integration/budget-alerts.test.ts';
 const spending = 'test/integration/spending.test.ts';
 const sending = 'test/workflow/budget-alerts.test.ts';
+const owning = 'test/integration/account-budget.test.ts';
+const refusedToAgents = 'what only an owner may is refused';
 const agreeing = 'list, sums, groups and file tell the same payments';
 
 /** Bugs around what an account spent and is told of its budget, and around who sees an account. */
@@ -110,5 +112,99 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: 'test/unit/budget-alerts.test.ts', name: 'however spending grows' },
+  },
+  {
+    id: 'every-token-is-an-owners',
+    rule: 24,
+    bug: 'a token that does not say what it may is taken for its owner’s',
+    edits: [{ file: 'services/accounts/token.ts', search: 'isOwner: may === OWNER', replace: 'isOwner: may !== null' }],
+    test: { file: owning, name: 'a token of before' },
+  },
+  {
+    id: 'every-client-is-an-owner',
+    rule: 24,
+    bug: 'any OAuth client of an account gets a token that changes the budget',
+    edits: [
+      { file: 'services/accounts/oauth.ts', search: 'isOwner: client.isOwner', replace: 'isOwner: client.clientId !== ""' },
+    ],
+    test: { file: owning, name: refusedToAgents },
+  },
+  {
+    id: 'agents-set-their-budget',
+    rule: 24,
+    bug: 'an agent’s key changes the budget that it buys within',
+    edits: [
+      {
+        file: 'api/routes/accounts/budget.ts',
+        search: '    requireOwnAccount(account);\n    const { ifVersion',
+        replace: '    const { ifVersion',
+      },
+    ],
+    test: { file: owning, name: refusedToAgents },
+  },
+  {
+    id: 'agents-approve-themselves',
+    rule: 24,
+    bug: 'an agent’s key says yes to its own purchase',
+    edits: [
+      {
+        file: 'api/routes/accounts/approvals.ts',
+        search: '    requireOwnAccount(account);\n    const { decision }',
+        replace: '    const { decision }',
+      },
+    ],
+    test: { file: owning, name: refusedToAgents },
+  },
+  {
+    id: 'approvals-of-anybody',
+    rule: 25,
+    bug: 'an owner decides about a purchase of another account',
+    edits: [
+      {
+        file: 'db/budget/approvals.ts',
+        search: "where account_id = $1 and approval_id = $2 and state in ('asked', 'approved', 'refused')",
+        replace: "where $1::uuid is not null and approval_id = $2 and state in ('asked', 'approved', 'refused')",
+      },
+    ],
+    test: { file: owning, name: 'an owner decides about the own purchases alone' },
+  },
+  {
+    id: 'keys-of-anybody',
+    rule: 25,
+    bug: 'an owner revokes a key of another account',
+    edits: [
+      {
+        file: 'db/credentials/accounts.ts',
+        search: 'where account_id = $1 and key_id = $2 returning 1',
+        replace: 'where $1::uuid is not null and key_id = $2 returning 1',
+      },
+    ],
+    test: { file: owning, name: 'an owner makes twenty keys at most' },
+  },
+  {
+    id: 'keys-counted-side-by-side',
+    rule: 19,
+    bug: 'keys made at once are counted without a lock, so that there are more than there may be',
+    edits: [
+      {
+        file: 'db/credentials/accounts.ts',
+        search: 'and erased_at is null for no key update',
+        replace: 'and erased_at is null',
+      },
+    ],
+    test: { file: owning, name: 'an owner makes twenty keys at most' },
+  },
+  {
+    id: 'budget-at-any-version',
+    rule: 24,
+    bug: 'a budget is set over a change that its setter has not seen',
+    edits: [
+      {
+        file: 'db/budget/budgets.ts',
+        search: '(before?.budget?.version ?? 0) !== version',
+        replace: '(before?.budget?.version ?? 0) < version',
+      },
+    ],
+    test: { file: owning, name: 'of two owners who change one version at once' },
   },
 ];
