@@ -10,6 +10,7 @@ import { hostileBench } from './hostile.ts';
 import { hostileQueriesBench } from './hostileQueries.ts';
 import { licenceQuoteBench } from './licenceQuote.ts';
 import { licenseCheckBench } from './licenseCheck.ts';
+import { mcpBench } from './mcp.ts';
 import { memoryBench } from './memory.ts';
 import { observeBench } from './observe.ts';
 import { offersBench } from './offers.ts';
@@ -47,6 +48,7 @@ export const BENCHES: readonly Bench[] = [
   webhooksBench,
   graphqlBench,
   findBench,
+  mcpBench,
   consoleBench,
   hostileQueriesBench,
   recoveryBench,

@@ -28,7 +28,7 @@ import { absentError, probePage } from './probe.ts';
 import type { Relayed } from './relay.ts';
 import { readInstructions, relayPage } from './relay.ts';
 import type { SoldPage } from './seller.ts';
-import { requireSeller } from './seller.ts';
+import { findSeller, requireSeller } from './seller.ts';
 
 /** What selling a page needs. */
 export type SaleDeps = VerifyDeps & ExtensionDeps & PageDeps & HeldDeps;
@@ -96,7 +96,7 @@ const PAGE_PATIENCE_MS = 8_000;
  * proven, agent_refused, payee_blocked, credits_unavailable.
  */
 export async function offerPage(deps: OfferDeps, ask: PageAsk): Promise<FreePage | OfferedPage> {
-  return offerOf(deps, await requireSeller(deps, ask.url), ask);
+  return offerOf(deps, await findSeller(deps, ask.url), ask);
 }
 
 /**
@@ -110,8 +110,8 @@ export async function offerPage(deps: OfferDeps, ask: PageAsk): Promise<FreePage
  * after a payment that was settled; in between what POST verify is bounded by.
  */
 export async function buyPage(deps: SaleDeps, call: PageCall): Promise<FreePage | OfferedPage | HeldBefore | BoughtPage> {
+  if (call.payments.length === 0) return offerTo(deps, await findSeller(deps, call.url), call);
   const page = await requireSeller(deps, call.url);
-  if (call.payments.length === 0) return offerTo(deps, page, call);
   const presented = readPresented(deps.networks, call.payments);
   if (!presented.ok) throw await refuseUnread(deps, { page, call, read: presented.read }, presented.refusal);
   const { payment, text } = presented;

@@ -6,14 +6,13 @@ import type { QuoteOutcome } from '../quotes/many.ts';
 import { quoteMany } from '../quotes/many.ts';
 import { CREDITS_PATIENCE_MS } from './page.ts';
 import type { SoldPage } from './seller.ts';
-import { requireSeller } from './seller.ts';
+import { findSeller } from './seller.ts';
 
 /**
- * What pages cost, each by itself and in the order asked; one of a host that nobody here has proven says so. Asks one after the other whose they are,
- * so that a call holds one connection. Rejects for defects and outages only.
+ * What pages cost, each by itself and in the order asked; one of a host that nobody here has proven says so. Rejects for defects and outages only.
  */
 export async function quotePages(
-  deps: QuoteDeps & Parameters<typeof requireSeller>[0],
+  deps: QuoteDeps & Parameters<typeof findSeller>[0],
   urls: readonly string[],
   kind: CrossingKind,
 ): Promise<readonly QuoteOutcome[]> {
@@ -25,9 +24,9 @@ export async function quotePages(
   return found.map((one) => ('seller' in one ? (quotes.next().value as QuoteOutcome) : one));
 }
 
-async function sellerOrWhyNot(deps: Parameters<typeof requireSeller>[0], url: string): Promise<SoldPage | QuoteOutcome> {
+async function sellerOrWhyNot(deps: Parameters<typeof findSeller>[0], url: string): Promise<SoldPage | QuoteOutcome> {
   try {
-    return await requireSeller(deps, url);
+    return await findSeller(deps, url);
   } catch (error) {
     if (!isServiceError(error) || error.kind === 'defect' || error.kind === 'unavailable') throw error;
     return { state: 'failed', code: error.code, error: error.text };

@@ -6,9 +6,11 @@ import { hasApiAccess } from '../../domain/access/key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ResourceUrl } from '../../domain/hosts/host.ts';
 import { requireResource } from '../../domain/pages/resource.ts';
+import { findLiveSite } from '../discovery/site.ts';
 import { atDatabase } from '../outage.ts';
 import type { PublisherDeps } from '../publisher.ts';
 import type { Seller } from '../settlement/accept/verify.ts';
+import type { TenantSnapshot } from '../tenants/snapshots.ts';
 
 /** A page and who sells it. */
 export interface SoldPage {
@@ -16,10 +18,21 @@ export interface SoldPage {
   readonly seller: Seller;
 }
 
-type SellerDeps = Pick<PublisherDeps, 'database' | 'snapshots'>;
+type SellerDeps = Pick<PublisherDeps, 'database' | 'snapshots' | 'clock'>;
 
 /**
- * Whose page a URL is, read in this call: only a verified host of a site that may sell through the service, whose keys would be let in.
+ * Whose page a URL is, from memory, for prices: at most two seconds behind, as quotes are. An invented host costs a look into an index, remembered.
+ * Throws invalid_resource (400), not_found.
+ */
+export async function findSeller(deps: SellerDeps, url: string): Promise<SoldPage> {
+  const resource = requireResource(url);
+  const site = await findLiveSite(deps, resource.host);
+  if (!site || !hasApiAccess(site.tenant.plan)) throw nobody();
+  return { resource, seller: sellerOf(site.tenant) };
+}
+
+/**
+ * The same for a purchase, read in this call: only a verified host of a site that may sell through the service, whose keys would be let in.
  * What an invented host costs: one look into an index. Throws invalid_resource (400), not_found, site_suspended.
  */
 export async function requireSeller(deps: SellerDeps, url: string): Promise<SoldPage> {
@@ -32,7 +45,11 @@ export async function requireSeller(deps: SellerDeps, url: string): Promise<Sold
   if (gate.status !== 'active') throw nobody();
   const tenant = await deps.snapshots.tenant(tenantId, gate.version);
   if (!tenant?.hosts.includes(resource.host)) throw nobody();
-  return { resource, seller: { tenant, key: { tenantId, keyId: null, mode: 'live' } } };
+  return { resource, seller: sellerOf(tenant) };
+}
+
+function sellerOf(tenant: TenantSnapshot): Seller {
+  return { tenant, key: { tenantId: tenant.tenantId, keyId: null, mode: 'live' } };
 }
 
 async function ownerOf(database: Database, host: string): Promise<string> {

@@ -208,8 +208,10 @@ test('a credential that is wrong is refused at the door, and a revoked or suspen
   expect((await api.post('/_svc/mcp', site.key, message, headers)).status).toBe(200);
   await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'suspended' });
   expect((await api.post('/_svc/mcp', site.key, message, headers)).status).toBe(403);
-  const asked = { name: 'quote_page', arguments: { url: `https://${site.host}/articles/solo` } };
-  expect((await ask(asked)).content[0].text).toMatch(/^site_suspended: /);
+  const url = `https://${site.host}/articles/solo`;
+  const paid = { name: 'buy_page', arguments: { url }, _meta: { 'x402/payment': await payTo(api, buyer, buyer.address, 1) } };
+  expect((await ask(paid)).content[0].text).toMatch(/^site_suspended: /);
+  expect(settled).toEqual([]);
 });
 
 test('a list of messages, a large body, an unknown member and a stream that would stay open are refused', async () => {
@@ -312,5 +314,8 @@ test('a page that is free costs nothing, and a closed site sells nothing', async
   const { structuredContent, isError } = await ask({ name: 'buy_page', arguments: { url } });
   expect([isError, structuredContent.state, structuredContent.because]).toEqual([undefined, 'free', 'free_slug']);
   await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'closed' });
-  expect((await ask({ name: 'buy_page', arguments: { url } })).content[0].text).toMatch(/^not_found: /);
+  const payment = await payTo(api, buyer, buyer.address, 1);
+  expect((await ask({ name: 'buy_page', arguments: { url }, _meta: { 'x402/payment': payment } })).content[0].text).toMatch(
+    /^not_found: /,
+  );
 });
