@@ -19,7 +19,8 @@ export function renderReadme(
 ): string {
   const figures = results.flatMap((result) => result.figures);
   const rows = figures.filter((figure) => 'missing' in figure || !figure.isDetail || figure.reached === false).map(renderRow);
-  const gaps = unmeasured.map(({ id, title }) => gap(id, title, 'not measured yet'));
+  const names = unmeasured.map(({ id, title }) => `\`${id}\` ${title}`);
+  const gaps = names.length === 0 ? [] : [`| ${names.join(', ')} | not measured yet | | | | | |`];
   return `${[INTRODUCTION, ...HEAD, ...rows, ...gaps].join('\n')}\n`;
 }
 

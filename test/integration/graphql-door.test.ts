@@ -98,7 +98,7 @@ const SCOPE_OF: readonly [string, Scope][] = [
   ['plan', 'tenant.read'],
   ['gate { mode }', 'tenant.read'],
   ['licenceOffering { sellsTraining }', 'tenant.read'],
-  ['discovery { isListed summary tags }', 'tenant.read'],
+  ['discovery { isListed summary tags relay }', 'tenant.read'],
   ['pages { nodes { slug } }', 'tenant.read'],
   ['hosts { nodes { host } }', 'tenant.read'],
   ['webhookEndpoints { nodes { origin } }', 'tenant.read'],

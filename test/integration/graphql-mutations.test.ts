@@ -185,10 +185,10 @@ const CASES: readonly Case[] = [
   {
     name: 'setDiscovery',
     action: 'discovery.set',
-    input: () => ({ summary: 'Essays about bridges', tags: ['bridges', 'old stones'] }),
-    fields: 'discovery { summary tags }',
+    input: () => ({ summary: 'Essays about bridges', tags: ['bridges', 'old stones'], relay: true }),
+    fields: 'discovery { summary tags relay }',
     before: { listing: null },
-    after: { listing: { summary: 'Essays about bridges', tags: ['bridges', 'old stones'] } },
+    after: { listing: { summary: 'Essays about bridges', tags: ['bridges', 'old stones'], relays: true } },
   },
   {
     name: 'setCrawlerPolicy',

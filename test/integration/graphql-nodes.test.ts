@@ -149,7 +149,7 @@ class Cache {
 
 const GATE = 'gate { mode seoAllowlist crawlerPolicy { allow block } }';
 const SHOWN = `{ tenant { id priceUsdc freeSlugs articlePrefixes creditsInline defaultPayee { wallet } alertEmail
-  ${GATE} licenceOffering { sellsTraining } discovery { isListed summary tags }
+  ${GATE} licenceOffering { sellsTraining } discovery { isListed summary tags relay }
   webhookEndpoints { nodes { id enabled profile description } } keys { nodes { id name revokedAt } }
   licencesSold { nodes { id revokedAt revokedReason } } anomalyRules { nodes { id threshold } } hosts { nodes { id host checkedAt } } } }`;
 
@@ -175,7 +175,7 @@ test('a cache that goes by ids shows what every change changed, without asking a
     ['setGateScope', { mode: 'SITE' }, site(GATE)],
     ['setSeoAllowlist', { fragments: ['kagibot'] }, site(GATE)],
     ['setLicenceOffering', { sellsTraining: true }, site('licenceOffering { sellsTraining }')],
-    ['setDiscovery', { summary: 'Essays', tags: ['stone'] }, site('discovery { isListed summary tags }')],
+    ['setDiscovery', { summary: 'Essays', tags: ['stone'], relay: true }, site('discovery { isListed summary tags relay }')],
     ['setAlertAddress', { email: 'ops@example.com' }, site('alertEmail')],
     ['disableEndpoint', { endpointId }, 'endpoint { id enabled profile description }'],
     ['updateEndpoint', { endpointId, profile: 'SUMMARY', description: 'chat' }, 'endpoint { id enabled profile description }'],
