@@ -1,4 +1,5 @@
 import { AGENT_MUTANTS } from './agents.ts';
+import { AGENT_TOOL_MUTANTS } from './agentTool.ts';
 import { BOUND_MUTANTS } from './bounds.ts';
 import { CONSOLE_MUTANTS } from './console.ts';
 import { DISCOVERY_MUTANTS } from './discovery.ts';
@@ -51,6 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...PRICE_MUTANTS,
   ...SIMULATION_MUTANTS,
   ...PRICE_RULE_MUTANTS,
+  ...AGENT_TOOL_MUTANTS,
   ...PUBLISHER_MUTANTS,
   ...AGENT_MUTANTS,
   ...RECEIPT_MUTANTS,

@@ -21,9 +21,9 @@ test('a new key is told to nobody, belongs to its owner alone, and is never writ
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
-test.each([0o640, 0o604, 0o660, 0o644, 0o620])('a key file of mode %o is refused', (mode) => {
+test.each(['640', '604', '660', '644', '620'])('a key file of mode %s is refused', (mode) => {
   makeKeyFile(path);
-  chmodSync(path, mode);
+  chmodSync(path, Number.parseInt(mode, 8));
   expect(() => signerOfFile(path)).toThrow(
     expect.objectContaining({ code: 'key_unreadable', message: expect.stringContaining('chmod 600') }),
   );

@@ -1,8 +1,10 @@
 /** The ledger of the buyer's tool: on disk before anything is sent, whole after any crash, held by one process at a time. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LedgerLine } from '../../../packages/agent/src/ledger/entries.ts';
 import { openLedger } from '../../../packages/agent/src/ledger/file.ts';
@@ -104,6 +106,24 @@ test('fifty holders of one process never overlap, and the lock leaves one small 
     ),
   );
   expect([most, readdirSync(folder).length]).toEqual([1, 1]);
+});
+
+test('four processes that change one file under the lock lose no change', async () => {
+  const counter = join(folder, 'counter');
+  writeFileSync(counter, '0');
+  const lockFile = fileURLToPath(new URL('../../../packages/agent/src/ledger/lock.ts', import.meta.url));
+  const script = `import { readFileSync, writeFileSync } from 'node:fs';
+    import { withLock } from ${JSON.stringify(lockFile)};
+    for (let n = 0; n < 50; n++) await withLock(${JSON.stringify(join(folder, 'lock'))}, async () => {
+      const before = Number(readFileSync(${JSON.stringify(counter)}, 'utf8'));
+      await new Promise((resolve) => setImmediate(resolve));
+      writeFileSync(${JSON.stringify(counter)}, String(before + 1));
+    });`;
+  writeFileSync(join(folder, 'count.mts'), script);
+  const ran = await Promise.all(
+    Array.from({ length: 4 }, () => once(spawn(process.execPath, [join(folder, 'count.mts')], { stdio: 'ignore' }), 'close')),
+  );
+  expect([ran.map(([code]) => code), readFileSync(counter, 'utf8')]).toEqual([[0, 0, 0, 0], '200']);
 });
 
 test('a lock of a process that is gone, or of another process that got its number, is taken over; one of a living process or machine is not', async () => {

@@ -1,0 +1,128 @@
+import type { Mutant } from './mutant.ts';
+
+const src = 'packages/agent/src';
+const sale = 'test/e2e/agent.test.ts';
+const hostile = 'test/unit/agent/hostile.test.ts';
+const ledger = 'test/unit/agent/ledger.test.ts';
+const envelope = 'test/unit/agent/envelope.test.ts';
+const keys = 'test/unit/agent/keys.test.ts';
+
+/** Bugs in what pays on a buyer's machine: an envelope that is exceeded, a page that is paid for twice, a key that is shown. */
+export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'agent-total-exceeded',
+    rule: 14,
+    bug: 'the last purchase of a period exceeds the envelope',
+    edits: [
+      {
+        file: `${src}/envelope/decide.ts`,
+        search: 'spent.totalMicro + amountMicro > totalMicro',
+        replace: 'spent.totalMicro >= totalMicro',
+      },
+    ],
+    test: { file: envelope, name: 'the total would be exceeded by one micro' },
+  },
+  {
+    id: 'agent-signs-without-lock',
+    rule: 14,
+    bug: 'two processes read the same ledger, and both spend what is left',
+    edits: [
+      {
+        file: `${src}/ledger/lock.ts`,
+        search: '(holder === null || !isAlive(holder)) && make(path, highest + 1)',
+        replace: 'make(path, highest + 1)',
+      },
+    ],
+    test: { file: ledger, name: 'four processes' },
+  },
+  {
+    id: 'agent-forgets-what-it-signed',
+    rule: 14,
+    bug: 'after a crash a page is signed for again',
+    edits: [
+      { file: `${src}/paying/client.ts`, search: 'if (nowMs < earlier.validBeforeS * 1_000) return earlier;', replace: '' },
+    ],
+    test: { file: hostile, name: 'a site that takes payments and never answers' },
+  },
+  {
+    id: 'agent-pays-anew-after-silence',
+    rule: 14,
+    bug: 'a payment that was never answered is taken for one that failed',
+    edits: [
+      {
+        file: `${src}/paying/client.ts`,
+        search: "earlier.state === 'refused' || isAgain",
+        replace: "earlier.state !== 'paid' || isAgain",
+      },
+    ],
+    test: { file: hostile, name: 'a site that takes payments and never answers' },
+  },
+  {
+    id: 'agent-believes-late-refusals',
+    rule: 14,
+    bug: 'a refusal of what was settled before is taken for a failure',
+    edits: [{ file: `${src}/paying/fetch.ts`, search: 'isFirst && response.status === 402', replace: 'response.status === 402' }],
+    test: { file: hostile, name: 'a refusal is believed only' },
+  },
+  {
+    id: 'agent-refused-is-free',
+    rule: 14,
+    bug: 'what a site refused does not count, though it may settle it',
+    edits: [
+      {
+        file: `${src}/ledger/entries.ts`,
+        search: 'sum.totalMicro += payment.amountMicro;',
+        replace: "if (payment.state !== 'refused') sum.totalMicro += payment.amountMicro;",
+      },
+    ],
+    test: { file: ledger, name: 'what was signed counts' },
+  },
+  {
+    id: 'agent-half-lines-stay',
+    rule: 14,
+    bug: 'the line after a crash is glued to half a line, and both are lost',
+    edits: [{ file: `${src}/ledger/file.ts`, search: 'ftruncateSync(file, known.bytes + whole);', replace: '' }],
+    test: { file: ledger, name: 'half a line' },
+  },
+  {
+    id: 'agent-any-coin',
+    rule: 14,
+    bug: 'a coin of eighteen places is counted as micro-USDC',
+    edits: [{ file: `${src}/paying/client.ts`, search: 'coin?.decimals === 6 &&', replace: 'coin !== undefined &&' }],
+    test: { file: hostile, name: 'a coin of eighteen places' },
+  },
+  {
+    id: 'agent-follows-anywhere',
+    rule: 14,
+    bug: 'a page leads the reader, and its payment, to another host',
+    edits: [{ file: `${src}/paying/fetch.ts`, search: ' || next.origin !== new URL(request.url).origin', replace: '' }],
+    test: { file: hostile, name: 'a page that leads to another host' },
+  },
+  {
+    id: 'agent-approval-for-good',
+    rule: 14,
+    bug: 'one yes of a person buys a page again and again',
+    edits: [{ file: `${src}/ledger/entries.ts`, search: 'if (used !== -1) this.#approvals.splice(used, 1);', replace: '' }],
+    test: { file: ledger, name: 'an approval is good once' },
+  },
+  {
+    id: 'agent-key-for-everybody',
+    rule: 24,
+    bug: 'a key file that the group may read is used',
+    edits: [{ file: `${src}/keys.ts`, search: '(mode & 0o077)', replace: '(mode & 0o007)' }],
+    test: { file: keys, name: 'a key file of mode 640' },
+  },
+  {
+    id: 'agent-stop-is-remembered',
+    rule: 14,
+    bug: 'a stop holds only for processes that begin after it',
+    edits: [
+      {
+        file: `${src}/index.ts`,
+        search: "envelope: () => envelope ?? readEnvelope(join(home, 'envelope.json')),",
+        replace: "envelope: ((read) => () => envelope ?? read)(readEnvelope(join(home, 'envelope.json'))),",
+      },
+    ],
+    test: { file: sale, name: 'a stop holds in the next call' },
+  },
+];
