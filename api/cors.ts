@@ -14,7 +14,7 @@ const ALLOWED_HEADERS = [
 /** What it gets to read: the offer, the settlement, and why it was refused. */
 const EXPOSED_HEADERS = [
   ...['payment-required', 'payment-response', 'x-payment-response', 'retry-after', 'x-svc-error-code', 'x-request-id'],
-  'svc-api-version',
+  ...['svc-api-version', 'link'],
 ].join(', ');
 
 /** How long a browser may keep the answer to its question, in seconds. */

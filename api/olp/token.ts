@@ -78,6 +78,7 @@ function answerOf(deps: HandlerDeps, answer: LicenceTokenAnswer): Answer {
   const { offer, refusal: refused } = answer;
   const headers = {
     ...paymentResponseHeaders(refused?.paymentResponse ?? null),
+    ...offer.headers,
     'payment-required': offer.header,
     'x-svc-error-code': refused?.code ?? 'payment_required',
   };

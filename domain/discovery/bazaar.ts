@@ -1,20 +1,10 @@
 /** The extension by which catalogues of x402 file a page. */
 
-/** Clients echo it in a header of theirs: as small as catalogues read it. */
+/** Clients echo it in a header of theirs: no more than what says that this is a page that is got. */
 const SCHEMA = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
   properties: {
-    input: {
-      type: 'object',
-      properties: {
-        type: { type: 'string', const: 'http' },
-        method: { type: 'string', enum: ['GET'] },
-        pathParams: { type: 'object' },
-      },
-      required: ['type', 'method'],
-    },
-    output: { type: 'object' },
+    input: { properties: { type: { const: 'http' }, method: { const: 'GET' } }, required: ['type', 'method'] },
   },
   required: ['input'],
 };

@@ -24,10 +24,10 @@ export interface SignInDeclaration {
   readonly schema: object;
 }
 
-/** What every header must have; short, since it stands in each offer. */
+/** What a client adds to what it is given; short, since it stands in each offer. */
 export const PROOF_SCHEMA = {
   type: 'object',
-  required: ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt', 'signature'],
+  required: ['address', 'chainId', 'type', 'signature'],
 } as const;
 
 /** For which page a proof is asked, on which chains its wallet may be, and when. */

@@ -3,6 +3,7 @@ import type { Network } from '../../chain/network.ts';
 import { splitOf } from '../../chain/router/split.ts';
 import type { OfferTerms, OpenOffer } from '../../db/licences/offers.ts';
 import { dropOffers, findStandingOffer, keepOffer } from '../../db/licences/offers.ts';
+import { linksOf } from '../../domain/discovery/documents.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { formatUsdc, microToJson } from '../../domain/money/money.ts';
 import { MAX_TIMEOUT_SECONDS } from '../../domain/pricing/quote.ts';
@@ -130,6 +131,7 @@ export function buildLicenceOffer(deps: BuyerDeps, tenant: TenantSnapshot, offer
       mimeType: 'application/json',
       legsUrl: `${baseUrl}/_svc/licenses/offers/${offer.offerId}/legs`,
       extensions: { 'sign-in-with-x': declareAtService(deps) },
+      headers: { link: linksOf(baseUrl, offer.host) },
     },
   );
   return { ...made, body: { ...made.body, licence: licenceOfOffer(offer) } };

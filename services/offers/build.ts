@@ -17,18 +17,8 @@ export interface Offer {
 
 /** More legs than this stand in the body only: a client echoes the header's extension in its own header. */
 const MAX_HEADER_LEGS = 8;
-const LEGS_SCHEMA = {
-  type: 'object',
-  properties: {
-    router: { type: 'string' },
-    routers: { type: 'object' },
-    legsHash: { type: 'string' },
-    count: { type: 'integer' },
-    legs: { type: 'array' },
-    legsUrl: { type: 'string' },
-  },
-  required: ['router', 'legsHash', 'count'],
-};
+/** The schema of what our offers say besides: no more of it, since clients echo all of it in a header of theirs. */
+export const EXTENSION_SCHEMA = { type: 'object' };
 
 /** What an offer is made of: a quote, and the terms behind it. */
 export interface OfferFacts {
@@ -80,7 +70,7 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
     accepts: items.map(({ network, asset, payTo, extra }) => ({
       ...{ scheme: 'exact', network, amount, asset, payTo, maxTimeoutSeconds, extra },
     })),
-    extensions: { 'svc-legs': { info, schema: LEGS_SCHEMA }, ...extensions },
+    extensions: { 'svc-legs': { info, schema: EXTENSION_SCHEMA }, ...extensions },
   };
   const v1Items = items.flatMap(({ v1Name, asset, payTo, extra }) => {
     if (v1Name === null) return [];

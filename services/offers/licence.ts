@@ -1,16 +1,5 @@
+import { EXTENSION_SCHEMA } from './build.ts';
 import type { OfferExtension } from './extensions.ts';
-
-const SCHEMA = {
-  type: 'object',
-  properties: {
-    service: { type: 'string' },
-    quote: { type: 'string' },
-    buy: { type: 'string' },
-    accounts: { type: 'string' },
-    jwks: { type: 'string' },
-  },
-  required: ['service', 'quote', 'buy', 'jwks'],
-};
 
 /** That many pages can be had at once: where a licence is quoted and bought, and the keys that sign what its buyer gets. */
 export const licence: OfferExtension = ({ baseUrl }) => ({
@@ -21,5 +10,5 @@ export const licence: OfferExtension = ({ baseUrl }) => ({
     accounts: `${baseUrl}/_svc/accounts/challenge`,
     jwks: `${baseUrl}/.well-known/jwks.json`,
   },
-  schema: SCHEMA,
+  schema: EXTENSION_SCHEMA,
 });

@@ -1,6 +1,7 @@
 import type { LicenceSigner } from '../../adapters/tokens/jws.ts';
 import { checksumAddress } from '../../chain/offer.ts';
 import { didOf } from '../../domain/receipts/receipt.ts';
+import { EXTENSION_SCHEMA } from '../offers/build.ts';
 import type { NetworkDestination } from '../quotes/issue.ts';
 import type { ReceiptName } from './sign.ts';
 
@@ -9,8 +10,6 @@ interface Offered {
   readonly quote: { readonly resource: string; readonly price: number; readonly expiresAt: number };
   readonly destinations: readonly NetworkDestination[];
 }
-
-const SCHEMA = { type: 'object', properties: { offers: { type: 'array' } }, required: ['offers'] };
 
 /**
  * The extension `offer-receipt` of a page's offer: each entry of `accepts` signed by the key of the moment. A signature a network: for who asks,
@@ -33,5 +32,5 @@ export async function signOffers(
       return { format: 'jws', acceptIndex, signature: await signer.sign(kid, payload, named) };
     }),
   );
-  return { info: { offers }, schema: SCHEMA };
+  return { info: { offers }, schema: EXTENSION_SCHEMA };
 }

@@ -50,11 +50,11 @@ export function declareAtPage(
   return declareSignIn(deps, { uri: quote.resource, networks, statement: PAGE_STATEMENT });
 }
 
-/** The same for this service's own endpoints, which let the account of a wallet in. */
+/** The same for this service's own endpoints, which let the account of a wallet in, whatever network it signs for. */
 export function declareAtService(
-  deps: DeclareDeps & { readonly baseUrl: string; readonly networks: Pick<Networks, 'first'> },
+  deps: DeclareDeps & { readonly baseUrl: string; readonly networks: Pick<Networks, 'list'> },
 ): SignInDeclaration {
-  return declareSignIn(deps, { uri: deps.baseUrl, networks: [deps.networks.first.id], statement: STATEMENT });
+  return declareSignIn(deps, { uri: deps.baseUrl, networks: deps.networks.list.map(({ id }) => id), statement: STATEMENT });
 }
 
 /** When a nonce that we gave out for a host ends; null for any other, and for one whose time has passed. Costs an HMAC. */

@@ -41,6 +41,7 @@ test('a stock x402 client buys its token in the call that asks for it, the autho
   const unpaid = await askForToken(page, { ...client, send: fetch, at });
   expect([unpaid.status, (await unpaid.json()).error]).toEqual([402, 'unauthorized_client']);
   expect(unpaid.headers.get('payment-required')).not.toBeNull();
+  expect(unpaid.headers.get('link')).toContain(`/_svc/discovery/${site.host}/license.xml>; rel="license"`);
 
   const before = await balancesOf(service, WALLETS);
   const bought = await askForToken(page, { ...client, send: stockFetch(wallet), at });

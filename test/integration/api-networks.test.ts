@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Network } from '../../chain/network.ts';
 import { presetNetwork } from '../../chain/presets.ts';
 import type { Address } from '../../domain/money/legs.ts';
+import type { SignInDeclaration } from '../../domain/signIn/pageProof.ts';
+import { buildSignInMessage } from '../../domain/signIn/siwx.ts';
 import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
 import { PaymentError } from '../../services/settlement/answer/receipt.ts';
 import { operatorNamed } from '../../services/site/change.ts';
@@ -147,4 +149,21 @@ test('none, or one that is not configured, cannot be chosen', async () => {
     const chosen = setSiteNetworks(api.deps, { tenantId: site.tenantId, actor: operatorNamed('ops') }, networks);
     await expect(chosen).rejects.toMatchObject({ code: 'invalid_parameter' });
   }
+});
+
+test('an offer for a licence names the documents of its site, and a wallet may show itself on every network that is taken here', async () => {
+  const body = { host: site.host, scope: ['/articles/solo'], terms: ['ai-input'], periodDays: 1, kind: 'read' };
+  const refused = await api.post('/_svc/licenses', null, body);
+  const { info, supportedChains } = refused.body.extensions['sign-in-with-x'] as SignInDeclaration;
+  expect([refused.status, supportedChains.map(({ chainId }) => chainId)]).toEqual([401, [A, B, C]]);
+  const buyer = newAccount();
+  const fields = { ...info, address: buyer.address, chainId: Number(C.slice('eip155:'.length)) };
+  const signature = await buyer.signMessage({ message: buildSignInMessage(fields) });
+  const header = Buffer.from(JSON.stringify({ ...fields, chainId: C, type: 'eip191', signature })).toString('base64');
+  const offered = await api.post('/_svc/licenses', null, body, { 'sign-in-with-x': header });
+  const offer = JSON.parse(Buffer.from(offered.headers.get('payment-required') ?? '', 'base64').toString('utf8'));
+  expect([offered.status, offer.extensions['sign-in-with-x'].supportedChains]).toEqual([402, supportedChains]);
+  const links = `<https://svc.example/_svc/discovery/${site.host}/license.xml>; rel="license"; type="application/rsl+xml"`;
+  expect(offered.headers.get('link')).toContain(links);
+  expect(offered.headers.get('access-control-expose-headers')).toContain('link');
 });

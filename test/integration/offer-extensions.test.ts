@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-async function offerOf(site: { readonly key: string }, slug: string) {
-  const { body } = await api.request(`/_svc/quote?build=402&slug=${slug}`, { key: site.key });
+async function offerOf(site: { readonly key: string }, slug: string, query = '') {
+  const { body } = await api.request(`/_svc/quote?build=402&slug=${slug}${query}`, { key: site.key });
   return { header: String(body.x402.header), offer: decodePaymentRequiredHeader(body.x402.header) };
 }
 
@@ -45,6 +45,23 @@ test('two offers of a page say the same of it: what clients echo is compared, so
   const site = await api.site({ hosts: ['steady.example'] });
   const [first, second] = await Promise.all([offerOf(site, 'trio'), offerOf(site, 'trio')]);
   expect(first.offer.extensions?.['bazaar']).toEqual(second.offer.extensions?.['bazaar']);
+});
+
+test('an offer with everything that it can say is under four kilobytes, signed by the host and with a sign-in, and each part has its share', async () => {
+  const site = await api.site({ hosts: ['a-host-with-a-long-name.of-many-branches.example'] });
+  const sizes: Record<string, number> = {};
+  for (const query of ['', '&signIn=1', '&sign=1', '&signIn=1&sign=1', '&signIn=1&sign=host']) {
+    const { header, offer } = await offerOf(site, 'trio', query);
+    expect(parsePaymentRequired(offer).success).toBe(true);
+    sizes[query] = header.length;
+  }
+  expect(sizes).toEqual({
+    '': expect.toSatisfy((size: number) => size < 2_250),
+    '&signIn=1': expect.toSatisfy((size: number) => size < 3_000),
+    '&sign=1': expect.toSatisfy((size: number) => size < 3_250),
+    '&signIn=1&sign=1': expect.toSatisfy((size: number) => size < MAX_HEADER_CHARS),
+    '&signIn=1&sign=host': expect.toSatisfy((size: number) => size < MAX_HEADER_CHARS),
+  });
 });
 
 test('an offer says where many pages can be had at once and whose keys sign for them, and stays under four kilobytes', async () => {

@@ -78,6 +78,7 @@ function answerOf(outcome: PurchaseOutcome): Answer {
   const { offer, refusal } = outcome;
   const headers = {
     ...paymentResponseHeaders(refusal?.paymentResponse ?? null),
+    ...offer.headers,
     'payment-required': offer.header,
     'x-svc-error-code': refusal?.code ?? 'payment_required',
   };
