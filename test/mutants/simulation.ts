@@ -41,8 +41,8 @@ export const SIMULATION_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/reports/audit/askedGroups.ts',
-        search: 'group by 1, 2, 3, 4, 5, 6, 7, 8, 9 having sum(o.count) > 0',
-        replace: 'and o.count > 0 group by 1, 2, 3, 4, 5, 6, 7, 8, 9',
+        search: 'group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 having sum(o.count) > 0',
+        replace: 'and o.count > 0 group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10',
       },
     ],
     test: real,
