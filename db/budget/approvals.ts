@@ -34,7 +34,7 @@ export interface OpenApproval extends Pick<ApprovalAsk, 'accountId' | 'resourceK
   readonly approvalId: string;
 }
 
-/** The yeses of accounts for resources, oldest first. */
+/** The yeses of accounts for resources, oldest first, none of which its owner takes back until the database transaction ends. */
 export async function listApproved(
   sql: Sql,
   accountIds: readonly string[],
@@ -48,7 +48,7 @@ export async function listApproved(
     amount_micro: string;
   }>(
     `select account_id, approval_id, resource_key, kind, amount_micro from account_approval
-      where account_id = any($1::uuid[]) and resource_key = any($2) and state = 'approved' and ends_at > now() order by asked_at`,
+      where account_id = any($1::uuid[]) and resource_key = any($2) and state = 'approved' and ends_at > now() order by asked_at for no key update`,
     [accountIds, resourceKeys],
   );
   return rows.map((row) => ({

@@ -126,17 +126,23 @@ export function writeBudget(
   });
 }
 
-/** Counters of the present period alone, from what counts. Under the account's lock. */
+/**
+ * Counters of the present period, from what counts, and of its neighbours: a payment whose database transaction began before midnight may
+ * wait for the lock until after it, and so may this one. Under the account's lock.
+ */
 async function countAnew(
   sql: Sql,
   { accountId, period, at }: { readonly accountId: string; readonly period: Period; readonly at: Date },
 ): Promise<void> {
-  const start = new Date(periodOf(period, at.getTime()).startMs);
+  const present = periodOf(period, at.getTime());
+  const spans = [periodOf(period, present.startMs - 1), present, periodOf(period, present.endMs)];
   await sql.query('delete from account_spent where account_id = $1', [accountId]);
   await sql.query(
     `insert into account_spent (account_id, period_start, host, micro)
-     select $1, $2, coalesce(host, ''), sum(amount_micro) from account_spending
-      where account_id = $1 and at >= $2 and state <> 'released' group by grouping sets ((), (host)) having count(*) > 0`,
-    [accountId, start],
+     select $1, span.starts, coalesce(host, ''), sum(amount_micro)
+       from unnest($2::timestamptz[], $3::timestamptz[]) as span (starts, ends)
+         join account_spending on account_id = $1 and at >= span.starts and at < span.ends and state <> 'released'
+      group by grouping sets ((span.starts), (span.starts, host))`,
+    [accountId, spans.map(({ startMs }) => new Date(startMs)), spans.map(({ endMs }) => new Date(endMs))],
   );
 }

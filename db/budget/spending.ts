@@ -14,8 +14,6 @@ import { closeSpendings } from './closing.ts';
 export interface NewSpending {
   readonly tenantId: string;
   readonly paymentId: string;
-  /** Its authorization, as text: shown twice it counts once. */
-  readonly authorization: string;
   readonly accounts: readonly string[];
   readonly host: string;
   readonly resource: string;
@@ -47,7 +45,8 @@ export interface DecidedSpendings {
 }
 
 /**
- * Decides about payments of accounts, one after the other, each with what those before it would spend. Under the accounts' locks
+ * Decides about payments of accounts, one after the other, each with what those before it would spend, also where two show the same
+ * authorization: only its claim tells which of them is made. Under the accounts' locks
  * (`lockAccounts`), which are taken before any lock of purchases and held until the database transaction ends: nothing that another process
  * spends comes between, and never a micro too much is spent. What a limit would refuse is looked at again once what can no longer count is released.
  */
@@ -93,7 +92,6 @@ interface Desk {
 
 function deskOf(ledgers: ReadonlyMap<string, AccountLedger>, approved: readonly OpenApproval[]): Desk {
   const spent = new Map([...ledgers].map(([accountId, { spentMicro }]) => [accountId, new Map(spentMicro)]));
-  const decided = new Map<string, Refused | null>();
   const used = new Map<string, readonly OpenApproval[]>();
   const taken = new Set<string>();
   const decide = (ask: NewSpending): Refused | null => {
@@ -122,17 +120,7 @@ function deskOf(ledgers: ReadonlyMap<string, AccountLedger>, approved: readonly 
     used.set(ask.paymentId, yeses);
     return null;
   };
-  return {
-    ledgers,
-    used,
-    decide: (ask) => {
-      // The same authorization once more is the same payment, which the claim tells apart.
-      const before = decided.get(ask.authorization);
-      const refusal = before === undefined ? decide(ask) : before;
-      decided.set(ask.authorization, refusal);
-      return refusal;
-    },
-  };
+  return { ledgers, used, decide };
 }
 
 function isFor(yes: OpenApproval, accountId: string, ask: NewSpending): boolean {
@@ -218,9 +206,9 @@ async function tell(sql: Sql, { accountId, budget, at, spentMicro }: AccountLedg
 export async function previewSpending(
   database: Database,
   accountId: string,
-  ask: Omit<NewSpending, 'tenantId' | 'paymentId' | 'authorization' | 'accounts' | 'hasMoved'>,
+  ask: Omit<NewSpending, 'tenantId' | 'paymentId' | 'accounts' | 'hasMoved'>,
 ): Promise<SpendingRefusal | null> {
-  const nobody = { tenantId: '', paymentId: '', authorization: '', accounts: [accountId], hasMoved: false };
+  const nobody = { tenantId: '', paymentId: '', accounts: [accountId], hasMoved: false };
   const ledger = (await readLedgers(database, [accountId], [])).get(accountId);
   if (!ledger?.budget) return null;
   return database.transaction(async (sql) => {

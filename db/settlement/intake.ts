@@ -134,7 +134,7 @@ async function budgetsOf(sql: Sql, items: readonly IntakeItem[]): Promise<Decide
     sql,
     fresh.map((payment) => {
       const { spenders: accounts = [], hasMoved = false } = payment;
-      return { ...payment, accounts, hasMoved, authorization: authorizationText(payment) };
+      return { ...payment, accounts, hasMoved };
     }),
   );
 }

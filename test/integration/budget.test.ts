@@ -1,17 +1,21 @@
 /** What an account may spend, on real Postgres and a real chain: never a micro more, whoever pays at once. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { decideApproval, listApprovals } from '../../db/budget/approvals.ts';
-import { readSettledLedger, writeBudget } from '../../db/budget/budgets.ts';
+import { decideApproval, listApprovals, listApproved, useApprovals } from '../../db/budget/approvals.ts';
+import { lockAccounts, readSettledLedger, writeBudget } from '../../db/budget/budgets.ts';
+import type { NewSpending } from '../../db/budget/spending.ts';
+import { decideSpendings } from '../../db/budget/spending.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import type { Budget } from '../../domain/budget/decide.ts';
+import { periodOf } from '../../domain/budget/period.ts';
 import type { Terms } from '../../domain/pricing/terms.ts';
 import { previewSpending } from '../../services/budget/check.ts';
 import { settle } from '../../services/settlement/accept/settle.ts';
 import { addressOf } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+import { query } from '../support/sql.ts';
 
 let world: SettlementWorld;
 /** Of another process. */
@@ -98,6 +102,63 @@ test('what a budget refuses leaves nothing behind: the same authorization is tak
   }
   await allow({ totalMicro: 1_000n });
   expect(await state(pay(world, terms, payment, { accountId }))).toBe('paid');
+});
+
+test('one authorization shown at once for two pages is decided for each: only its claim tells which is made', async () => {
+  await allow({ pageMicro: 1_000n, hostMicro: 1_000n });
+  expect(await state(buy(page(500n, 'beta.example')))).toBe('paid');
+  const ask = (host: string): NewSpending => {
+    const { resource, resourceKey, kind, priceMicro: amountMicro, tenantId } = page(1_000n, host);
+    const shown = { tenantId, paymentId: randomUUID(), accounts: [accountId], hasMoved: false };
+    return { ...shown, host, resource, resourceKey, kind, purpose: 'page', amountMicro };
+  };
+  const [first, second] = [ask('alpha.example'), ask('beta.example')];
+  const { refusals } = await world.database.transaction(async (sql) => {
+    await lockAccounts(sql, [accountId]);
+    return decideSpendings(sql, [first, second]);
+  });
+  expect([...refusals].map(([id, { decision }]) => [id, decision])).toEqual([
+    [second.paymentId, { kind: 'exceeded', limit: 'host', limitMicro: 1_000n, spentMicro: 500n }],
+  ]);
+});
+
+test('a change of period at midnight keeps what is counted on either side of it', async () => {
+  await allow({ period: 'month' });
+  for (const micro of [100n, 200n, 300n]) expect(await state(buy(page(micro)))).toBe('paid');
+  const { startMs, endMs } = periodOf('day', (await readSettledLedger(world.database, accountId))?.at.getTime() ?? 0);
+  const asOwner = (statement: string, values: readonly unknown[]) => query(world.ownerUrl, statement, values);
+  // As of transactions that began before midnight and got the lock after it, or the other way round.
+  const moments = [startMs - 1, startMs, endMs];
+  for (const [index, ms] of moments.entries()) {
+    await asOwner('update account_spending set at = $3 where account_id = $1 and amount_micro = $2', [
+      ...[accountId, (index + 1) * 100, new Date(ms)],
+    ]);
+  }
+  await allow({ period: 'day' });
+  const rows = await world.database.query<{ start: Date; micro: string }>(
+    "select period_start as start, micro from account_spent where account_id = $1 and host = '' order by 1",
+    [accountId],
+  );
+  expect(rows.map(({ start, micro }) => [start.getTime(), Number(micro)])).toEqual([
+    [periodOf('day', startMs - 1).startMs, 100],
+    [startMs, 200],
+    [endMs, 300],
+  ]);
+});
+
+test('a process that dies right after the row neither loses what counts nor counts it twice', async () => {
+  await allow({ totalMicro: 1_500n });
+  const terms = page();
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  const request = { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {}, accountId } as const;
+  const dies = (): never => {
+    throw new Error('the process died here');
+  };
+  await expect(settle({ ...world.settleDeps, crashAt: dies }, request)).rejects.toThrow('died here');
+  expect(await spentMicro()).toBe(1_000n);
+  expect(await state(buy(page()))).toBe('budget_exceeded total');
+  expect(await state(settle({ ...world.settleDeps, database: beside }, request))).toBe('paid');
+  expect(await spentMicro()).toBe(1_000n);
 });
 
 test('one authorization shown twenty times at once counts once', async () => {
@@ -253,6 +314,26 @@ describe('what waits for the owner', () => {
       }),
     );
     expect(outcomes.toSorted()).toEqual(['approval_required approval', 'paid']);
+  });
+
+  test('a yes that a payment is let through on cannot be taken back meanwhile', async () => {
+    await allow({ approveAboveMicro: 500n });
+    const terms = page();
+    await previewSpending(world, accountId, { ...terms, purpose: 'page', amountMicro: 1_000n });
+    const [asked] = await listApprovals(world.database, accountId, 1);
+    const word = { accountId, approvalId: asked?.approvalId ?? '' };
+    await decideApproval(world.database, { ...word, isApproved: true });
+    await world.database.transaction(async (sql) => {
+      await lockAccounts(sql, [accountId]);
+      const yeses = await listApproved(sql, [accountId], [terms.resourceKey]);
+      const takenBack = beside.transaction(async (other) => {
+        await other.query("set local lock_timeout = '100ms'");
+        return decideApproval(other, { ...word, isApproved: false });
+      });
+      await expect(takenBack).rejects.toThrow(/lock timeout/);
+      await useApprovals(sql, yeses);
+    });
+    expect(await decideApproval(world.database, { ...word, isApproved: false })).toBeNull();
   });
 
   test('a hundred purchases wait at most, and a no is not asked again', async () => {
