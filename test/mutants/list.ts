@@ -1,6 +1,7 @@
 import { AGENT_MUTANTS } from './agents.ts';
 import { AGENT_TOOL_MUTANTS } from './agentTool.ts';
 import { BOUND_MUTANTS } from './bounds.ts';
+import { BUDGET_MUTANTS } from './budgets.ts';
 import { CONSOLE_MUTANTS } from './console.ts';
 import { DISCOVERY_MUTANTS } from './discovery.ts';
 import { FAIR_MUTANTS } from './fair.ts';
@@ -41,6 +42,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...LEDGER_MUTANTS,
   ...RELIABILITY_MUTANTS,
   ...LICENCE_MUTANTS,
+  ...BUDGET_MUTANTS,
   ...USAGE_MUTANTS,
   ...READ_AGAIN_MUTANTS,
   ...PAGE_MUTANTS,

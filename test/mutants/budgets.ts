@@ -1,0 +1,177 @@
+import type { Mutant } from './mutant.ts';
+
+const budget = 'test/integration/budget.test.ts';
+const rules = 'test/unit/budget.test.ts';
+
+/** Bugs around what an account may spend: each lets a micro too much through, or keeps one from it that it has. */
+export const BUDGET_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'budget-without-lock',
+    rule: 6,
+    bug: 'two processes decide about one account at once, each as if the other spent nothing',
+    edits: [{ file: 'db/budget/budgets.ts', search: ' order by account_id for no key update', replace: '' }],
+    test: { file: budget, name: 'fifty payments at once over two processes' },
+  },
+  {
+    id: 'claims-before-budget',
+    rule: 6,
+    bug: 'what a budget refuses has its authorization claimed all the same',
+    edits: [
+      {
+        file: 'db/settlement/intake.ts',
+        search: 'claimAuthorizations(sql, payments),\n      listSiblings',
+        replace: 'claimAuthorizations(\n        sql,\n        all.map(({ payment }) => payment),\n      ),\n      listSiblings',
+      },
+    ],
+    test: { file: budget, name: 'what a budget refuses leaves nothing behind' },
+  },
+  {
+    id: 'late-failure-is-free',
+    rule: 3,
+    bug: 'a payment that failed counts no more, though its authorization may still settle',
+    edits: [{ file: 'domain/budget/decide.ts', search: 'payment.isWatched || isUndecided', replace: 'isUndecided' }],
+    test: { file: budget, name: 'counts while its authorization may still move money' },
+  },
+  {
+    id: 'nothing-is-released',
+    rule: 3,
+    bug: 'a payment that can move nothing any more counts for good',
+    edits: [{ file: 'domain/budget/decide.ts', search: "? 'spent' : 'released'", replace: "? 'spent' : 'spent'" }],
+    test: { file: budget, name: 'is released by the payment that needs the room' },
+  },
+  {
+    id: 'released-twice',
+    rule: 3,
+    bug: 'what moved nothing is taken off the counters at every look',
+    edits: [{ file: 'db/budget/closing.ts', search: "where o.state = 'open' and o.account_id", replace: 'where o.account_id' }],
+    test: { file: budget, name: 'counts while its authorization may still move money' },
+  },
+  {
+    id: 'budget-of-a-host-ignored',
+    rule: 6,
+    bug: 'one host gets all that an account may spend',
+    edits: [
+      {
+        file: 'domain/budget/decide.ts',
+        search: 'budget.hostMicro !== null && spent.hostMicro',
+        replace: 'budget.hostMicro === 0n && spent.hostMicro',
+      },
+    ],
+    test: { file: budget, name: 'a host gets no more than a host may get' },
+  },
+  {
+    id: 'budget-to-a-micro-more',
+    rule: 6,
+    bug: 'the last payment of a budget may cost a micro more than is left',
+    edits: [
+      {
+        file: 'domain/budget/decide.ts',
+        search: 'amountMicro > budget.totalMicro',
+        replace: 'amountMicro > budget.totalMicro + 1n',
+      },
+    ],
+    test: { file: rules, name: 'the total may be spent to the micro' },
+  },
+  {
+    id: 'stop-from-memory',
+    rule: 24,
+    bug: 'whether an account is stopped is remembered from its first payment on',
+    edits: [
+      {
+        file: 'db/budget/budgets.ts',
+        search: '/** A budget as it is stored. */',
+        replace: 'const remembered = new Map<string, boolean>();\n/** A budget as it is stored. */',
+      },
+      {
+        file: 'db/budget/budgets.ts',
+        search: '  const budget = row.period === null ? null : budgetFromRow({ ...row, period: row.period });\n',
+        replace:
+          '  const is_stopped = remembered.get(row.account_id) ?? row.is_stopped;\n  if (row.period !== null) remembered.set(row.account_id, is_stopped);\n  const budget = row.period === null ? null : budgetFromRow({ ...row, is_stopped, period: row.period });\n',
+      },
+    ],
+    test: { file: budget, name: 'an account that is stopped buys nothing from the very next call on' },
+  },
+  {
+    id: 'week-from-thursday',
+    rule: 6,
+    bug: 'a week begins on the day on which 1970 began',
+    edits: [{ file: 'domain/budget/period.ts', search: '[7 * DAY_MS, FIRST_MONDAY_MS]', replace: '[7 * DAY_MS, 0]' }],
+    test: { file: rules, name: 'the week of 2026-11-23T00:00:00.000Z' },
+  },
+  {
+    id: 'midnight-counts-once',
+    rule: 6,
+    bug: 'a change of period counts the present one alone, and drops what came after midnight',
+    edits: [
+      {
+        file: 'db/budget/budgets.ts',
+        search: 'const spans = [periodOf(period, present.startMs - 1), present, periodOf(period, present.endMs)];',
+        replace: 'const spans = [present];',
+      },
+    ],
+    test: { file: budget, name: 'a change of period at midnight' },
+  },
+  {
+    id: 'period-not-counted-anew',
+    rule: 6,
+    bug: 'whoever changes the period begins with nothing spent',
+    edits: [
+      {
+        file: 'db/budget/budgets.ts',
+        search: 'if (before?.budget?.period !== period) await',
+        replace: 'if (before?.budget === undefined) await',
+      },
+    ],
+    test: { file: budget, name: 'another period counts what it holds so far' },
+  },
+  {
+    id: 'approval-is-good-twice',
+    rule: 6,
+    bug: 'one word of the owner lets any number of payments through',
+    edits: [{ file: 'db/budget/approvals.ts', search: "set state = 'used' from", replace: "set state = 'approved' from" }],
+    test: { file: budget, name: 'one yes is good for one payment' },
+  },
+  {
+    id: 'approval-taken-back-in-vain',
+    rule: 24,
+    bug: 'an owner is told that a yes is taken back while a payment is let through on it',
+    edits: [{ file: 'db/budget/approvals.ts', search: ' order by asked_at for no key update', replace: ' order by asked_at' }],
+    test: { file: budget, name: 'a yes that a payment is let through on' },
+  },
+  {
+    id: 'approval-of-another-page',
+    rule: 6,
+    bug: 'the word of the owner about one page lets every page of that price through',
+    edits: [
+      { file: 'db/budget/approvals.ts', search: ' and resource_key = any($2) and', replace: ' and $2::text[] is not null and' },
+      { file: 'db/budget/spending.ts', search: '    yes.resourceKey === ask.resourceKey &&\n', replace: '' },
+    ],
+    test: { file: budget, name: 'one yes is good for one payment' },
+  },
+  {
+    id: 'decided-by-the-other-page',
+    rule: 6,
+    bug: 'one authorization shown at once for two pages is decided for the first alone',
+    edits: [
+      {
+        file: 'db/budget/spending.ts',
+        search: '  let tried = asks.map((ask) => desk.decide(ask));',
+        replace: '  let tried = asks.map((ask, index) => (index === 0 ? desk.decide(ask) : null));',
+      },
+    ],
+    test: { file: budget, name: 'one authorization shown at once for two pages' },
+  },
+  {
+    id: 'wallet-spends-elsewhere',
+    rule: 6,
+    bug: 'the wallet of an account spends past its budget wherever no account is named',
+    edits: [
+      {
+        file: 'services/settlement/accept/settle.ts',
+        search: 'return [...new Set([buyer, walletAccountId])]',
+        replace: 'return [...new Set([buyer, walletAccountId && null])]',
+      },
+    ],
+    test: { file: budget, name: 'the wallet of an account spends its budget wherever it pays' },
+  },
+];
