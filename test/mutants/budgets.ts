@@ -2,6 +2,8 @@ import type { Mutant } from './mutant.ts';
 
 const budget = 'test/integration/budget.test.ts';
 const rules = 'test/unit/budget.test.ts';
+const settings = 'test/integration/account-budget.test.ts';
+const ownerAlone = 'what only an owner may is refused';
 
 /** Bugs around what an account may spend: each lets a micro too much through, or keeps one from it that it has. */
 export const BUDGET_MUTANTS: readonly Mutant[] = [
@@ -173,5 +175,84 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: budget, name: 'the wallet of an account spends its budget wherever it pays' },
+  },
+  {
+    id: 'agent-changes-budget',
+    rule: 24,
+    bug: 'an agent’s key sets what the account may spend',
+    edits: [
+      {
+        file: 'api/routes/accounts/budget.ts',
+        search: '    requireOwnAccount(account);\n    const { ifVersion',
+        replace: '    const { ifVersion',
+      },
+    ],
+    test: { file: settings, name: ownerAlone },
+  },
+  {
+    id: 'agent-approves-itself',
+    rule: 24,
+    bug: 'an agent’s key gives the owner’s word',
+    edits: [
+      {
+        file: 'api/routes/accounts/approvals.ts',
+        search: '    requireOwnAccount(account);\n    const { decision }',
+        replace: '    const { decision }',
+      },
+    ],
+    test: { file: settings, name: ownerAlone },
+  },
+  {
+    id: 'every-client-owns',
+    rule: 24,
+    bug: 'the token of any client of an account is its owner’s',
+    edits: [{ file: 'services/accounts/oauth.ts', search: 'isOwner: client.isOwner };', replace: 'isOwner: true };' }],
+    test: { file: settings, name: ownerAlone },
+  },
+  {
+    id: 'silent-token-owns',
+    rule: 24,
+    bug: 'a token that does not say what it may is taken for the owner’s',
+    edits: [
+      {
+        file: 'services/accounts/token.ts',
+        search: 'isOwner: may === OWNER }',
+        replace: 'isOwner: may === undefined || may === OWNER }',
+      },
+    ],
+    test: { file: settings, name: 'a token of before, which does not say what it may' },
+  },
+  {
+    id: 'strangers-revoke-keys',
+    rule: 6,
+    bug: 'the owner of one account takes away the key of another’s agent',
+    edits: [
+      {
+        file: 'db/credentials/accounts.ts',
+        search: 'where account_id = $1 and key_id = $2 returning',
+        replace: 'where $1::uuid is not null and key_id = $2 returning',
+      },
+    ],
+    test: { file: settings, name: 'an owner makes twenty keys at most' },
+  },
+  {
+    id: 'strangers-approve',
+    rule: 6,
+    bug: 'the owner of one account gives the word of another',
+    edits: [
+      {
+        file: 'db/budget/approvals.ts',
+        search: 'where account_id = $1 and approval_id = $2 and state in',
+        replace: 'where $1::uuid is not null and approval_id = $2 and state in',
+      },
+    ],
+    test: { file: settings, name: 'an owner decides about the own purchases alone' },
+  },
+  {
+    id: 'budget-written-over',
+    rule: 23,
+    bug: 'a budget is set whatever its version is by now',
+    edits: [{ file: 'db/budget/budgets.ts', search: "!== version) return 'changed';", replace: "< version) return 'changed';" }],
+    test: { file: budget, name: 'two changes of a budget at once' },
   },
 ];
