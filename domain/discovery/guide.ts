@@ -35,6 +35,7 @@ export function guideOf({ baseUrl, host, classes, hasUnnamed }: GuideFacts): str
     '',
     '- Ask for it with GET. A 402 holds the offer: x402 version 2 in the header PAYMENT-REQUIRED, version 1 in the body.',
     '- Sign it with any x402 client and ask again. The answer is the page, and a licence that opens it again for ten minutes.',
+    `- By a tool of the Model Context Protocol: ${baseUrl}/_svc/mcp (buy_page)`,
     `- Many pages at once, for longer or for training: ${baseUrl}/_svc/licenses/quote`,
     '',
     '## Prices',

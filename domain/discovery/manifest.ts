@@ -24,6 +24,8 @@ export interface ManifestPage {
 
 /** What a manifest is made of. */
 export interface ManifestFacts {
+  /** Our own address, where pages are sold over MCP as well. */
+  readonly baseUrl: string;
   readonly host: string;
   readonly classes: readonly PriceClass[];
   /** Where pages of classes are paid; null: nobody is paid for pages that are not told by themselves, and they are free. */
@@ -65,6 +67,25 @@ export function manifestOf(facts: ManifestFacts): object {
       ...pages.map((page) => pageItem(host, page)),
     ],
     ...(free.length === 0 ? {} : { exceptions: free }),
+    mcp: mcpItem(facts.baseUrl),
+  };
+}
+
+/** Where an agent buys the same pages by a tool: beside the items, since it is no page and its price is that of the page it is asked for. */
+function mcpItem(baseUrl: string): object {
+  const url = { type: 'string', format: 'uri' };
+  const kind = { type: 'string', enum: ['read', 'citation'] };
+  return {
+    resource: {
+      url: `${baseUrl}/_svc/mcp`,
+      description: 'Buy pages over the Model Context Protocol',
+      mimeType: 'application/json',
+    },
+    type: 'mcp',
+    input: {
+      ...{ type: 'mcp', toolName: 'buy_page', transport: 'streamable-http' },
+      inputSchema: { type: 'object', properties: { url, kind }, required: ['url'] },
+    },
   };
 }
 

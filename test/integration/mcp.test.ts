@@ -308,6 +308,16 @@ test('pages of sites that want to be found are found with their prices, and a bo
   expect(settled).toEqual([]);
 });
 
+test('the manifest and the guide of a host say where its pages are bought by a tool, and what the tool is asked with', async () => {
+  const { host } = await api.site();
+  const { mcp } = (await api.request(`/_svc/discovery/${host}/x402.json`)).body;
+  expect(mcp).toMatchObject({ type: 'mcp', resource: { url: 'https://svc.example/_svc/mcp' }, input: { toolName: 'buy_page' } });
+  const tool = (await toolsOf()).find(({ name }) => name === mcp.input.toolName);
+  expect(Object.keys(tool.inputSchema.properties)).toEqual(Object.keys(mcp.input.inputSchema.properties));
+  expect(tool.inputSchema.required).toEqual(mcp.input.inputSchema.required);
+  expect((await api.request(`/_svc/discovery/${host}/llms.txt`)).body).toContain('https://svc.example/_svc/mcp');
+});
+
 test('a page that is free costs nothing, and a closed site sells nothing', async () => {
   const site = await api.site();
   const url = `https://${site.host}/articles/free`;

@@ -11,6 +11,7 @@ import { LANE_MUTANTS } from './lane.ts';
 import { LEDGER_MUTANTS } from './ledger.ts';
 import { LICENCE_MUTANTS } from './licences.ts';
 import { LIVE_MUTANTS } from './live.ts';
+import { MCP_MUTANTS } from './mcp.ts';
 import type { Mutant } from './mutant.ts';
 import { NETWORK_MUTANTS } from './networks.ts';
 import { OLP_MUTANTS } from './olp.ts';
@@ -45,6 +46,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...BUDGET_MUTANTS,
   ...USAGE_MUTANTS,
   ...READ_AGAIN_MUTANTS,
+  ...MCP_MUTANTS,
   ...PAGE_MUTANTS,
   ...OLP_MUTANTS,
   ...DISCOVERY_MUTANTS,

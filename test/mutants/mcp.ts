@@ -1,0 +1,55 @@
+import type { Mutant } from './mutant.ts';
+
+const file = 'test/integration/mcp.test.ts';
+
+/** Bugs around pages sold over MCP. */
+export const MCP_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'mcp-first-of-two-payments',
+    rule: 12,
+    bug: 'of two different payments in one call the first is taken',
+    edits: [
+      {
+        file: 'services/purchases/payments.ts',
+        search: 'if (others.every((other) => other.ok && isSame(other.payment))) return { ok: true, text, payment };',
+        replace:
+          'if (others.length > -1 || others.every((other) => other.ok && isSame(other.payment))) return { ok: true, text, payment };',
+      },
+    ],
+    test: { file, name: 'two different payments in one call are refused' },
+  },
+  {
+    id: 'mcp-offer-while-undecided',
+    rule: 15,
+    bug: 'an undecided payment is told with an offer that could be paid as well',
+    edits: [
+      {
+        file: 'api/mcp/tools/buyPage.ts',
+        search: 'if (error instanceof PaymentError && error.offer !== null) return offerResult(call, error.offer, error);',
+        replace:
+          "if (error instanceof PaymentError) return offerResult(call, error.offer ?? Buffer.from('{\"accepts\":[]}').toString('base64'), error);",
+      },
+    ],
+    test: { file, name: 'an undecided payment is told without an offer' },
+  },
+  {
+    id: 'mcp-money-before-page',
+    rule: 15,
+    bug: 'a page that its site does not have is charged',
+    edits: [
+      {
+        file: 'services/purchases/page.ts',
+        search: "if (probed.kind === 'absent') throw absentError(probed);",
+        replace: 'void absentError;',
+      },
+    ],
+    test: { file, name: 'page first, money second' },
+  },
+  {
+    id: 'mcp-budget-after-signature',
+    rule: 12,
+    bug: 'an account is offered what its budget will refuse',
+    edits: [{ file: 'services/purchases/page.ts', search: 'if (refusal) throw refusal;', replace: 'void refusal;' }],
+    test: { file, name: 'an account is told what its budget says' },
+  },
+];
