@@ -39,7 +39,8 @@ export async function openWorkshop(root: string): Promise<Workshop> {
   }
 }
 
-function workshopOf(tests: NamedTests, tree: string, remove: () => void): Workshop {
+function workshopOf(first: NamedTests, tree: string, remove: () => void): Workshop {
+  let tests = first;
   const write = (file: string, text: string): void => {
     writeFileSync(join(tree, file), text);
     tests.forget(join(tree, file));
@@ -50,15 +51,21 @@ function workshopOf(tests: NamedTests, tree: string, remove: () => void): Worksh
     said: () => tests.said(),
     runWith: async (mutant) => {
       const before = new Map(mutant.edits.map(({ file }) => [file, read(file)]));
+      // Postgres gets its schema when the runner begins.
+      const isOfSchema = mutant.edits.some(({ file }) => file.startsWith('db/migrations/'));
+      if (isOfSchema) await tests.close();
       try {
         for (const { file, search, replace } of mutant.edits)
           write(
             file,
             read(file).replace(search, () => replace),
           );
+        if (isOfSchema) tests = await openNamedTests(tree);
         return await tests.run(mutant.test);
       } finally {
+        if (isOfSchema) await tests.close();
         for (const [file, text] of before) write(file, text);
+        if (isOfSchema) tests = await openNamedTests(tree);
       }
     },
     close: async () => {
