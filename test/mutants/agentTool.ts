@@ -38,11 +38,15 @@ export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
   {
     id: 'agent-forgets-what-it-signed',
     rule: 14,
-    bug: 'after a crash a page is signed for again',
+    bug: 'two calls at once sign for one page twice',
     edits: [
-      { file: `${src}/paying/client.ts`, search: 'if (nowMs < earlier.validBeforeS * 1_000) return earlier;', replace: '' },
+      {
+        file: `${src}/paying/client.ts`,
+        search: 'if (nowMs < earlier.validBeforeS * 1_000) return earlier;',
+        replace: 'if (nowMs < earlier.validBeforeS * 1_000) return null;',
+      },
     ],
-    test: { file: hostile, name: 'a site that takes payments and never answers' },
+    test: { file: hostile, name: 'twenty calls at once' },
   },
   {
     id: 'agent-pays-anew-after-silence',

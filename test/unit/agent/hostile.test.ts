@@ -152,3 +152,9 @@ test('what was refused at once and ran out is signed anew, and both count', asyn
   await expect(readFrom(() => offer())).rejects.toMatchObject({ code: 'payment_refused' });
   expect(await signedLines()).toBe(2);
 });
+
+test('twenty calls at once for one page sign once', async () => {
+  const read = () => readFrom((request) => (isPaid(request) ? new Response('', { status: 503 }) : offer()));
+  const said = await Promise.all(Array.from({ length: 20 }, () => read().catch(({ code }) => code)));
+  expect([new Set(said), await signedLines()]).toEqual([new Set(['payment_pending']), 1]);
+});

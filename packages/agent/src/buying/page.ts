@@ -56,7 +56,7 @@ function failed(error: unknown): null {
   return null;
 }
 
-/** True for an answer that another one may follow: the site is away, asked too often, or has not decided. */
+/** True for an answer that another one may follow: the site is away, was asked too often, or has not decided. */
 function isPassing({ status, headers }: Response): boolean {
   return [429, 502, 503, 504].includes(status) || (status === 402 && headers.get('x-svc-error-code') === 'settlement_pending');
 }
