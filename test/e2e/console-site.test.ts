@@ -227,6 +227,39 @@ test('a rule is made in dollars, and the audit log has every change', async () =
   expect(await audited(page)).toEqual([]);
 });
 
+test('an owner says for how long a page opens again to the wallet that paid, and is told what cannot be', async () => {
+  const { page } = visitor;
+  const hours = page.getByLabel('Hours from the payment');
+  const panel = page.locator('section', { has: hours });
+  const review = () => panel.getByRole('button', { name: 'Review change' }).click();
+  const grantedHours = async () => {
+    const [row] = await world.api.deps.database.query<{ hours: number | null }>(
+      "select (pricing ->> 'readAgainHours')::integer as hours from tenant_pricing where tenant_id = $1 order by version desc limit 1",
+      [site.tenantId],
+    );
+    return row?.hours;
+  };
+  await goTo('/settings');
+  await hours.fill('a day');
+  await review();
+  await panel.getByText('This is a whole number of hours, or nothing.').waitFor();
+  await hours.fill('8785');
+  await review();
+  await confirm('Save');
+  await panel.getByText(/a whole number from 1 to 8,?784/).waitFor();
+  await hours.fill('24');
+  await review();
+  await dialog('Change how long a page opens again').getByText('A page opens again for 24 hours from its payment').waitFor();
+  await confirm('Save');
+  await expect.poll(grantedHours).toBe(24);
+  await expect.poll(() => hours.inputValue()).toBe('24');
+  await hours.fill('');
+  await review();
+  await confirm('Save');
+  await expect.poll(grantedHours).toBe(null);
+  expect(await audited(page)).toEqual([]);
+});
+
 test('signing out everywhere ends the session here, and nothing went wrong or out on the way', async () => {
   await goTo('/settings');
   await press('Sign out everywhere');

@@ -11,6 +11,7 @@ import type { SiteSettings } from './documents.ts';
 import { SETTINGS_DOCUMENT } from './documents.ts';
 import { Networks } from './networks.ts';
 import { CreditsApi, DefaultPayee } from './payees.ts';
+import { ReadAgain } from './readAgain.ts';
 import { Receipts } from './receipts.ts';
 import { Rules } from './rules.ts';
 import { Sessions } from './sessions.ts';
@@ -35,6 +36,7 @@ export function Settings(): View {
                 <${CreditsApi} site=${tenant} done=${query.reload} />
                 <${Discovery} site=${tenant} done=${query.reload} />
                 <${Receipts} site=${tenant} done=${query.reload} />
+                <${ReadAgain} site=${tenant} done=${query.reload} />
               </div>
               <${Alerts} site=${tenant} done=${query.reload} />
               <${Rules} site=${tenant} done=${query.reload} />
