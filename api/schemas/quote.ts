@@ -84,8 +84,18 @@ export const QuotesRequest = z
 
 const freeBecause = z.enum(['no_credits', 'free_slug', 'out_of_scope', 'no_price', 'free_rule']);
 
+/** What an answer of GET /_svc/quote says about itself. */
+export const ChangesHeaders = z.object({
+  'X-SVC-Changes-In': z.exactOptional(
+    z.string().meta({
+      description:
+        'Milliseconds until a price rule begins or ends: keep the answer no longer. Left out where prices stay until they are set.',
+    }),
+  ),
+});
+
 /** What a 204 of GET /_svc/quote says in its headers. */
-export const FreeHeaders = z.object({
+export const FreeHeaders = ChangesHeaders.extend({
   'X-SVC-Free-Because': freeBecause.meta({
     description:
       'Why: nobody is named who could be paid for the page; its owner named it free, himself or by the credits API; it is no article of ' +

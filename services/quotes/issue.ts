@@ -155,9 +155,10 @@ function isNobody({ operator, category, terms }: Asker): boolean {
   return operator === null && category === null && terms.length === 0;
 }
 
-/** What a page that is refused is answered with. */
-export function agentRefused(): ServiceError {
-  return new ServiceError('agent_refused', 'the owner of this site does not give this page to this agent');
+/** What a page that is refused is answered with; it may be another answer after so many milliseconds, where that is known. */
+export function agentRefused(changesInMs: number | null = null): ServiceError {
+  const wait = changesInMs === null ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(changesInMs / 1_000)) };
+  return new ServiceError('agent_refused', 'the owner of this site does not give this page to this agent', wait);
 }
 
 /** A new quote of a page with its terms. Throws payee_blocked (503). */

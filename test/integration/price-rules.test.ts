@@ -133,6 +133,28 @@ test('a price ends with its rule, is honoured ten minutes longer, and to the age
   expect(await buy(site, await quote(site), 3_000)).toBe('authorization_invalid');
 });
 
+test('an answer says when a rule begins or ends next, of a price, of a free page and of a refusal', async () => {
+  const site = await api.site();
+  const rule = (id: string, untilMs: number, effect: PriceRule['effect']) =>
+    ruleOf({ id, operators: [`${id}.example`], untilMs, effect });
+  await charge(site, [
+    rule('dear', NOW + 60_000, { price: '0.5' }),
+    rule('free', NOW + 60_000, 'free'),
+    rule('not', NOW + 60_000, 'refuse'),
+  ]);
+  const left = NOW + 60_000 - (api.time.stoppedAtMs ?? NOW);
+  const tellsOf = async (query: string) => {
+    const { status, headers } = await ask(site, query);
+    return [status, headers.get('x-svc-changes-in') ?? headers.get('retry-after')];
+  };
+  // The second of the same words is told from memory.
+  for (const query of ['', '', '&build=402', '&agent=dear.example']) expect(await tellsOf(query)).toEqual([200, String(left)]);
+  for (const query of ['&agent=free.example', '&agent=free.example']) expect(await tellsOf(query)).toEqual([204, String(left)]);
+  expect(await tellsOf('&agent=not.example')).toEqual([403, String(Math.ceil(left / 1_000))]);
+  api.time.stoppedAtMs = NOW + 60_000;
+  expect(await tellsOf('')).toEqual([200, null]);
+});
+
 test('an agent’s former price is honoured also after its rule was taken away', async () => {
   const site = await api.site();
   await charge(site, [OPENAI]);

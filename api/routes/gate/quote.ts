@@ -2,13 +2,14 @@ import type { FreeBecause } from '../../../domain/pricing/pricing.ts';
 import { withCredits } from '../../../services/credits/book.ts';
 import { noteCall } from '../../../services/gate/liveness.ts';
 import { buildPageOffer } from '../../../services/offers/page.ts';
+import type { FoundPage } from '../../../services/quotes/issue.ts';
 import { agentRefused, findPage, issueQuote, issueQuoteText } from '../../../services/quotes/issue.ts';
 import { recallPage, rememberPage } from '../../../services/quotes/memory.ts';
 import { signOffers } from '../../../services/receipts/offers.ts';
 import { declareAtPage } from '../../../services/siwx/declare.ts';
 import type { Answer, KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
-import { FreeHeaders, QuoteBody, QuoteQuery } from '../../schemas/quote.ts';
+import { ChangesHeaders, FreeHeaders, QuoteBody, QuoteQuery } from '../../schemas/quote.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
 
 const HEADERS = { 'cache-control': 'private, no-store' };
@@ -20,6 +21,12 @@ const FREE: Readonly<Record<FreeBecause, Answer>> = {
   no_price: free('no_price'),
   free_rule: free('free_rule'),
 };
+
+/** An answer that says in how many milliseconds a rule begins or ends by which it may be another one; gates keep it no longer. */
+function lasting(answer: Answer, { untilMs }: Pick<FoundPage, 'untilMs'>, nowMs: number): Answer {
+  if (untilMs === null) return answer;
+  return { ...answer, headers: { ...answer.headers, 'x-svc-changes-in': String(Math.max(0, untilMs - nowMs)) } };
+}
 
 function free(because: FreeBecause): Answer {
   return { status: 204, headers: { ...HEADERS, 'x-svc-free-because': because } };
@@ -43,7 +50,7 @@ export const quoteRoute: KeyRoute = {
     security: [{ publisherKey: [] }],
     requestParams: { query: QuoteQuery },
     responses: {
-      '200': jsonResponse('The price and who gets it', QuoteBody),
+      '200': { ...jsonResponse('The price and who gets it', QuoteBody), headers: ChangesHeaders },
       '204': { description: 'Free: no toll', headers: FreeHeaders },
       ...keyErrors(),
     },
@@ -63,23 +70,26 @@ export const quoteRoute: KeyRoute = {
     const page = await withCredits(deps.credits, () => findPage(deps, request), CREDITS_PATIENCE_MS);
     if (build === undefined) rememberPage(tenant, search, page);
     const { found } = page;
-    if (found === 'refused') throw agentRefused();
-    if (typeof found === 'string') return FREE[found];
+    const nowMs = deps.clock();
+    if (found === 'refused') throw agentRefused(page.untilMs === null ? null : page.untilMs - nowMs);
+    if (typeof found === 'string') return lasting(FREE[found], page, nowMs);
     const quoted = issueQuote(deps, found);
-    if (build === undefined) return { status: 200, headers: HEADERS, body: quoted.quote };
+    if (build === undefined) return lasting({ status: 200, headers: HEADERS, body: quoted.quote }, page, nowMs);
     const signed = sign && (await signOffers({ ...deps, signer: deps.keyring }, quoted, sign === 'host' ? 'host' : 'service'));
     const extensions = {
       ...(signIn === undefined ? {} : { 'sign-in-with-x': declareAtPage(deps, quoted) }),
       ...(signed ? { 'offer-receipt': signed } : {}),
     };
     const x402 = buildPageOffer(deps, quoted, { ...(error === undefined ? {} : { error }), extensions });
-    return { status: 200, headers: HEADERS, body: { ...quoted.quote, x402 } };
+    return lasting({ status: 200, headers: HEADERS, body: { ...quoted.quote, x402 } }, page, nowMs);
   },
   recall: ({ deps, caller: { tenant }, search }) => {
-    const page = recallPage(tenant, search, deps.clock());
+    const nowMs = deps.clock();
+    const page = recallPage(tenant, search, nowMs);
     if (!page || page.found === 'refused') return null;
     deps.liveness.note(tenant.tenantId, page.host, 'quoted');
     const { found } = page;
-    return typeof found === 'string' ? FREE[found] : { status: 200, headers: HEADERS, body: issueQuoteText(deps, found) };
+    const answer = typeof found === 'string' ? FREE[found] : { status: 200, headers: HEADERS, body: issueQuoteText(deps, found) };
+    return lasting(answer, page, nowMs);
   },
 };

@@ -56,6 +56,26 @@ test('a page is asked about once by any number at once, and again after a minute
   expect(at.asked.length).toBe(2);
 });
 
+test('an answer is kept no longer than until a rule begins or ends, whatever it is, and a minute where nobody says', async () => {
+  const tells = { 'x-svc-changes-in': '5000' };
+  const answers: Record<string, () => Response> = {
+    priced: () => json({ ...QUOTE, expiresAt: at.now() + 600_000 }, 200, tells),
+    free: () => json(null, 204, tells),
+    refused: () => json({ error: 'agent_refused: no' }, 403, { 'x-svc-error-code': 'agent_refused', 'retry-after': '5' }),
+    plain: () => quoted(at.now),
+    broken: () => json({ ...QUOTE, expiresAt: at.now() + 600_000 }, 200, { 'x-svc-changes-in': 'soon' }),
+  };
+  const at = world((url) => (answers[new URL(url.searchParams.get('resource') ?? '').pathname.slice(1)] ?? answers['plain']!)());
+  const quotes = openQuotes(at);
+  const askedAgain = async (afterMs: number) => {
+    at.time.ms += afterMs;
+    const before = at.asked.length;
+    for (const page of Object.keys(answers)) await quotes.find(`https://a.example/${page}`, 'read');
+    return at.asked.length - before;
+  };
+  expect([await askedAgain(0), await askedAgain(4_999), await askedAgain(1), await askedAgain(4_999)]).toEqual([5, 0, 3, 0]);
+});
+
 test('a flood of pages is at most 64 calls at once and 100 a second, and what is known stays known', async () => {
   let inFlight = 0;
   let most = 0;

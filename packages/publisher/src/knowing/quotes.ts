@@ -1,5 +1,5 @@
 /**
- * What pages cost, kept for a minute; while the service is away, for as long as the quote lives. What bounds the cost of a flood: one call for a
+ * What pages cost, kept for a minute, or until the service says that a rule begins or ends; while the service is away, for as long as the quote lives. What bounds the cost of a flood: one call for a
  * page at a time, 64 at once, 100 a second (half of what a key may ask, so that payments get through), and memory for 5,000 pages with a price
  * and 5,000 without.
  */
@@ -11,6 +11,8 @@ import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
 
 const FRESH_MS = 60_000;
+/** An answer that is said to change sooner is asked for anew no sooner than this. */
+const LEAST_FRESH_MS = 50;
 const FREE_STALE_MS = 600_000;
 const BUSY_MS = 2_000;
 const PAGES = 5_000;
@@ -80,7 +82,8 @@ export function openQuotes(deps: {
     const isRefused = !answer.ok && answer.code === 'agent_refused';
     const isGood = answer.ok && (answer.status === 204 || isQuote(answer.body));
     breaker.note(answer.ok ? !isGood : !isRefused && (isAway(answer) || isKeyRefused(answer)));
-    if (isRefused) return keep(key, { state: 'refused' }, FRESH_MS, now() + FREE_STALE_MS);
+    if (isRefused)
+      return keep(key, { state: 'refused' }, freshMs((answer.retryAfter ?? Infinity) * 1_000), now() + FREE_STALE_MS);
     if (isGood) return keepAnswer(key, answer);
     const failure: Failure = answer.ok ? { ok: false, why: 'status', status: 502 } : answer;
     if (failure.status === 400) return keep(key, { state: 'bad' }, FRESH_MS, 0);
@@ -90,9 +93,10 @@ export function openQuotes(deps: {
     return tell(failure, 'agents are told to come back', keep(key, busy, BUSY_MS, 0));
   }
   const keepAnswer = (key: string, { status, headers, body }: Result<Quote | null> & { readonly ok: true }): Price => {
+    const fresh = freshMs(Number(headers.get('x-svc-changes-in') ?? Number.NaN));
     if (body && status !== 204)
-      return keep(key, { state: 'priced', quote: body }, FRESH_MS, Math.min(body.expiresAt, now() + FREE_STALE_MS));
-    return keep(key, { state: 'free', because: headers.get('x-svc-free-because') }, FRESH_MS, now() + FREE_STALE_MS);
+      return keep(key, { state: 'priced', quote: body }, fresh, Math.min(body.expiresAt, now() + FREE_STALE_MS));
+    return keep(key, { state: 'free', because: headers.get('x-svc-free-because') }, fresh, now() + FREE_STALE_MS);
   };
   const tell = (failure: Failure, meanwhile: string, price: Price): Price => {
     const what = isKeyRefused(failure) ? 'key' : 'quote';
@@ -119,6 +123,11 @@ export function openQuotes(deps: {
       if (kept) priced.set(key, { ...kept, freshUntilMs: 0 });
     },
   };
+}
+
+/** For how long an answer is fresh that changes in so many milliseconds; NaN: nobody says when. */
+function freshMs(changesInMs: number): number {
+  return Number.isNaN(changesInMs) ? FRESH_MS : Math.min(FRESH_MS, Math.max(changesInMs, LEAST_FRESH_MS));
 }
 
 /** Neither a host nor an address holds a space. */
