@@ -24,7 +24,14 @@ test('the first pattern of a manifest that fits a page has the price of its 402,
       const compiled = compilePricing(pricing, 1_000n);
       fc.pre(slug !== null && !compiled.freeSlugs.includes(slug));
       const classes = compiled.classes(atMs);
-      const facts = { host: 'alpha.example', classes, destinations: [USDC], baseUrl: 'https://svc.example', pages: [], lastUpdatedMs: 0 };
+      const facts = {
+        host: 'alpha.example',
+        classes,
+        destinations: [USDC],
+        baseUrl: 'https://svc.example',
+        pages: [],
+        lastUpdatedMs: 0,
+      };
       const manifest = manifestOf(facts) as Manifest;
       const order = classes.map(({ pattern }) => pattern);
       const told = [

@@ -79,7 +79,14 @@ const PLACES: Readonly<Record<string, Told>> = {
     if (!isNobody(asked) || isNamedFree(pricing, asked) || asked.kind !== 'read') return null;
     const classes = pricing.classes(asked.atMs);
     const destination = { network: 'eip155:8453', asset: '0xa', extra: { name: 'USDC', version: '2' }, payTo: null };
-    const facts = { host: 'a.example', classes, destinations: [destination], baseUrl: 'https://svc.example', pages: [], lastUpdatedMs: 0 };
+    const facts = {
+      host: 'a.example',
+      classes,
+      destinations: [destination],
+      baseUrl: 'https://svc.example',
+      pages: [],
+      lastUpdatedMs: 0,
+    };
     const { items, exceptions = [] } = manifestOf(facts) as {
       items: (ManifestItem & { pattern: string; accepts: { amount: string }[] })[];
       exceptions?: { pattern: string; read: string }[];
