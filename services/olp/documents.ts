@@ -1,13 +1,21 @@
 import { documentUrl } from '../../domain/discovery/documents.ts';
+import type { RslContent } from '../../domain/rsl/contents.ts';
 import { rslDocument } from '../../domain/rsl/document.ts';
 import { robotsLines, robotsText } from '../../domain/rsl/robots.ts';
 import type { DocumentMaker } from '../discovery/makers.ts';
 import { olpBase, readRslTerms } from './terms.ts';
 
+/** The document of some contents as it was printed last: they stay the same until a price changes, and hundreds of them take a while to print. */
+const printed = new WeakMap<readonly RslContent[], { readonly changedAtMs: number; readonly text: string }>();
+
 /** A host's `license.xml`: RSL 1.0, from the prices that the gate charges. */
 export const makeLicenceXml: DocumentMaker = async (deps, site) => {
   const { contents, changedAtMs } = await readRslTerms(deps, site);
-  return { text: rslDocument(contents, olpBase(deps.baseUrl), changedAtMs), changedAtMs };
+  const known = printed.get(contents);
+  if (known?.changedAtMs === changedAtMs) return known;
+  const made = { text: rslDocument(contents, olpBase(deps.baseUrl), changedAtMs), changedAtMs };
+  printed.set(contents, made);
+  return made;
 };
 
 /** Lines for a host's robots.txt, from the same terms. */

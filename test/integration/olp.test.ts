@@ -1,7 +1,9 @@
 /** Documents of RSL, and a token endpoint of the Open License Protocol that is asked well and badly. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccountClient } from '../../services/accounts/clients.ts';
+import { findLiveSite } from '../../services/discovery/site.ts';
 import { setLicenceOffering } from '../../services/licences/offering.ts';
+import { makeLicenceXml } from '../../services/olp/documents.ts';
 import { createBuyerAccount, setPricing, setTenantStatus } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import type { CutContent } from '../support/olp.ts';
@@ -174,4 +176,19 @@ test('a publisher learns what a token is worth on its own site, and of a foreign
   expect(await introspect({ token: await keyring.sign(kid, { ...claims, exp: now }) })).toEqual(nothing);
   expect(await introspect({ token: `${token}x`, resource: page('solo') })).toEqual(nothing);
   expect((await introspect({ token, resource: `https://${other.host}/articles/solo` })).error).toMatch(/^resource_not_owned/);
+});
+
+test('a document is printed once for its prices: made anew for later moments it is the same text, and another one after a change', async () => {
+  const site = await api.site();
+  const printed = async () => {
+    const live = await findLiveSite(api.deps, site.host);
+    const made = live && (await makeLicenceXml(api.deps, live));
+    return typeof made === 'object' ? made : null;
+  };
+  const first = await printed();
+  expect(first?.text).toContain('</rsl>');
+  expect(await printed()).toBe(first);
+  await setPricing(api.deps, { tenantId: site.tenantId, pricing: { priceUsdc: '0.5' } });
+  await expect.poll(async () => (await printed())?.text.includes('0.5')).toBe(true);
+  expect((await printed())?.text).not.toBe(first?.text);
 });
