@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NO_CONTROLS } from './shared.ts';
 
 const MOST = 1_000_000_000_000_000;
 const micro = z.int('must be whole micro-USDC').min(0, 'must be at least 0').max(MOST, 'is too much');
@@ -66,7 +67,7 @@ export const AgentKeyBody = z
         .string('must be text')
         .min(1, 'is empty')
         .max(100, 'is too long')
-        .regex(/^\P{Cc}+$/u, 'has a control character')
+        .regex(NO_CONTROLS, 'has a control character')
         .refine((text) => text.isWellFormed(), 'is not well-formed text'),
     },
     'must be an object',

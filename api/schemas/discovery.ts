@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PlaceKey } from '../../services/discovery/list.ts';
+import { NO_CONTROLS } from './shared.ts';
 
 const MAX_OFFSET = 100_000;
 const text = z.string().max(200, 'is too long');
@@ -31,8 +32,7 @@ export const SearchQuery = z.object({
     .string('is needed')
     .min(1, 'is empty')
     .max(200, 'is too long')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come in
-    .regex(/^[^\u0000-\u001f\u007f]+$/, 'has a control character')
+    .regex(NO_CONTROLS, 'has a control character')
     .meta({ description: 'Words, or a host.' }),
   ...filters,
   limit: z.exactOptional(count(100, 1).meta({ description: 'Entries at most, 1 to 100; 20 unless told.' })),

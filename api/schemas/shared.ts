@@ -40,3 +40,7 @@ export const AuthenticateError = z
 
 /** `{error, upgrade: true}`. */
 export const PlanGateError = z.object({ error: z.string(), upgrade: z.literal(true) }).meta({ id: 'PlanGateError' });
+
+/** Text without control characters, in words that every reader of a JSON schema knows. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come in
+export const NO_CONTROLS = /^[^\u0000-\u001f\u007f-\u009f]+$/;

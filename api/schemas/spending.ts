@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NO_CONTROLS } from './shared.ts';
 
 const threshold = z.union([z.literal(50), z.literal(80), z.literal(100)]);
 
@@ -41,11 +42,7 @@ const milliseconds = z
 const OUTCOMES = ['open', 'settled', 'released'] as const;
 /** A filter that Postgres can compare: printable text. */
 const text = (most: number) =>
-  z
-    .string()
-    .min(1, 'is empty')
-    .max(most, 'is too long')
-    .regex(/^\P{Cc}+$/u, 'has a control character');
+  z.string().min(1, 'is empty').max(most, 'is too long').regex(NO_CONTROLS, 'has a control character');
 
 /** Which spending: parameters of the list and of the file. */
 export const SpendingWindow = z.object({
