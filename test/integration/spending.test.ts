@@ -1,6 +1,9 @@
 /** What an account spent, as a list, as sums and as a file: its own rows alone, and to the micro what the ledger says. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { spendingOutcome } from '../../db/budget/standing.ts';
+import { spendingState } from '../../domain/budget/decide.ts';
+import { isSettled, PAYMENT_STATES } from '../../domain/payment/state.ts';
 import { mintAccountToken } from '../../services/accounts/token.ts';
 import { exportSpending, spendingOf } from '../../services/budget/usage.ts';
 import { createBuyerAccount } from '../../services/tenants/tenants.ts';
@@ -209,5 +212,20 @@ test('another account, whoever knows its id, sees none of it; a stranger is told
     expect(JSON.stringify(answer.body)).not.toContain(site.host);
     expect((await get(path, site.key)).status).toBe(401);
     expect((await get(path, randomUUID())).status).toBe(401);
+  }
+});
+
+test('what is told to be released is what the budget releases, in every state, watched and not', async () => {
+  const rows = await api.deps.database.query<{ state: (typeof PAYMENT_STATES)[number]; watched: boolean; outcome: string }>(
+    `select p.state, p.watched, ${spendingOutcome('p')} as outcome
+       from (select state, watched, null::uuid as batch_id, true as own_finality
+               from unnest($1::text[]) as state cross join (values (true), (false)) as w (watched)) as p`,
+    [PAYMENT_STATES],
+  );
+  expect(rows).toHaveLength(2 * PAYMENT_STATES.length);
+  for (const { state, watched, outcome } of rows) {
+    const counted = spendingState({ state, isWatched: watched });
+    expect([state, watched, outcome === 'released']).toEqual([state, watched, counted === 'released']);
+    expect([state, watched, outcome === 'settled']).toEqual([state, watched, isSettled(state)]);
   }
 });

@@ -23,7 +23,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     rule: 3,
     bug: 'a payment that failed counts no more, though its authorization can still be used',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
-    edits: [{ file: 'db/budget/standing.ts', search: ' or ${toldWatched(p)} then', replace: ' and ${toldWatched(p)} then' }],
+    edits: [{ file: 'db/budget/standing.ts', search: ' and not ${toldWatched(p)} then', replace: ' then' }],
     test: { file: spending, name: 'what failed counts while its authorization may still be used' },
   },
   {
