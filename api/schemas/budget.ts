@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { PERIODS } from '../../domain/budget/period.ts';
+import { MOST_MICRO } from '../../services/budget/settings.ts';
 import { NO_CONTROLS } from './shared.ts';
 
-const MOST = 1_000_000_000_000_000;
+const MOST = Number(MOST_MICRO);
 const micro = z.int('must be whole micro-USDC').min(0, 'must be at least 0').max(MOST, 'is too much');
 const optionalMicro = z.exactOptional(micro.nullable());
-const period = z.enum(['day', 'week', 'month'], 'must be one of day, week, month');
+const period = z.enum(PERIODS, 'must be one of day, week, month');
 const uuid = z.string();
 
 /** Body of PUT /_svc/accounts/budget. What is left out is no limit. */

@@ -1,6 +1,8 @@
 /** The envelope of the buyer's tool: what it allows, how its file is read, when its periods begin. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { decideSpending } from '../../../domain/budget/decide.ts';
+import { PERIODS, periodOf } from '../../../domain/budget/period.ts';
 import { decide } from '../../../packages/agent/src/envelope/decide.ts';
 import type { Envelope } from '../../../packages/agent/src/envelope/envelope.ts';
 import { DEFAULT_ENVELOPE, parseEnvelope, periodAt } from '../../../packages/agent/src/envelope/envelope.ts';
@@ -116,4 +118,26 @@ test('periods are of UTC, weeks begin on Monday, and the moment of midnight is i
 
 test('a decimal of micro-USDC is read back as it was', () => {
   fc.assert(fc.property(fc.bigInt(0n, 10n ** 17n), (micro) => microOfUsdc(usdcOf(micro)) === micro));
+});
+
+const anAmount = fc.bigInt({ min: 0n, max: 30n });
+const aLimit = fc.option(anAmount);
+
+test('an envelope lets through what a budget of the service with the same limits lets through, in the same periods', () => {
+  const limits = fc.record({ totalMicro: anAmount, hostMicro: aLimit, pageMicro: aLimit, approveAboveMicro: aLimit });
+  const asked = fc.record({ amountMicro: anAmount, isApproved: fc.boolean() });
+  const before = fc.record({ totalMicro: anAmount, hostMicro: anAmount });
+  fc.assert(
+    fc.property(limits, fc.boolean(), asked, before, (limit, stop, ask, spent) => {
+      const ours = decide(envelope({ ...limit, stop }), spent, { ...ask, host: 'a.example', maxMicro: null });
+      const budget = { ...limit, period: 'day', isStopped: stop } as const;
+      expect(ours.may).toBe(decideSpending(budget, spent, { ...ask, purpose: 'page' }).kind === 'may');
+    }),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...PERIODS), fc.integer({ min: 0, max: 4_102_444_800_000 }), (period, atMs) => {
+      const { startMs, endMs } = periodOf(period, atMs);
+      expect(periodAt(period, atMs)).toEqual({ fromMs: startMs, untilMs: endMs });
+    }),
+  );
 });
