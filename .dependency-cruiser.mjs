@@ -148,7 +148,7 @@ export default {
     enhancedResolveOptions: {
       extensions: ['.ts', '.mjs', '.js', '.json'],
       exportsFields: ['exports'],
-      conditionNames: ['source', 'node', 'import', 'default'],
+      conditionNames: ['settlement-source', 'node', 'import', 'default'],
       mainFields: ['module', 'main', 'types'],
     },
   },

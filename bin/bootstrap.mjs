@@ -91,9 +91,9 @@ function runScript(node, script, args) {
   });
 }
 
-/** Packages of this repository are run from their source; whoever installs one gets it compiled. */
+/** Packages of this repository are run from their source, by a condition that no other package has; whoever installs one gets it compiled. */
 function withSource(options = '') {
-  return options.includes('--conditions=source') ? options : `${options} --conditions=source`.trim();
+  return options.includes('--conditions=settlement-source') ? options : `${options} --conditions=settlement-source`.trim();
 }
 
 function refuse(error) {
