@@ -227,6 +227,29 @@ test('without a network the screen says so, and comes back when it is asked agai
   await page.getByRole('columnheader', { name: 'Requests' }).waitFor();
 });
 
+test('what is on screen while newer figures come stays readable', async () => {
+  await open('/agents');
+  await open('/');
+  await page.emulateMedia({ reducedMotion: 'reduce' }); // at once what it looks like after a while
+  const answered = Promise.withResolvers<void>();
+  await page.route('**/_svc/graphql*', async (route) => {
+    await answered.promise;
+    await route.continue();
+  });
+  try {
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('heading', { name: 'Agents', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await page.locator('.await.stale[aria-busy="true"]').first().waitFor();
+    expect(await audited(page)).toEqual([]);
+  } finally {
+    answered.resolve();
+    await page.unroute('**/_svc/graphql*');
+    await page.emulateMedia({ reducedMotion: null });
+  }
+  await settled(page);
+});
+
 test('the keyboard alone reaches every screen, a chart’s days, and a payment', async () => {
   await open('/');
   await page.keyboard.press('Tab');

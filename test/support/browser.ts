@@ -79,7 +79,7 @@ export async function settled(page: Page): Promise<void> {
   });
 }
 
-/** What axe-core finds wrong in a page, a line each; by one of its rules alone where that is named. */
+/** What axe-core finds wrong in a page, whatever still loads in it, a line each; by one of its rules alone where that is named. */
 export async function audited(page: Page, rule?: string): Promise<readonly string[]> {
   await page.evaluate(`${axe.source}; void 0`);
   const options = { resultTypes: ['violations'], ...(rule === undefined ? {} : { runOnly: [rule] }) };
