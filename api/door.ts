@@ -58,7 +58,7 @@ export function openDoor(route: Route, deps: HandlerDeps): Handler {
       tellInTime(response, error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
     }
   };
-  return isKeyRoute(route) && route.recall ? recallFirst({ route, deps, keyHashOf }, route.recall, answerAll) : answerAll;
+  return isKeyRoute(route) && route.cached ? cacheFirst({ route, deps, keyHashOf }, route.cached, answerAll) : answerAll;
 }
 
 /** What a route of publisher keys is answered with. */
@@ -69,12 +69,12 @@ interface KeyDoor {
 }
 
 /** Answers what memory alone can answer without waiting for anything; whatever is not that simple goes the whole way. */
-function recallFirst({ route, deps, keyHashOf }: KeyDoor, recall: NonNullable<KeyRoute['recall']>, answerAll: Handler): Handler {
+function cacheFirst({ route, deps, keyHashOf }: KeyDoor, cached: NonNullable<KeyRoute['cached']>, answerAll: Handler): Handler {
   return (request, response) => {
     try {
       const keyHash = keyHashOf(request);
       const caller = keyHash && authenticateHeld(deps, keyHash, route.access.scope);
-      const answered = caller && recall({ deps, caller, search: searchOf(request) });
+      const answered = caller && cached({ deps, caller, search: searchOf(request) });
       if (!answered) return answerAll(request, response);
       deps.rates?.count(holderOfKey(caller.key), costOf(route));
       send(request, response, answered);

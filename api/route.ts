@@ -146,7 +146,7 @@ export interface KeyRoute extends RouteBase {
    * Answers, from memory and at once, what `handle` would answer; null leaves the call to it. Only for routes of snapshot
    * freshness without a body; asked when memory alone lets the caller in.
    */
-  readonly recall?: (call: Pick<KeyCall, 'deps' | 'caller' | 'search'>) => Answer | null;
+  readonly cached?: (call: Pick<KeyCall, 'deps' | 'caller' | 'search'>) => Answer | null;
 }
 
 /** A route for buyer accounts. */

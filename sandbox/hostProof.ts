@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../db/database.ts';
 import type { Pepper } from '../services/credentials/pepper.ts';
-import { mintConnectKey } from '../services/hosts/preset.ts';
+import { mintConnectKey } from '../services/hosts/connectKey.ts';
 import { createTenant } from '../services/tenants/tenants.ts';
 import type { Printer } from './print.ts';
 import type { SandboxWeb } from './site.ts';

@@ -4,8 +4,8 @@ import type { Dictionary, InnerList, Item } from 'structured-headers';
 import { isInnerList, parseDictionary, parseItem, Token } from 'structured-headers';
 import type { AgentField, AgentMember, Claim, Covered, SignatureInput } from '../../domain/webbotauth/claim.ts';
 import { CLOCK_SKEW_SECONDS } from '../../domain/webbotauth/claim.ts';
-import type { InvalidReason, Refusal } from '../../domain/webbotauth/outcome.ts';
-import { invalid, unverified } from '../../domain/webbotauth/outcome.ts';
+import type { InvalidReason, Refusal } from '../../domain/webbotauth/verdict.ts';
+import { invalid, unverified } from '../../domain/webbotauth/verdict.ts';
 import type { AgentKey } from './keys.ts';
 
 /** A request as its signer saw it: the public address, and fields by their names in lower case. */

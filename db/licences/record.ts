@@ -1,5 +1,5 @@
 import type { Sql } from '../database.ts';
-import type { Change } from '../settlement/outcome.ts';
+import type { Change } from '../settlement/applyEvents.ts';
 
 /**
  * Writes what a settled purchase bought, inside the transaction that settles it: the licence, its pages and whose it is, from

@@ -2,7 +2,7 @@ import type { PaymentEffect } from '../../domain/payment/machine.ts';
 import type { Database, Sql } from '../database.ts';
 import { retryConflicts } from '../database.ts';
 import { crossingRollups, insertAndRollUp } from '../reports/rollups.ts';
-import type { Change } from './outcome.ts';
+import type { Change } from './applyEvents.ts';
 import type { StoredAgent } from './payment.ts';
 import { intakeOf } from './payment.ts';
 

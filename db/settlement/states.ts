@@ -2,7 +2,7 @@ import type { PaymentState } from '../../domain/payment/state.ts';
 import { decisionTime, isSettled, SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
 import { ANNOUNCE } from './announce.ts';
-import type { Change } from './outcome.ts';
+import type { Change } from './applyEvents.ts';
 
 /** States as a list of SQL constants, for `state in (…)`: a parameter would hide them from the partial indexes of payments. */
 export function sqlStates(states: readonly PaymentState[]): string {

@@ -7,7 +7,7 @@ export const SCOPES = ['tenant.read', 'earnings.read.all', 'audit.read', 'member
 /** One right of a publisher key. */
 export type Scope = (typeof SCOPES)[number];
 
-/** The scopes an owner may give a key. `domain.manage` is not among them: only the connect preset grants it. */
+/** The scopes an owner may give a key. `domain.manage` is not among them: only a connect key has it. */
 export const MINTABLE_SCOPES = [
   'tenant.read',
   'earnings.read.all',

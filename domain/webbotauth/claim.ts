@@ -1,8 +1,9 @@
 /** Reads, from the plain members of a signature, who it claims to be from, and judges all that takes no key. */
-import type { Refusal } from './outcome.ts';
-import { invalid, unverified } from './outcome.ts';
+
 import type { KeySource } from './source.ts';
 import { isSourceType, sourceOf } from './source.ts';
+import type { Refusal } from './verdict.ts';
+import { invalid, unverified } from './verdict.ts';
 
 /** One covered component: a field or a derived one (`@authority`), with the member of a dictionary where only that is covered. */
 export interface Covered {

@@ -6,8 +6,8 @@ import { registeredDomain } from '../../adapters/outbound/publicSuffix.ts';
 import type { Database } from '../../db/database.ts';
 import { findDirectory, storeCard, storeDirectory } from '../../db/gate/agentDirectories.ts';
 import type { AgentCard } from '../../domain/webbotauth/card.ts';
-import type { UnverifiedReason } from '../../domain/webbotauth/outcome.ts';
 import type { KeySource } from '../../domain/webbotauth/source.ts';
+import type { UnverifiedReason } from '../../domain/webbotauth/verdict.ts';
 import type { Log } from '../settlement/deps.ts';
 import type { NewDirectories } from './newDirectories.ts';
 import { openNewDirectories } from './newDirectories.ts';
@@ -21,7 +21,7 @@ export type FoundKey =
 /** The directories of agents. */
 export interface Directories {
   /** The key of this thumbprint at this source, from memory alone; undefined: ask `find`. */
-  recall(source: KeySource, keyid: string): FoundKey | undefined;
+  peek(source: KeySource, keyid: string): FoundKey | undefined;
   /** The same, from the copies all processes share, else from the directory itself. Never rejects; calls at once share one look. */
   find(source: KeySource, keyid: string, tenantId: string): Promise<FoundKey>;
   /** Resolves when no look is under way. */
@@ -93,7 +93,7 @@ class CachedDirectories implements Directories {
     this.#new = options.newDirectories ?? openNewDirectories(options.clock);
   }
 
-  recall(source: KeySource, keyid: string): FoundKey | undefined {
+  peek(source: KeySource, keyid: string): FoundKey | undefined {
     const held = this.#held.get(source.address);
     return held && !this.#isDue(held, keyid) ? this.#answer(held, keyid) : undefined;
   }

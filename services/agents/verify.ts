@@ -6,9 +6,9 @@ import type { ObservedAgent } from '../../domain/pricing/terms.ts';
 import type { AgentCard } from '../../domain/webbotauth/card.ts';
 import type { Claim, ClaimPolicy, Covered } from '../../domain/webbotauth/claim.ts';
 import { AGENT_TAG, claimOf, MOST_LIFE_SECONDS, MOST_SIGNATURES, TEST_KEYS } from '../../domain/webbotauth/claim.ts';
-import type { InvalidReason, Refusal, UnverifiedReason } from '../../domain/webbotauth/outcome.ts';
-import { invalid, unverified } from '../../domain/webbotauth/outcome.ts';
 import type { SourceType } from '../../domain/webbotauth/source.ts';
+import type { InvalidReason, Refusal, UnverifiedReason } from '../../domain/webbotauth/verdict.ts';
+import { invalid, unverified } from '../../domain/webbotauth/verdict.ts';
 import type { Directories, FoundKey } from './directories.ts';
 
 /** Who signed a request. Times are epoch seconds. */
@@ -116,7 +116,7 @@ interface Case {
 
 async function judge(deps: AgentDeps, { tenantId, request, claim, policy }: Case): Promise<AgentVerdict> {
   const { source, keyid } = claim;
-  const found = deps.directories.recall(source, keyid) ?? (await inTime(deps, deps.directories.find(source, keyid, tenantId)));
+  const found = deps.directories.peek(source, keyid) ?? (await inTime(deps, deps.directories.find(source, keyid, tenantId)));
   if (!found.ok) return answerOf(unverified(found.reason), found.retryAfterSeconds);
   const refusal = await checkSignature(request, claim, found.key, policy.now);
   return refusal ? answerOf(refusal) : verified(claim, found, deps.clock());

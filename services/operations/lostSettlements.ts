@@ -7,7 +7,7 @@ import { chainUnavailable } from '../../chain/rpc/rpc.ts';
 import type { LostSettlement, NonceGap } from '../../db/operator/lostSettlements.ts';
 import { listNonceGaps, recordLost } from '../../db/operator/lostSettlements.ts';
 import { listRelayers } from '../../db/operator/operations.ts';
-import { findCursor, findFirstBlock } from '../../db/reconciliation/reconcile.ts';
+import { findCursor, findFirstBlock } from '../../db/reconciliation/chainRounds.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Chain, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';

@@ -12,7 +12,7 @@ const MAX_PAGES = 2_000;
 const MAX_WORDS_CHARS = 1_024;
 
 /** The page that was asked for in these words before; undefined when it is to be found anew, as after a rule of its price began or ended. */
-export function recallPage(tenant: TenantSnapshot, words: string, nowMs: number): FoundPage | undefined {
+export function rememberedPage(tenant: TenantSnapshot, words: string, nowMs: number): FoundPage | undefined {
   const page = pages.get(tenant)?.get(words);
   return page && (page.untilMs === null || nowMs < page.untilMs) ? page : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
-import type { Occurrence } from '../../db/settlement/outcome.ts';
-import { applyEvents } from '../../db/settlement/outcome.ts';
+import type { Occurrence } from '../../db/settlement/applyEvents.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
 import { findPayment } from '../../db/settlement/payment.ts';
 import type { FailureReason } from '../../domain/errors.ts';

@@ -1,5 +1,5 @@
 import { findPagePayment, listNewFlushes, markCorrected, recordActualLegs } from '../../db/reconciliation/corrections.ts';
-import { listSplitTransfers } from '../../db/reconciliation/reconciliation.ts';
+import { listSplitTransfers } from '../../db/reconciliation/legReport.ts';
 import { payeeOfWord, traceSplit } from '../../domain/reports/splitPayouts.ts';
 import type { ReconcileDeps } from './deps.ts';
 

@@ -1,7 +1,7 @@
 import { checksumAddress } from '../../chain/offer.ts';
 import type { Sql } from '../../db/database.ts';
-import type { OpenLeg, RecordedShare, ReportWindow } from '../../db/reconciliation/reconciliation.ts';
-import { countRecorded, judgeLegs, listOpenLegs, listSplitTransfers } from '../../db/reconciliation/reconciliation.ts';
+import type { OpenLeg, RecordedShare, ReportWindow } from '../../db/reconciliation/legReport.ts';
+import { countRecorded, judgeLegs, listOpenLegs, listSplitTransfers } from '../../db/reconciliation/legReport.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import { payeeOfWord, traceSplit } from '../../domain/reports/splitPayouts.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from '../reports/request.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts';
-import { listUnreadSplits, recordSplitLegs } from '../../db/reconciliation/reconcile.ts';
+import { listUnreadSplits, recordSplitLegs } from '../../db/reconciliation/chainRounds.ts';
 import { payeeOfWord } from '../../domain/reports/splitPayouts.ts';
 
 /** Takes the words of splits apart, so that reports know their weights; called again it does what came since. */

@@ -5,7 +5,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { MintedKey } from '../credentials/keys.ts';
 import { mintKey, revokeKey } from '../credentials/keys.ts';
 import type { Pepper } from '../credentials/pepper.ts';
-import { mintConnectKey } from '../hosts/preset.ts';
+import { mintConnectKey } from '../hosts/connectKey.ts';
 import type { SiteCall } from './change.ts';
 import { changeSite } from './change.ts';
 
@@ -46,7 +46,7 @@ export async function mintSiteKey(
   );
 }
 
-/** Mints the key of the WordPress connect preset: `tenant.read` and `domain.manage` for 30 days. Throws as `mintSiteKey`. */
+/** Mints the WordPress connect key: `tenant.read` and `domain.manage` for 30 days. Throws as `mintSiteKey`. */
 export async function mintSiteConnectKey(
   deps: SiteKeyDeps,
   call: SiteCall,

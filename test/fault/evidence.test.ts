@@ -3,7 +3,7 @@ import { transferCall } from '../../chain/calls/tokenCalls.ts';
 import { blockNumbers } from '../../chain/evidence/receipts.ts';
 import { readSights } from '../../chain/evidence/sight.ts';
 import { listBalances } from '../../chain/evidence/states.ts';
-import { applyEvents } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import { listPayments } from '../../db/settlement/payment.ts';
 import { flushSplits } from '../../services/settlement/relayer/flush.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { applyEvents } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
 import { finaliseBatches, listSettledIn, listUnfinalAlone, listUnfinalBatches, provenOf } from '../../db/settlement/sweep.ts';
 import { watchSettled } from '../../services/settlement/watch/watch.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listBalances } from '../../chain/evidence/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
-import { applyEvents } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import { listWatched } from '../../db/settlement/sweep.ts';
 import { flushSplits } from '../../services/settlement/relayer/flush.ts';
 import { watchAuthorizations } from '../../services/settlement/watch/watch.ts';

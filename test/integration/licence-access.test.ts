@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyEvents } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import { importPages } from '../../services/licences/offering.ts';
 import { revokeLicence, revokeToken } from '../../services/licences/revoke.ts';
 import { createBuyerAccount } from '../../services/tenants/tenants.ts';

@@ -4,7 +4,7 @@ import { encodeDeployData, parseAbi } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
-import { applyEvents } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import type { PaymentEvent } from '../../domain/payment/machine.ts';
 import type { SignInDeclaration } from '../../domain/signIn/pageProof.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyEvents } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import { followPurchase } from '../../services/licences/purchase.ts';
 import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';

@@ -7,7 +7,7 @@ import { listBalances } from '../../chain/evidence/states.ts';
 import { chooseFees } from '../../chain/gas/fees.ts';
 import { localSigner } from '../../chain/signature/signer.ts';
 import { baseFeeOf, sendRaw, signTransaction, transactionCount } from '../../chain/transaction.ts';
-import type { ReportWindow } from '../../db/reconciliation/reconciliation.ts';
+import type { ReportWindow } from '../../db/reconciliation/legReport.ts';
 import type { Terms } from '../../domain/pricing/terms.ts';
 import type { ParsedPayment } from '../../domain/x402/payload.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';

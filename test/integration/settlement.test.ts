@@ -3,7 +3,7 @@ import { listBalances } from '../../chain/evidence/states.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { recordActualLegs } from '../../db/reconciliation/corrections.ts';
-import { applyEvents } from '../../db/settlement/outcome.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import type { PaymentRow } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
 import { finalWithBatch, toldState } from '../../db/settlement/states.ts';

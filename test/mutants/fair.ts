@@ -130,7 +130,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'strikes are not written in the transaction that decides their payments',
     edits: [
       {
-        file: 'db/settlement/outcome.ts',
+        file: 'db/settlement/applyEvents.ts',
         search: 'changes.filter(({ occurrence }) => occurrence.strike)',
         replace: 'changes.filter(() => false)',
       },

@@ -45,7 +45,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'the split of a payment that a stranger settled before we claimed it is never paid out',
     edits: [
       {
-        file: 'db/settlement/outcome.ts',
+        file: 'db/settlement/applyEvents.ts',
         search: '  await rememberSellers(\n    sql,\n    claims.map((c) => c.change.payment),\n  );\n',
         replace: '  rememberSellers.toString();\n',
       },

@@ -185,7 +185,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'judged-by-the-sums-of-a-transaction',
     rule: 4,
     bug: 'a payment counts as paid out when its transaction paid as much before it came in',
-    edits: [{ file: 'db/reconciliation/reconciliation.ts', search: 'when is_plain and paid_micro', replace: 'when paid_micro' }],
+    edits: [{ file: 'db/reconciliation/legReport.ts', search: 'when is_plain and paid_micro', replace: 'when paid_micro' }],
     test: { file: payouts, name: 'a payment that came in behind a flush of the same amount' },
   },
   {

@@ -52,7 +52,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
           '  const REAL = seen.find((to, at) => at === 2);\n',
       },
       {
-        file: 'db/settlement/outcome.ts',
+        file: 'db/settlement/applyEvents.ts',
         search: 'filter((id) => !got.has(id))',
         replace: 'filter(() => false)',
       },
@@ -181,7 +181,11 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     rule: 1,
     bug: 'a transfer that a reorganisation took stays claimed',
     edits: [
-      { file: 'db/settlement/outcome.ts', search: '  if (released.length > 0) {', replace: '  if (released.length > 1_000) {' },
+      {
+        file: 'db/settlement/applyEvents.ts',
+        search: '  if (released.length > 0) {',
+        replace: '  if (released.length > 1_000) {',
+      },
     ],
     test: sqlSimulation,
   },
@@ -191,7 +195,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'decisions write crossings for payments whose row is not locked and not read again',
     edits: [
       {
-        file: 'db/settlement/outcome.ts',
+        file: 'db/settlement/applyEvents.ts',
         search: 'const { next, effects } = decide(payment.facts, occurrence.event);',
         replace:
           "const { next, effects } = decide({ ...payment.facts, recorded: payment.facts.recorded && payment.facts.state === 'settled' }, occurrence.event);",
@@ -205,7 +209,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'one payment that cannot be written keeps its whole batch from being recorded',
     edits: [
       {
-        file: 'db/settlement/outcome.ts',
+        file: 'db/settlement/applyEvents.ts',
         search: '    if (occurrences.length === 1) {',
         replace: '    if (occurrences.length >= 1) {',
       },

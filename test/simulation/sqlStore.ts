@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Database, Sql } from '../../db/database.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import { claimBatch } from '../../db/settlement/claim.ts';
 import { sweepHeld } from '../../db/settlement/held.ts';
-import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
 import type { RelayerNonce } from '../../db/settlement/relayer.ts';

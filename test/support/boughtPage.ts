@@ -1,7 +1,7 @@
 /** A page bought by a wallet, as the ledger has it, without a chain. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import type { NewPayment } from '../../db/settlement/intake.ts';
-import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { PaymentEvent } from '../../domain/payment/machine.ts';
 import type { TestApi } from './buyers.ts';
 import { addressOf, newAccount } from './payments.ts';

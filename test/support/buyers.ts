@@ -1,8 +1,8 @@
 /** The buyer's side of the REST door with licences that were settled in the ledger, without a chain or a worker. */
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import type { NewPayment } from '../../db/settlement/intake.ts';
-import { applyEvents } from '../../db/settlement/outcome.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
 import { freezePages } from '../../services/licences/freeze.ts';
 import { openOffer, termsOfOffer } from '../../services/licences/offer.ts';

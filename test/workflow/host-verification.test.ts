@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCOPES } from '../../domain/access/key.ts';
 import { mintKey } from '../../services/credentials/keys.ts';
-import { mintConnectKey } from '../../services/hosts/preset.ts';
+import { mintConnectKey } from '../../services/hosts/connectKey.ts';
 import { setConfirmedAddress } from '../support/addresses.ts';
 import { saveHistory } from '../support/histories.ts';
 import type { HostWorld } from '../support/hosts.ts';

@@ -4,7 +4,7 @@ import { noteCall } from '../../../services/gate/liveness.ts';
 import { buildPageOffer } from '../../../services/offers/page.ts';
 import type { FoundPage } from '../../../services/quotes/issue.ts';
 import { agentRefused, findPage, issueQuote, issueQuoteText } from '../../../services/quotes/issue.ts';
-import { recallPage, rememberPage } from '../../../services/quotes/memory.ts';
+import { rememberedPage, rememberPage } from '../../../services/quotes/memory.ts';
 import { signOffers } from '../../../services/receipts/offers.ts';
 import { declareAtPage } from '../../../services/siwx/declare.ts';
 import type { Answer, KeyRoute } from '../../route.ts';
@@ -83,9 +83,9 @@ export const quoteRoute: KeyRoute = {
     const x402 = buildPageOffer(deps, quoted, { ...(error === undefined ? {} : { error }), extensions });
     return lasting({ status: 200, headers: HEADERS, body: { ...quoted.quote, x402 } }, page, nowMs);
   },
-  recall: ({ deps, caller: { tenant }, search }) => {
+  cached: ({ deps, caller: { tenant }, search }) => {
     const nowMs = deps.clock();
-    const page = recallPage(tenant, search, nowMs);
+    const page = rememberedPage(tenant, search, nowMs);
     if (!page || page.found === 'refused') return null;
     deps.liveness.note(tenant.tenantId, page.host, 'quoted');
     const { found } = page;

@@ -6,7 +6,7 @@ import type { Rpc } from '../../../chain/rpc/rpc.ts';
 import { raiseAlert } from '../../../db/operator/alerts.ts';
 import type { Submission } from '../../../db/settlement/facilitator.ts';
 import { recordAnswer, takeDueSubmissions } from '../../../db/settlement/facilitator.ts';
-import { batchItem } from '../../settlement/batch/items.ts';
+import { batchItem } from '../../settlement/batch/batchItem.ts';
 import type { SettlementDeps } from '../../settlement/deps.ts';
 
 /** Requests to the facilitator of one look at a batch. */

@@ -1,6 +1,6 @@
 import { listBlockedPayees } from '../../../db/settlement/admission.ts';
+import { applyEvents } from '../../../db/settlement/applyEvents.ts';
 import { claimSubmissions } from '../../../db/settlement/facilitator.ts';
-import { applyEvents } from '../../../db/settlement/outcome.ts';
 import { listPayments, refOf } from '../../../db/settlement/payment.ts';
 import { findBatch } from '../../../db/settlement/relayer.ts';
 import { isClaimable } from '../../../domain/payment/state.ts';

@@ -4,7 +4,7 @@ import { listByOwnId, reopenSubmission } from '../../../db/settlement/facilitato
 import type { Payment } from '../../../db/settlement/payment.ts';
 import type { RailWord } from '../../../domain/payment/sight.ts';
 import { reasonOf } from '../../../domain/x402/failure.ts';
-import { batchItem } from '../../settlement/batch/items.ts';
+import { batchItem } from '../../settlement/batch/batchItem.ts';
 import type { SettlementDeps } from '../../settlement/deps.ts';
 import { REFUSAL_LIMIT } from './ask.ts';
 

@@ -1,7 +1,7 @@
 import { openRoom } from '../../../chain/calls/calldata.ts';
 import { listBlockedPayees } from '../../../db/settlement/admission.ts';
-import type { Occurrence } from '../../../db/settlement/outcome.ts';
-import { applyEvents } from '../../../db/settlement/outcome.ts';
+import type { Occurrence } from '../../../db/settlement/applyEvents.ts';
+import { applyEvents } from '../../../db/settlement/applyEvents.ts';
 import type { Payment, PaymentRef } from '../../../db/settlement/payment.ts';
 import { listPayments, refOf } from '../../../db/settlement/payment.ts';
 import { findLastKind, readPayers } from '../../../db/settlement/queue.ts';

@@ -1,13 +1,13 @@
 import { readSights } from '../../../chain/evidence/sight.ts';
 import { raiseAlert } from '../../../db/operator/alerts.ts';
+import type { Occurrence } from '../../../db/settlement/applyEvents.ts';
 import { recordPrecheck } from '../../../db/settlement/claim.ts';
-import type { Occurrence } from '../../../db/settlement/outcome.ts';
 import type { Payment } from '../../../db/settlement/payment.ts';
 import type { ChainTransferRow } from '../../../db/settlement/transfers.ts';
 import { judge, SENTENCES } from '../../../domain/payment/judge.ts';
 import type { Sight } from '../../../domain/payment/sight.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
-import { isReadable } from './items.ts';
+import { isReadable } from './batchItem.ts';
 import type { Judged } from './round.ts';
 import { evidenceOf, momentOf, occurrencesOf } from './round.ts';
 import type { Simulated } from './simulate.ts';

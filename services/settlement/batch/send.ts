@@ -18,9 +18,9 @@ import { openFunds } from '../relayer/funds.ts';
 import { sharesOf } from '../relayer/gasUsage.ts';
 import { sendBatch, sendSigned } from '../relayer/lane.ts';
 import type { BatchProposal } from '../starter.ts';
+import { batchItem } from './batchItem.ts';
 import { choose } from './choose.ts';
 import type { Carried } from './confirm.ts';
-import { batchItem } from './items.ts';
 
 /** What sending a proposal came to. */
 export interface SendResult {

@@ -8,7 +8,7 @@ import { blockPayee } from '../../../db/settlement/admission.ts';
 import type { Payment } from '../../../db/settlement/payment.ts';
 import type { Simulation } from '../../../domain/payment/sight.ts';
 import type { Chain } from '../deps.ts';
-import { batchItem } from './items.ts';
+import { batchItem } from './batchItem.ts';
 
 /** What executing a payment now would do, and what the look showed besides. */
 export interface Simulated {

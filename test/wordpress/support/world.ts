@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { pepperOf } from '../../../services/credentials/pepper.ts';
-import { mintConnectKey } from '../../../services/hosts/preset.ts';
+import { mintConnectKey } from '../../../services/hosts/connectKey.ts';
 import type { MoodyService } from '../../support/moody.ts';
 import { startMoody } from '../../support/moody.ts';
 import type { TestService, TestSite } from '../../support/service.ts';

@@ -7,7 +7,7 @@ import type { Pepper } from '../credentials/pepper.ts';
 const CONNECT_LIFE_MS = 30 * 86_400_000;
 
 /**
- * Issues the key of the WordPress connect preset: `tenant.read` and `domain.manage`, for 30 days.
+ * Issues the WordPress connect key: `tenant.read` and `domain.manage`, for 30 days.
  * `domain.manage` leaves it the moment a host of the site is verified. Throws what `mintKey` throws; every call issues another one.
  */
 export function mintConnectKey(
