@@ -77,7 +77,7 @@ function payer(rpc: Rpc, network: Network, key: `0x${string}`): Pay {
   return async ({ payTo, words }, buyers) => {
     const items = buyers.map((buyer, at): BatchItem => {
       const signed = signTransfer(network, buyer, payTo, PRICE_MICRO);
-      return { paymentId: String(at), ...signed, payTo, words: words.length === 1 ? null : words, lane: 'plain' };
+      return { paymentId: String(at), ...signed, payTo, words: words.length === 1 ? null : words, payerKind: 'plain' };
     });
     const plan = planBatch(items, network);
     if (plan.leftOut.length > 0) throw new Error('the batch does not take all payments');

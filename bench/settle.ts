@@ -148,7 +148,7 @@ async function openSides(service: BenchService, line: Rpc, buyers: readonly Buye
 async function signed(service: BenchService, shop: Shop, line: Rpc, buyers: readonly Buyer[], key: `0x${string}`) {
   const author = shop.authors[0] as Address;
   const transfer = signTransfer(shop.network, buyers[0] as Buyer, author, 1_000n);
-  const item = { paymentId: 'reference', ...transfer, payTo: author, words: null, lane: 'plain' } as const;
+  const item = { paymentId: 'reference', ...transfer, payTo: author, words: null, payerKind: 'plain' } as const;
   const { to, data, gasLimit } = planBatch([item], shop.network);
   const nonce = await transactionCount(line, localSigner(key).address, 'pending');
   const fees = { maxFeePerGasWei: 5_000_000_000n, maxPriorityFeePerGasWei: 1_000_000n };

@@ -14,14 +14,14 @@ import { CONTRACT_AUTH_GAS, transferGas } from './gas/gas.ts';
 import type { Network } from './network.ts';
 import type { Rpc } from './rpc/rpc.ts';
 import { chainUnavailable, isEvmRefusal, quantity } from './rpc/rpc.ts';
-import type { Lane } from './signature/contract-wallet.ts';
+import type { PayerKind } from './signature/contract-wallet.ts';
 
 /** One payment to look at. */
 export interface PrecheckItem {
   readonly paymentId: string;
   readonly authorization: Authorization;
   readonly signature: Hex;
-  readonly lane: Lane;
+  readonly payerKind: PayerKind;
 }
 
 /** What the chain says of a payment that has not been sent. `nonce_used` decides nothing: look for its evidence. */
@@ -30,10 +30,10 @@ export type PrecheckOutcome =
   | { readonly kind: 'nonce_used' }
   | { readonly kind: 'refused'; readonly reason: FailureReason; readonly raw: string };
 
-/** The result for one payment, on the state of `blockNumber`. `lane` is `contract` where the payer has code. */
+/** The result for one payment, on the state of `blockNumber`. `payerKind` is `contract` where the payer has code. */
 export interface Prechecked {
   readonly paymentId: string;
-  readonly lane: Lane;
+  readonly payerKind: PayerKind;
   readonly blockNumber: bigint;
   readonly nonceUsed: boolean;
   readonly balance: bigint;
@@ -49,7 +49,7 @@ type Simulation = { readonly revert: Hex | null };
  */
 export async function precheck(rpc: Rpc, network: Network, items: readonly PrecheckItem[]): Promise<readonly Prechecked[]> {
   if (items.length === 0) return [];
-  const declared = new Set(items.filter(({ lane }) => lane === 'plain'));
+  const declared = new Set(items.filter(({ payerKind }) => payerKind === 'plain'));
   const [withCode, early] = await Promise.all([
     findAccountsWithCode(
       rpc,
@@ -67,14 +67,14 @@ export async function precheck(rpc: Rpc, network: Network, items: readonly Prech
   const spent = new Map<string, bigint>();
   return items.map((item, at) => {
     const { nonceUsed, balance, simulation } = batch.of(item);
-    const lane: Lane = plain.has(item) ? 'plain' : 'contract';
+    const payerKind: PayerKind = plain.has(item) ? 'plain' : 'contract';
     const { from, value } = item.authorization;
     const before = spent.get(from) ?? 0n;
-    const judged = judge(item, lane, nonceUsed, balance, alone[at] ?? simulation);
+    const judged = judge(item, payerKind, nonceUsed, balance, alone[at] ?? simulation);
     // Simulated alone, each payment of a wallet with code finds the money that the one before it takes.
     const outcome = judged.kind === 'passed' && before + value > balance ? SHORT : judged;
     if (outcome.kind === 'passed') spent.set(from, before + value);
-    return { paymentId: item.paymentId, lane, blockNumber: batch.blockNumber, nonceUsed, balance, outcome };
+    return { paymentId: item.paymentId, payerKind, blockNumber: batch.blockNumber, nonceUsed, balance, outcome };
   });
 }
 
@@ -84,13 +84,19 @@ const SHORT: PrecheckOutcome = {
   raw: 'invalid_exact_evm_insufficient_balance',
 };
 
-function judge(item: PrecheckItem, lane: Lane, nonceUsed: boolean, balance: bigint, simulation: Simulation): PrecheckOutcome {
+function judge(
+  item: PrecheckItem,
+  payerKind: PayerKind,
+  nonceUsed: boolean,
+  balance: bigint,
+  simulation: Simulation,
+): PrecheckOutcome {
   if (nonceUsed) return { kind: 'nonce_used' };
   if (simulation.revert === null) return { kind: 'passed' };
   if (balance < item.authorization.value) return SHORT;
   const { reason, raw } = diagnoseRevert(simulation.revert);
   // Nothing but a wallet's own code, or its appetite for gas, reverts without data here.
-  if (lane === 'contract' && simulation.revert === '0x') return { kind: 'refused', reason: 'authorization_invalid', raw };
+  if (payerKind === 'contract' && simulation.revert === '0x') return { kind: 'refused', reason: 'authorization_invalid', raw };
   return { kind: 'refused', reason, raw };
 }
 

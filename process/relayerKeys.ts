@@ -15,7 +15,7 @@ export async function openRelayerKeys(
   for (const [network, keys] of Object.entries(names ?? {})) {
     const signers = await Promise.all(keys.map((name) => openKey(name, metrics)));
     if (new Set(signers.map(({ address }) => address)).size < signers.length) {
-      throw new Error(`RELAYER_PRIVATE_KEYS names one key twice for ${network}: two lanes would share its nonces`);
+      throw new Error(`RELAYER_PRIVATE_KEYS names one key twice for ${network}: two queues would share its nonces`);
     }
     opened.set(network, signers);
   }

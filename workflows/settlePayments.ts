@@ -26,7 +26,7 @@ const BUSY_MS = 250;
  * Settles one batch of payments, as `settle:<network>:<batchId>`. Its arguments are proposals: the first
  * activity claims, signs and sends what is still open (safety 7); then it stays with the batch until every payment in it
  * is decided, first by short local looks, then by one heart-beating activity (safety 20). Payments that need another
- * batch get one of their own. It ends without settling anything when all lanes stay full: the sweeper comes again.
+ * batch get one of their own. It ends without settling anything when all queues stay full: the sweeper comes again.
  */
 export async function settlePayments(input: SettlePaymentsInput): Promise<void> {
   const sent = await send(input);

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { gatherLanes, listTenantIds } from '../../db/reports/rollupCheck.ts';
+import { gatherShards, listTenantIds } from '../../db/reports/rollupCheck.ts';
 import { crossingSums, IN_HOURS, observationDays, observationMonths } from '../../db/reports/rollups.ts';
 import { createTenant } from '../../services/tenants/tenants.ts';
 import { withoutIndexes } from './bulk.ts';
@@ -165,24 +165,24 @@ async function addRows(database: Database): Promise<void> {
 }
 
 const ROLLUPS = ['crossing_hour', 'crossing_day', 'crossing_month', 'observation_day', 'observation_month'];
-const LANES = ['0', '1', '2', '3'];
+const SHARDS = ['0', '1', '2', '3'];
 
 /** Sums as live writers leave them: each key in four rows, as the rows themselves fell to one connection or another. */
 async function addRollups(database: Database): Promise<void> {
-  const fell = (id: string, lane: string): string => `hashtext(${id}::text) & 3 = ${lane}`;
+  const fell = (id: string, shard: string): string => `hashtext(${id}::text) & 3 = ${shard}`;
   await runInPairs(
     database,
-    LANES.flatMap((lane) => [
-      `insert into observation_day ${observationDays(`(select * from observation where ${fell('observation_id', lane)}) as plain`, lane)}`,
-      `insert into crossing_day ${crossingSums('day', fell('crossing_id', lane), { lane })}`,
-      `insert into crossing_hour ${crossingSums('hour', `${fell('crossing_id', lane)} and ${IN_HOURS}`, { lane })}`,
+    SHARDS.flatMap((shard) => [
+      `insert into observation_day ${observationDays(`(select * from observation where ${fell('observation_id', shard)}) as plain`, shard)}`,
+      `insert into crossing_day ${crossingSums('day', fell('crossing_id', shard), { shard })}`,
+      `insert into crossing_hour ${crossingSums('hour', `${fell('crossing_id', shard)} and ${IN_HOURS}`, { shard })}`,
     ]),
   );
   await runInPairs(
     database,
-    LANES.flatMap((lane) => [
-      `insert into crossing_month ${crossingSums('month', `lane = ${lane}`, { lane, from: 'crossing_day', moment: 'bucket' })}`,
-      `insert into observation_month ${observationMonths(`lane = ${lane}`, lane)}`,
+    SHARDS.flatMap((shard) => [
+      `insert into crossing_month ${crossingSums('month', `lane = ${shard}`, { shard, from: 'crossing_day', moment: 'bucket' })}`,
+      `insert into observation_month ${observationMonths(`lane = ${shard}`, shard)}`,
     ]),
   );
 }
@@ -197,10 +197,10 @@ const LATELY = 10;
 async function gatherAll(database: Database, { nowMs }: LoadOptions): Promise<void> {
   const lately = (Math.floor(nowMs / DAY_MS) - LATELY) * DAY_MS;
   const sites = await listTenantIds(database);
-  for (const tenantId of sites) await gatherLanes(database, tenantId, { fromMs: 0, toMs: lately });
+  for (const tenantId of sites) await gatherShards(database, tenantId, { fromMs: 0, toMs: lately });
   await runInPairs(
     database,
     ROLLUPS.map((table) => `vacuum (full, analyze) ${table}`),
   );
-  for (const tenantId of sites) await gatherLanes(database, tenantId, { fromMs: lately, toMs: null });
+  for (const tenantId of sites) await gatherShards(database, tenantId, { fromMs: lately, toMs: null });
 }

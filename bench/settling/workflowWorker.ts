@@ -49,7 +49,7 @@ async function createActivities(input: WorkerInput, network: Network): Promise<E
     send: async ({ transfer }) => {
       const { authorization, signature } = decodeTransfer(transfer);
       const paymentId = randomUUID();
-      const item = { paymentId, authorization, signature, payTo: authorization.to, words: null, lane: 'plain' } as const;
+      const item = { paymentId, authorization, signature, payTo: authorization.to, words: null, payerKind: 'plain' } as const;
       const { to, data, gasLimit } = planBatch([item], network);
       const request = { chainId: network.chainId, nonce: nonce++, to, data, gasLimit, fees };
       const { raw, hash } = await signTransaction(localSigner(input.relayerKey), request);

@@ -123,7 +123,7 @@ function relayerCommands({ open, operator, print: show }: Surroundings): Command
     });
   relayer
     .command('void-nonce <network> <address> <nonce>')
-    .description('Fills a nonce that blocks a lane with a transfer of nothing; decides no payment.')
+    .description('Fills a nonce that blocks a queue with a transfer of nothing; decides no payment.')
     .action(async (network: string, address: string, text: string) => {
       const nonce = parseNonce(text);
       const done = await withSettlement(await open(), (settlement) => voidNonce(settlement, order(network, address), nonce));

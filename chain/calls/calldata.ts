@@ -18,7 +18,7 @@ import {
 import type { Network } from '../network.ts';
 import type { RouterGroup } from '../router/routerCalls.ts';
 import { settleBatchCall } from '../router/routerCalls.ts';
-import type { Lane } from '../signature/contract-wallet.ts';
+import type { PayerKind } from '../signature/contract-wallet.ts';
 import { transferCall } from './tokenCalls.ts';
 
 /** One payment to be sent. `words` are the leg words of its split; null where `payTo` is a single wallet. */
@@ -28,7 +28,7 @@ export interface BatchItem {
   readonly signature: Hex;
   readonly payTo: Address;
   readonly words: readonly Hex[] | null;
-  readonly lane: Lane;
+  readonly payerKind: PayerKind;
 }
 
 /** Payments to one payTo, pulled one by one, paid out once. `gas` is its `gasPerGroup`. */
@@ -70,15 +70,15 @@ const EMPTY_GAS = batchGas([], '0x');
 const CALL_BYTE_GAS = 16n;
 
 /**
- * Plans one transaction. Items are taken in order, those of the first one's lane that fit (`openRoom`); one that does not fit is
+ * Plans one transaction. Items are taken in order, those of the first one's payer kind that fit (`openRoom`); one that does not fit is
  * skipped, so that it keeps no smaller one waiting. One group a payTo. A single payment to a single wallet goes straight to the token.
  * The same input gives the same bytes. Throws RangeError for an empty list.
  */
 export function planBatch(items: readonly BatchItem[], network: Pick<Network, 'asset' | 'router'>): BatchPlan {
   const [first] = items;
   if (!first) throw new RangeError('a batch has at least one payment');
-  const { open, leftOut } = fill(items, first.lane);
-  const authGas = capOf(first.lane);
+  const { open, leftOut } = fill(items, first.payerKind);
+  const authGas = capOf(first.payerKind);
   const groups = open.map((group) => ({ ...group, gas: groupGas(sizeOf(group, authGas)) }));
   const positions = groups.flatMap((group, index) =>
     group.items.map(({ paymentId }, item) => ({ paymentId, group: index, item })),
@@ -99,23 +99,23 @@ export function planBatch(items: readonly BatchItem[], network: Pick<Network, 'a
   return { groups, to: lone ? network.asset : network.router, data, gasLimit, items: positions, leftOut };
 }
 
-/** Gas cap of one payment of a lane. */
-export function capOf(lane: Lane): bigint {
-  return lane === 'plain' ? PLAIN_AUTH_GAS : CONTRACT_AUTH_GAS;
+/** Gas cap of one payment of a payer kind. */
+export function capOf(payerKind: PayerKind): bigint {
+  return payerKind === 'plain' ? PLAIN_AUTH_GAS : CONTRACT_AUTH_GAS;
 }
 
 /** The router's view of a group. */
 export function routerGroup({ words, items }: Pick<PlannedGroup, 'words' | 'items'>, token: Address): RouterGroup {
-  return { token, authGas: capOf(items[0]?.lane ?? 'plain'), legs: words, auths: items };
+  return { token, authGas: capOf(items[0]?.payerKind ?? 'plain'), legs: words, auths: items };
 }
 
-function fill(items: readonly BatchItem[], lane: Lane): { open: readonly OpenGroup[]; leftOut: readonly string[] } {
-  const room = openRoom(lane);
+function fill(items: readonly BatchItem[], payerKind: PayerKind): { open: readonly OpenGroup[]; leftOut: readonly string[] } {
+  const room = openRoom(payerKind);
   const byPayTo = new Map<Address, OpenGroup>();
   const leftOut: string[] = [];
   for (const item of items) {
     const part = partOf(item);
-    if (item.lane !== lane || room.costOf(part) === null) {
+    if (item.payerKind !== payerKind || room.costOf(part) === null) {
       leftOut.push(item.paymentId);
       continue;
     }
@@ -135,7 +135,7 @@ export interface BatchPart {
   readonly signatureBytes: number;
 }
 
-/** A batch of one lane while it is filled. */
+/** A batch of one payer kind while it is filled. */
 export interface Room {
   /** Gas that one payment more would need, its call data included; null when it does not fit. The first one always fits. */
   costOf(part: BatchPart): bigint | null;
@@ -143,14 +143,20 @@ export interface Room {
 }
 
 /** An empty batch: 100 payments, 12 M gas or 96 KB, whichever is first (safety 9). */
-export function openRoom(lane: Lane): Room {
+export function openRoom(payerKind: PayerKind): Room {
   const groups = new Map<string, { readonly gas: bigint; readonly authorizations: number; readonly bytes: number }>();
   let [count, bytes, gas] = [0, EMPTY_BATCH_BYTES, 0n];
   const grown = (part: BatchPart) => {
     const present = groups.get(part.payTo);
     const added = itemBytes(part.signatureBytes) + (present ? 0 : groupBytes(part.legs));
     const authorizations = (present?.authorizations ?? 0) + 1;
-    const size = { authorizations, legs: part.legs, deployed: false, authGas: capOf(lane), bytes: (present?.bytes ?? 0) + added };
+    const size = {
+      authorizations,
+      legs: part.legs,
+      deployed: false,
+      authGas: capOf(payerKind),
+      bytes: (present?.bytes ?? 0) + added,
+    };
     const group = { gas: batchGas([size], '0x') - EMPTY_GAS, authorizations, bytes: size.bytes };
     return { group, bytes: bytes + added, gas: gas - (present?.gas ?? 0n) + group.gas };
   };
@@ -170,8 +176,8 @@ export function openRoom(lane: Lane): Room {
 }
 
 /** Gas that a payment needs at most in a batch of its own, its call data included: what admission counts with. */
-export function gasAlone(lane: Lane, part: BatchPart): bigint {
-  return openRoom(lane).costOf(part) ?? MAX_BATCH_GAS;
+export function gasAlone(payerKind: PayerKind, part: BatchPart): bigint {
+  return openRoom(payerKind).costOf(part) ?? MAX_BATCH_GAS;
 }
 
 function partOf({ payTo, words, signature }: BatchItem): BatchPart {

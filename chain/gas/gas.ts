@@ -8,7 +8,7 @@ type Hex = `0x${string}`;
 
 /** Gas one payment of a plain key may burn in the token: a first transfer to a new wallet takes about 71,000 of it. */
 export const PLAIN_AUTH_GAS = 95_000n;
-/** Gas one payment of a wallet with code may burn (ERC-1271, EIP-7702): foreign code on our gas, in a lane of its own. */
+/** Gas one payment of a wallet with code may burn (ERC-1271, EIP-7702): foreign code on our gas, in batches of its own. */
 export const CONTRACT_AUTH_GAS = 250_000n;
 /** A batch closes at whichever of these three comes first (safety 9). */
 export const MAX_BATCH_GAS = 12_000_000n;

@@ -13,18 +13,18 @@ import type { Rpc } from '../rpc/rpc.ts';
 import { isEvmRefusal, quantity } from '../rpc/rpc.ts';
 import { authorizationDigest, recoverPayer } from './signature.ts';
 
-/** How a payment is sent: `plain` keys share batches; payers with code have a lane and a gas cap of their own. */
-export type Lane = 'plain' | 'contract';
+/** How a payment is sent: `plain` keys share batches; payers with code have batches and a gas cap of their own. */
+export type PayerKind = 'plain' | 'contract';
 
 /** The outcome of checking one signature. */
-export type SignatureCheck = { readonly ok: true; readonly lane: Lane } | ({ readonly ok: false } & PaymentRefusal);
+export type SignatureCheck = { readonly ok: true; readonly payerKind: PayerKind } | ({ readonly ok: false } & PaymentRefusal);
 
 const walletAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
 const VALID = '0x1626ba7e';
 
 /**
  * Checks the signature of a payment whose shape and terms are right. ERC-6492 is refused (off by decision). An EIP-7702
- * account that signed with its own key is `plain` here; the precheck sees its code and corrects the lane. Throws ServiceError
+ * account that signed with its own key is `plain` here; the precheck sees its code and corrects the kind. Throws ServiceError
  * `chain_unavailable` in an outage.
  */
 export async function checkSignature(
@@ -34,11 +34,11 @@ export async function checkSignature(
 ): Promise<SignatureCheck> {
   const { authorization, signature } = payment;
   if (payment.erc6492) return refused('eip6492_factory_not_allowed', 'wallets that are not deployed yet cannot pay');
-  if (recoverPayer(network, authorization, signature) === authorization.from) return { ok: true, lane: 'plain' };
+  if (recoverPayer(network, authorization, signature) === authorization.from) return { ok: true, payerKind: 'plain' };
   const withCode = await findAccountsWithCode(rpc, [authorization.from]);
   if (!withCode.has(authorization.from)) return refused('invalid_exact_evm_signature', 'the signature is not the payer’s');
   return (await walletAgrees(rpc, network, payment))
-    ? { ok: true, lane: 'contract' }
+    ? { ok: true, payerKind: 'contract' }
     : refused('invalid_exact_evm_signature', 'the payer’s wallet does not confirm the signature');
 }
 

@@ -23,7 +23,7 @@ export interface PaymentRow {
   /** Seconds since 1970, as the payer signed them; up to 2^256, so text. */
   readonly validAfter: string;
   readonly validBefore: string;
-  readonly lane: 'plain' | 'contract';
+  readonly payerKind: 'plain' | 'contract';
   readonly x402Version: number;
   readonly host: string;
   readonly slug: string;
@@ -108,7 +108,12 @@ export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
   read: (row) => ({
     ...{ paymentId: row['payment_id'], mode: row['mode'], settler: row['settler'], network: row['network'] },
     ...{ asset: row['asset'], payer: row['payer'], payTo: row['pay_to'], nonce: row['nonce'] },
-    ...{ validAfter: row['valid_after'], validBefore: row['valid_before'], lane: row['lane'], x402Version: row['x402_version'] },
+    ...{
+      validAfter: row['valid_after'],
+      validBefore: row['valid_before'],
+      payerKind: row['lane'],
+      x402Version: row['x402_version'],
+    },
     ...{ host: row['host'], slug: row['slug'], resource: row['resource'], kind: row['kind'], purpose: row['purpose'] },
     ...{ agentUa: row['agent_ua'], state: row['state'], batchId: row['batch_id'], attempts: row['attempts'] },
     ...{ reason: row['reason'], rawReason: row['raw_reason'], sentence: row['sentence'], successorId: row['successor_id'] },

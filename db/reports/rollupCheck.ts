@@ -2,7 +2,7 @@ import type { Span } from '../../domain/reports/window.ts';
 import { KEPT_DAYS } from '../../domain/reports/window.ts';
 import type { Database, Sql } from '../database.ts';
 import { daysAgo } from '../operator/partitions.ts';
-import { crossingSums, GATHERED_LANE, IN_HOURS, observationDays, observationMonths } from './rollups.ts';
+import { crossingSums, GATHERED_SHARD, IN_HOURS, observationDays, observationMonths } from './rollups.ts';
 
 /** The rollups by table: how what stands below adds up to it, and what tells its rows apart. */
 interface Rollup {
@@ -99,12 +99,12 @@ export function rebuildRollups(database: Database, tenantId: string, days: Span)
 const GATHERED_AT_ONCE = 5_000;
 
 /**
- * Gathers the rows that a key of a site was spread over (lanes) into one, for the days and months in `days` that are over by the
+ * Gathers the rows that a key of a site was spread over (shards) into one, for the days and months in `days` that are over by the
  * database's clock: reports read one row a key then, and those of a day lie side by side. In transactions of 5,000 rows at most. It waits
  * for no writer, and a writer waits for one transaction at most: a row that is being written is left for the next call, as are rows
  * that come late. No sum changes at any moment. Returns how many rows were gathered; a second call finds none.
  */
-export async function gatherLanes(sql: Sql, tenantId: string, days: Span, onPiece = (): void => undefined): Promise<number> {
+export async function gatherShards(sql: Sql, tenantId: string, days: Span, onPiece = (): void => undefined): Promise<number> {
   let all = 0;
   for (const rollup of ROLLUPS) {
     const statement = gathering(rollup);
@@ -126,13 +126,13 @@ function gathering({ table, keys, measures, isMonth, only = 'true' }: Rollup): s
   return `with spread as materialized (
        select ctid from ${table}
        where tenant_id = $1 and bucket >= date_trunc('${unit}', $2::timestamptz, 'UTC') and bucket < $3
-         and bucket < date_trunc('${unit}', now(), 'UTC') and lane <> ${GATHERED_LANE} and ${only}
+         and bucket < date_trunc('${unit}', now(), 'UTC') and lane <> ${GATHERED_SHARD} and ${only}
        order by ${key} limit ${GATHERED_AT_ONCE} for update skip locked
      ), gone as (
        delete from ${table} where ctid = any (array(select ctid from spread)) returning *
      ), gathered as (
        insert into ${table} as rolled (${key}, lane, ${measures.join(', ')})
-       select ${key}, ${GATHERED_LANE}, ${measures.map((name) => `sum(${name})`).join(', ')} from gone group by ${key} order by ${key}
+       select ${key}, ${GATHERED_SHARD}, ${measures.map((name) => `sum(${name})`).join(', ')} from gone group by ${key} order by ${key}
        on conflict (${key}, lane) do update set ${measures.map((name) => `${name} = rolled.${name} + excluded.${name}`).join(', ')}
      )
      select count(*)::int as gathered from gone`;

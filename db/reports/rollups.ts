@@ -6,10 +6,10 @@
 import type { Sql } from '../database.ts';
 
 /** Busy keys are spread over this many rows, by the connection that writes. */
-const LANE = 'pg_backend_pid() % 4';
+const SHARD = 'pg_backend_pid() % 4';
 
 /** The row of a key that the night gathers the others in; live writers never touch it. */
-export const GATHERED_LANE = 4;
+export const GATHERED_SHARD = 4;
 
 /** How long the buckets of a rollup are; UTC. */
 export type RollupUnit = 'hour' | 'day' | 'month';
@@ -19,13 +19,13 @@ function bucketOf(unit: RollupUnit, moment: string): string {
   return `date_trunc('${unit}', ${moment}, 'UTC')`;
 }
 
-/** What rows of `crossing_part` add to the rollup of a unit; `where` picks the rows of `from`, `lane` is the row they go to. */
+/** What rows of `crossing_part` add to the rollup of a unit; `where` picks the rows of `from`, `shard` is the row they go to. */
 export function crossingSums(
   unit: RollupUnit,
   where: string,
-  { lane = String(GATHERED_LANE), from = 'crossing_part', moment = 'at' } = {},
+  { shard = String(GATHERED_SHARD), from = 'crossing_part', moment = 'at' } = {},
 ): string {
-  return `select tenant_id, dimension, ${bucketOf(unit, moment)} as bucket, host, kind, key, (${lane})::smallint as lane,
+  return `select tenant_id, dimension, ${bucketOf(unit, moment)} as bucket, host, kind, key, (${shard})::smallint as lane,
       sum(events)::bigint as events, sum(micro)::bigint as micro
     from ${from} where ${where}
     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`;
@@ -43,7 +43,7 @@ function partsOf(crossings: string): string {
 }
 
 function addCrossings(unit: RollupUnit, where = 'true'): string {
-  return `insert into crossing_${unit} as rolled ${crossingSums(unit, where, { lane: LANE, from: 'parts' })}
+  return `insert into crossing_${unit} as rolled ${crossingSums(unit, where, { shard: SHARD, from: 'parts' })}
       on conflict (tenant_id, dimension, bucket, host, kind, key, lane) do update
         set events = rolled.events + excluded.events, micro = rolled.micro + excluded.micro`;
 }
@@ -97,23 +97,23 @@ const monthSums = (
     from (select * from ${from} and dimension <> 'full') part group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 
 /** The rows of a rollup, in the order of its keys. */
-function rowsOf(sums: string, lane = String(GATHERED_LANE)): string {
-  return `select tenant_id, dimension, bucket, ${COLUMNS}, (${lane})::smallint as lane, ${MEASURES} from ${sums}
+function rowsOf(sums: string, shard = String(GATHERED_SHARD)): string {
+  return `select tenant_id, dimension, bucket, ${COLUMNS}, (${shard})::smallint as lane, ${MEASURES} from ${sums}
     order by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 }
 
 /** What the rows of `from` (a relation with the columns of an observation, and its conditions) add to the days. */
-export function observationDays(from: string, lane?: string): string {
-  return `with in_full as materialized (${fullSums(from)}) ${rowsOf(`(${DAY_SUMS}) by_day`, lane)}`;
+export function observationDays(from: string, shard?: string): string {
+  return `with in_full as materialized (${fullSums(from)}) ${rowsOf(`(${DAY_SUMS}) by_day`, shard)}`;
 }
 
 /** What the days that `where` picks add to the months. */
-export function observationMonths(where: string, lane?: string): string {
-  return rowsOf(`(${monthSums(`observation_day where ${where}`)}) by_month`, lane);
+export function observationMonths(where: string, shard?: string): string {
+  return rowsOf(`(${monthSums(`observation_day where ${where}`)}) by_month`, shard);
 }
 
 function addObservations(unit: 'day' | 'month', sums: string): string {
-  return `insert into observation_${unit} as rolled ${rowsOf(sums, LANE)}
+  return `insert into observation_${unit} as rolled ${rowsOf(sums, SHARD)}
       on conflict (tenant_id, dimension, bucket, ${COLUMNS}, lane) do update set
         hits = rolled.hits + excluded.hits, micro = rolled.micro + excluded.micro,
         verified = rolled.verified + excluded.verified, invalid = rolled.invalid + excluded.invalid`;

@@ -10,7 +10,7 @@ export interface AdmissionFacts extends Backlog {
   /** The payment that holds the authorization already, of any tenant. */
   readonly holder: PaymentRef | null;
   readonly strikes: number;
-  /** Undecided payments of the payer in the lane of wallets with code. */
+  /** Undecided payments of the payer as wallets with code have them. */
   readonly undecided: number;
   readonly blockedPayee: boolean;
   readonly gasWeiToday: bigint;
@@ -53,7 +53,7 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
               (select count(*) from settlement_batch batch where batch.network = at_work.network and batch.state = 'open'
                  and (batch.kind <> 'facilitator' or batch.created_at > now() - interval '1 minute')) as open,
               (select coalesce(sum(in_flight_limit), 0) from relayer where relayer.network = at_work.network
-                 and paused_reason is null) as lanes,
+                 and paused_reason is null) as in_flight,
               (select count(*) from relayer where relayer.network = at_work.network and paused_reason is null) as keys,
               (select coalesce(bool_and(paused_reason is not null), false) from relayer
                 where relayer.network = at_work.network) as paused
@@ -77,7 +77,7 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
             coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,
             own.gas as own, coalesce((select sum(least(work.gas, own.gas)) from work
                where work.network = asked.network and work.tenant_id <> asked.tenant_id), 0) as others,
-            load.open, load.lanes, load.keys, load.paused, claim.tenant_id, claim.payment_id,
+            load.open, load.in_flight, load.keys, load.paused, claim.tenant_id, claim.payment_id,
             (select account_id from buyer_account account where account.wallet = asked.payer) as account
        from asked join load using (network) cross join lateral (
          select asked.planned_gas + coalesce((select gas from work
@@ -95,7 +95,7 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
   return rows.map(factsFromRow);
 }
 
-/** Gas of one payment more to a recipient that a batch pays anyway, by lane. */
+/** Gas of one payment more to a recipient that a batch pays anyway, by payer kind. */
 const MORE_GAS = { plain: 120_000, contract: 300_000 } as const;
 
 interface AdmissionRow extends Record<string, unknown> {
@@ -106,7 +106,7 @@ interface AdmissionRow extends Record<string, unknown> {
   own: string;
   others: string;
   open: string;
-  lanes: string;
+  in_flight: string;
   keys: string;
   paused: boolean;
   tenant_id: string | null;
@@ -124,7 +124,7 @@ function factsFromRow(row: AdmissionRow): AdmissionFacts {
     ownGas: BigInt(row.own),
     othersGas: BigInt(row.others),
     openBatches: Number(row.open),
-    inFlightLimit: Number(row.lanes),
+    inFlightLimit: Number(row.in_flight),
     keys: Number(row.keys),
     isPaused: row.paused,
     walletAccountId: row.account,

@@ -6,8 +6,8 @@ import type { Database, Sql } from '../database.ts';
 import type { Payment, PaymentRef } from './payment.ts';
 import { listPayments } from './payment.ts';
 import { lockPayers, readPayers } from './queue.ts';
-import type { Lane, RelayerRef, SignedBatch } from './relayer.ts';
-import { insertBatch, lockLane } from './relayer.ts';
+import type { QueueHead, RelayerRef, SignedBatch } from './relayer.ts';
+import { insertBatch, lockQueue } from './relayer.ts';
 import { rememberSellers } from './splits.ts';
 import { KEYED, UPSERT } from './states.ts';
 
@@ -19,23 +19,23 @@ export type ClaimResult =
 /**
  * Claims what is still `accepted` of the proposals, takes the relayer's nonce and stores the signed bytes, all in one
  * database transaction (safety 7). `sign` asks nobody (a remote key signs outside) and gets exactly the locked rows; null means nothing of them can be
- * sent. Gives the payments as they stand after it, so that nobody has to read them again. `isNewcomer`: nothing of the sites of these payments is on its way (`hasPlace`). What went out in vain since it was chosen
+ * sent. Gives the payments as they stand after it, so that nobody has to read them again. `isNewcomer`: nothing of the sites of these payments is on its way (`queueHasRoom`). What went out in vain since it was chosen
  * stays, since the choice did not know (safety 8), and so do a payer's payments beyond what it may have on its way. Called again, or
  * by two processes at once, each payment ends in one batch.
  */
 export async function claimBatch(
   database: Database,
-  lane: RelayerRef & { readonly isNewcomer?: boolean },
+  queue: RelayerRef & { readonly isNewcomer?: boolean },
   proposals: readonly (PaymentRef & { readonly facts: Pick<PaymentFacts, 'attempts'> })[],
   sign: (payments: readonly Payment[], nonce: bigint) => Promise<{ batch: SignedBatch; taken: ReadonlySet<string> } | null>,
 ): Promise<ClaimResult> {
   return database.transaction(async (sql) => {
-    const found: Lane = await lockLane(sql, lane, lane.isNewcomer);
+    const found: QueueHead = await lockQueue(sql, queue, queue.isNewcomer);
     if (found.kind !== 'free') return { kind: found.kind };
     const rows = await listPayments(sql, proposals, true);
     const chosen = new Map(proposals.map((payment) => [payment.paymentId, payment]));
     const open = rows.filter((row) => isStillChosen(row, chosen.get(row.paymentId)));
-    const allowed = await withinPayerRoom(sql, lane.network, open);
+    const allowed = await withinPayerRoom(sql, queue.network, open);
     if (allowed.length === 0) return { kind: 'nothing' };
     const signed = await sign(allowed, found.nonce);
     if (!signed) return { kind: 'nothing' };
@@ -51,9 +51,9 @@ async function withinPayerRoom(sql: Sql, network: string, payments: readonly Pay
   if (payers.length > 0) await lockPayers(sql, network, payers);
   const records = await readPayers(sql, network, payers);
   const taken = new Map<string, number>();
-  return payments.filter(({ payer, lane }) => {
+  return payments.filter(({ payer, payerKind }) => {
     const before = taken.get(payer) ?? 0;
-    if (before >= payerRoom(lane, records.get(payer) ?? NEW_PAYER)) return false;
+    if (before >= payerRoom(payerKind, records.get(payer) ?? NEW_PAYER)) return false;
     taken.set(payer, before + 1);
     return true;
   });
@@ -86,10 +86,10 @@ export async function markClaimed(
   return moved.map((payment) => ({ ...payment, facts: decide(payment.facts, claimed).next, batchSize: moved.length }));
 }
 
-/** Notes at which block our own check saw each nonce unused, once (safety 2), and the lane the payer turned out to need. */
+/** Notes at which block our own check saw each nonce unused, once (safety 2), and which kind its payer turned out to be. */
 export async function recordPrecheck(
   sql: Sql,
-  checks: readonly (PaymentRef & { readonly unusedAtBlock: bigint | null; readonly lane: 'plain' | 'contract' })[],
+  checks: readonly (PaymentRef & { readonly unusedAtBlock: bigint | null; readonly payerKind: 'plain' | 'contract' })[],
 ): Promise<void> {
   if (checks.length === 0) return;
   await sql.query(
@@ -101,17 +101,17 @@ export async function recordPrecheck(
       checks.map((check) => check.tenantId),
       checks.map((check) => check.paymentId),
       checks.map((check) => check.unusedAtBlock?.toString() ?? null),
-      checks.map((check) => check.lane),
+      checks.map((check) => check.payerKind),
     ],
   );
-  await relane(
+  await markAsCode(
     sql,
-    checks.filter(({ lane }) => lane === 'contract'),
+    checks.filter(({ payerKind }) => payerKind === 'contract'),
   );
 }
 
 /** Whatever waits of a payer that turned out to have code waits as a wallet of code's does. */
-async function relane(sql: Sql, ofCode: readonly PaymentRef[]): Promise<void> {
+async function markAsCode(sql: Sql, ofCode: readonly PaymentRef[]): Promise<void> {
   if (ofCode.length === 0) return;
   await sql.query(
     `with waiting as (

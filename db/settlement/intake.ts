@@ -307,7 +307,7 @@ function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof INT
     valid_after: payment.validAfter.toString(),
     valid_before: payment.validBefore.toString(),
     signature: payment.signature,
-    lane: payment.lane,
+    lane: payment.payerKind,
     x402_version: payment.x402Version,
     host: payment.host,
     slug: payment.slug,

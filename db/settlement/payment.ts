@@ -41,7 +41,7 @@ export interface Payment extends PaymentRef {
   readonly validAfter: bigint;
   readonly validBefore: bigint;
   readonly signature: Hex;
-  readonly lane: 'plain' | 'contract';
+  readonly payerKind: 'plain' | 'contract';
   readonly x402Version: 1 | 2;
   readonly host: string;
   readonly slug: string;
@@ -178,7 +178,7 @@ export function paymentFromRow(row: PaymentRow): Payment {
     validAfter: BigInt(row.valid_after),
     validBefore: BigInt(row.valid_before),
     signature: row.signature as Hex,
-    lane: row.lane,
+    payerKind: row.lane,
     x402Version: row.x402_version === 1 ? 1 : 2,
     host: row.host,
     slug: row.slug,

@@ -1,11 +1,11 @@
 import type { PayerRecord } from '../../domain/payment/payerLimits.ts';
 import { UNDECIDED_LIMIT } from '../../domain/payment/payerLimits.ts';
 import type { BatchKind, WaitingPayment } from '../../domain/payment/pickBatch.ts';
-import type { LaneLoad } from '../../domain/payment/places.ts';
+import type { QueueLoad } from '../../domain/payment/queueRoom.ts';
 import { OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
 import { carriedBySql } from './payment.ts';
-import { laneLoadSql } from './relayer.ts';
+import { queueLoadSql } from './relayer.ts';
 import { sqlStages } from './states.ts';
 
 /** Sites and payments that one choice looks at: what bounds its cost, however much waits. */
@@ -72,7 +72,7 @@ function waitingFromRow(row: WaitingRow): WaitingPayment {
     paymentId: row.payment_id,
     payer: row.payer,
     payTo: row.pay_to,
-    lane: row.lane,
+    payerKind: row.lane,
     router: row.router,
     legs: row.legs,
     signatureBytes: row.signature_bytes,
@@ -113,8 +113,8 @@ export async function readPayers(
 
 /** The kind of the batch that went out last; null when none did, or nothing is left of it. */
 export async function findLastKind(sql: Sql, network: string): Promise<BatchKind | null> {
-  const rows = await sql.query<{ lane: 'plain' | 'contract'; router: string }>(
-    `select lane, router from (${carriedBySql(
+  const rows = await sql.query<{ payerKind: 'plain' | 'contract'; router: string }>(
+    `select lane as "payerKind", router from (${carriedBySql(
       's.lane, i.router',
       "(select batch_id from settlement_batch where network = $1 and kind = 'settle' order by created_at desc limit 1)",
     )}) carried limit 1`,
@@ -126,16 +126,16 @@ export async function findLastKind(sql: Sql, network: string): Promise<BatchKind
 /** What is on its way on a network. */
 export interface OnTheWay {
   /** Of each relayer key that sends. */
-  readonly lanes: readonly LaneLoad[];
+  readonly queues: readonly QueueLoad[];
   /** Sites with a payment in one of the batches. */
   readonly tenantIds: ReadonlySet<string>;
 }
 
-/** What is on its way on a network now; another process may add to it, so that a claim looks again (`lockLane`). */
+/** What is on its way on a network now; another process may add to it, so that a claim looks again (`lockQueue`). */
 export async function readOnTheWay(sql: Sql, network: string): Promise<OnTheWay> {
-  const [lanes, sites] = await Promise.all([
+  const [queues, sites] = await Promise.all([
     sql.query<{ open: number; open_gas: string; in_flight_limit: number }>(
-      `select in_flight_limit, load.open, load.open_gas from relayer cross join lateral (${laneLoadSql('relayer.address')}) load
+      `select in_flight_limit, load.open, load.open_gas from relayer cross join lateral (${queueLoadSql('relayer.address')}) load
         where network = $1 and paused_reason is null`,
       [network],
     ),
@@ -146,7 +146,7 @@ export async function readOnTheWay(sql: Sql, network: string): Promise<OnTheWay>
     ),
   ]);
   return {
-    lanes: lanes.map((row) => ({ open: row.open, openGas: BigInt(row.open_gas), limit: row.in_flight_limit })),
+    queues: queues.map((row) => ({ open: row.open, openGas: BigInt(row.open_gas), limit: row.in_flight_limit })),
     tenantIds: new Set(sites.map((row) => row.tenant_id)),
   };
 }

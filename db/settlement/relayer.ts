@@ -1,4 +1,4 @@
-import { hasPlace } from '../../domain/payment/places.ts';
+import { queueHasRoom } from '../../domain/payment/queueRoom.ts';
 import type { Database, Sql } from '../database.ts';
 import { raiseAlert } from '../operator/alerts.ts';
 
@@ -41,8 +41,11 @@ export function isRelayed({ kind }: Pick<Batch, 'kind'>): boolean {
   return kind === 'settle' || kind === 'flush';
 }
 
-/** What a lane lock found: the nonce to take, or that the lane is full or paused. */
-export type Lane = { readonly kind: 'free'; readonly nonce: bigint } | { readonly kind: 'busy' } | { readonly kind: 'paused' };
+/** What the lock of a queue found: the nonce to take, or that the queue is full or paused. */
+export type QueueHead =
+  | { readonly kind: 'free'; readonly nonce: bigint }
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'paused' };
 
 /** Makes sure a relayer has its row; a new one starts at `firstNonce`. One that is there keeps its nonce, whatever the chain says. */
 export async function ensureRelayer(database: Sql, ref: RelayerRef, firstNonce: bigint, inFlightLimit: number): Promise<void> {
@@ -74,7 +77,7 @@ export async function findRelayerNonce(sql: Sql, ref: RelayerRef): Promise<Relay
   return { nextNonce: BigInt(next), inFlight: Number(open), seenNonce: seen === null ? null : BigInt(seen) };
 }
 
-/** Notes a count of the chain that is ahead of ours, or that there is none; the lane takes no batch while one is noted. */
+/** Notes a count of the chain that is ahead of ours, or that there is none; the queue takes no batch while one is noted. */
 export async function noteSeenNonce(sql: Sql, ref: RelayerRef, count: bigint | null): Promise<void> {
   await sql.query(
     `update relayer set seen_nonce = $3::bigint, seen_at = case when $3::bigint is null then null else now() end
@@ -95,7 +98,7 @@ export async function adoptCount(database: Database, ref: RelayerRef, count: big
   });
 }
 
-/** A person's nonce for a lane, which is locked by the caller's transaction; any way. */
+/** A person's nonce for a queue, which is locked by the caller's transaction; any way. */
 export async function setNextNonce(sql: Sql, ref: RelayerRef, nonce: bigint): Promise<void> {
   await sql.query('update relayer set next_nonce = $3, seen_nonce = null, seen_at = null where network = $1 and address = $2', [
     ref.network,
@@ -105,18 +108,18 @@ export async function setNextNonce(sql: Sql, ref: RelayerRef, nonce: bigint): Pr
 }
 
 /** A query for the unmined batches of a key on network $1, and the gas limits of their newest bytes together. */
-export function laneLoadSql(address: string): string {
+export function queueLoadSql(address: string): string {
   return `select count(*)::int as open, coalesce(sum(bytes.gas_limit), 0) as open_gas from settlement_batch batch
      left join lateral (select gas_limit from relayer_transaction where batch_id = batch.batch_id order by attempt desc limit 1) bytes on true
     where batch.network = $1 and batch.relayer = ${address} and batch.state = 'open'`;
 }
 
 /**
- * Locks a relayer's lane and tells whether a batch may take its next nonce (`hasPlace`; the limit is the key's, safety 10). A lane whose count the
+ * Locks a relayer's queue and tells whether a batch may take its next nonce (`queueHasRoom`; the limit is the key's, safety 10). A queue whose count the
  * chain has put in doubt within the last minute takes none until the next round has looked again. A nonce that a batch held before the
- * lane was set back stays that batch's for good, and is passed over; the batch is opened again, so that its own bytes fill the place.
+ * queue was set back stays that batch's for good, and is passed over; the batch is opened again, so that its own bytes fill the place.
  */
-export async function lockLane(sql: Sql, ref: RelayerRef, isNewcomer = false): Promise<Lane> {
+export async function lockQueue(sql: Sql, ref: RelayerRef, isNewcomer = false): Promise<QueueHead> {
   const rows = await sql.query<{ next_nonce: string; in_flight_limit: number; paused_reason: string | null; doubted: boolean }>(
     `select next_nonce, in_flight_limit, paused_reason,
             coalesce(seen_nonce > next_nonce and seen_at > now() - interval '1 minute', false) as doubted
@@ -126,13 +129,13 @@ export async function lockLane(sql: Sql, ref: RelayerRef, isNewcomer = false): P
   const row = rows[0];
   if (!row || row.paused_reason !== null) return { kind: 'paused' };
   const nonce = await passHeld(sql, ref, BigInt(row.next_nonce));
-  const [load] = await sql.query<{ open: number; open_gas: string }>(laneLoadSql('$2'), [ref.network, ref.address]);
-  const lane = { open: load?.open ?? 0, openGas: BigInt(load?.open_gas ?? 0), limit: row.in_flight_limit };
-  if (row.doubted || !hasPlace(lane, isNewcomer)) return { kind: 'busy' };
+  const [found] = await sql.query<{ open: number; open_gas: string }>(queueLoadSql('$2'), [ref.network, ref.address]);
+  const load = { open: found?.open ?? 0, openGas: BigInt(found?.open_gas ?? 0), limit: row.in_flight_limit };
+  if (row.doubted || !queueHasRoom(load, isNewcomer)) return { kind: 'busy' };
   return { kind: 'free', nonce };
 }
 
-/** Moves a lane past the nonces that its own batches hold, and gives the first free one; a second call changes nothing. */
+/** Moves a queue past the nonces that its own batches hold, and gives the first free one; a second call changes nothing. */
 export async function passHeldNonces(database: Database, ref: RelayerRef): Promise<bigint> {
   return database.transaction(async (sql) => {
     const [row] = await sql.query<{ next_nonce: string }>(
@@ -181,7 +184,7 @@ export interface SignedBatch {
   readonly gasShares: ReadonlyMap<string, bigint>;
 }
 
-/** Takes the nonce and stores the signed bytes and what they carry; the lane is locked by the caller's transaction (safety 7). */
+/** Takes the nonce and stores the signed bytes and what they carry; the queue is locked by the caller's transaction (safety 7). */
 export async function insertBatch(
   sql: Sql,
   batch: SignedBatch,
@@ -240,8 +243,8 @@ export async function listUnfinishedBatches(sql: Sql, ref: RelayerRef): Promise<
   return rows.map(batchFromRow);
 }
 
-/** Every batch of a lane from one nonce to below another, lowest first, whatever its state: a reorg lowers the chain's count. */
-export async function listLane(sql: Sql, ref: RelayerRef, fromNonce: bigint, belowNonce: bigint): Promise<Batch[]> {
+/** Every batch of a queue from one nonce to below another, lowest first, whatever its state: a reorg lowers the chain's count. */
+export async function listQueue(sql: Sql, ref: RelayerRef, fromNonce: bigint, belowNonce: bigint): Promise<Batch[]> {
   const rows = await sql.query<BatchRow>(
     `select ${BATCH_COLUMNS} from relayer_nonce join settlement_batch using (batch_id)
       where relayer_nonce.network = $1 and relayer_nonce.relayer = $2 and relayer_nonce.nonce >= $3 and relayer_nonce.nonce < $4
@@ -251,7 +254,7 @@ export async function listLane(sql: Sql, ref: RelayerRef, fromNonce: bigint, bel
   return rows.map(batchFromRow);
 }
 
-/** Every batch that holds a nonce of a lane from this one on, lowest first; 1,000 at most. */
+/** Every batch that holds a nonce of a queue from this one on, lowest first; 1,000 at most. */
 export async function listHeldFrom(sql: Sql, ref: RelayerRef, fromNonce: bigint): Promise<Batch[]> {
   const rows = await sql.query<BatchRow>(
     `select ${BATCH_COLUMNS} from relayer_nonce join settlement_batch using (batch_id)

@@ -14,7 +14,7 @@ export interface JudgedPayment {
   readonly validAfter: bigint;
   readonly validBefore: bigint;
   /** `contract`: the payer is a wallet with code, which may say yes when asked and no when it counts. */
-  readonly lane: 'plain' | 'contract';
+  readonly payerKind: 'plain' | 'contract';
 }
 
 /** The moment of a judgement, and what its network asks for. */
@@ -197,7 +197,7 @@ function unfitToSend({ facts }: JudgedPayment, sight: Sight | null): Verdict | n
  * otherwise. He is struck; a wallet of code is believed once.
  */
 function notMoved(payment: JudgedPayment, sight: Sight | null, now: Moment): Verdict | 'wait' | null {
-  const { facts, lane } = payment;
+  const { facts, payerKind } = payment;
   const carrier = sight?.carrier;
   if (facts.state !== 'broadcast' || !carrier || carrier.batchId !== facts.batchId) return null;
   const unsent = { type: 'unsent', batchId: carrier.batchId } as const;
@@ -219,7 +219,7 @@ function notMoved(payment: JudgedPayment, sight: Sight | null, now: Moment): Ver
       strike: true,
     };
   }
-  if (lane === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };
+  if (payerKind === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };
   const sentence = SENTENCES.authorization_invalid;
   return { event: failed('settlement_failed'), rawReason: 'contract_payer_failed', sentence, strike: true };
 }
@@ -228,8 +228,8 @@ function notMoved(payment: JudgedPayment, sight: Sight | null, now: Moment): Ver
  * True when the payer could have known that the item would fail: not where its time ran out on the way, nor where the token refuses
  * transfers for a reason of its own. A wallet of code chooses what it reverts with.
  */
-function isPayersFault({ lane, validBefore }: JudgedPayment, reason: FailureReason, now: Moment): boolean {
-  return lane === 'contract' || (reason !== 'settlement_failed' && BigInt(now.seconds) < validBefore);
+function isPayersFault({ payerKind, validBefore }: JudgedPayment, reason: FailureReason, now: Moment): boolean {
+  return payerKind === 'contract' || (reason !== 'settlement_failed' && BigInt(now.seconds) < validBefore);
 }
 
 /** The rail refuses what the nonce shows unused: the chain's own reason counts first, then the rail's, if it is believed. */

@@ -28,8 +28,8 @@ export function isStruck({ strikes }: Pick<PayerRecord, 'strikes'>): boolean {
  * How many more payments of a payer may be sent now. A wallet with code never has more on its way than strikes it has left, so that an
  * hour of it costs at most `STRIKE_LIMIT` failed items; of a key at most `PLAIN_SENT_LIMIT` fail before it is struck.
  */
-export function payerRoom(lane: 'plain' | 'contract', payer: PayerRecord): number {
+export function payerRoom(payerKind: 'plain' | 'contract', payer: PayerRecord): number {
   if (isStruck(payer)) return 0;
-  if (lane === 'plain') return Math.max(0, PLAIN_SENT_LIMIT - payer.sent);
+  if (payerKind === 'plain') return Math.max(0, PLAIN_SENT_LIMIT - payer.sent);
   return Math.max(0, Math.min(UNDECIDED_LIMIT, STRIKE_LIMIT - payer.strikes) - payer.sent);
 }

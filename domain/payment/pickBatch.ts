@@ -6,7 +6,7 @@ export interface WaitingPayment {
   readonly paymentId: string;
   readonly payer: string;
   readonly payTo: string;
-  readonly lane: 'plain' | 'contract';
+  readonly payerKind: 'plain' | 'contract';
   readonly router: string;
   /** 1 for a wallet, 2 to 50 for a split. */
   readonly legs: number;
@@ -19,7 +19,7 @@ export interface WaitingPayment {
 }
 
 /** What all payments of a batch have in common. */
-export type BatchKind = Pick<WaitingPayment, 'lane' | 'router'>;
+export type BatchKind = Pick<WaitingPayment, 'payerKind' | 'router'>;
 
 /** A batch while it is filled. */
 export interface BatchRoom {
@@ -30,7 +30,7 @@ export interface BatchRoom {
 
 /** What choosing depends on besides the payments. */
 export interface PickRules {
-  readonly openRoom: (lane: BatchKind['lane']) => BatchRoom;
+  readonly openRoom: (payerKind: BatchKind['payerKind']) => BatchRoom;
   /** How many more payments of a payer may go out now. */
   readonly payerRoom: (payment: WaitingPayment) => number;
   /** The kind of the batch that went out last; null when there was none. */
@@ -97,7 +97,7 @@ function takeTurn(turn: Turn, batch: ReturnType<typeof openBatch>): void {
 
 /** The batch, its limits, and how many of each payer are in it. */
 function openBatch(rules: PickRules, kind: BatchKind) {
-  const room = rules.openRoom(kind.lane);
+  const room = rules.openRoom(kind.payerKind);
   const ofPayer = new Map<string, number>();
   const picked: WaitingPayment[] = [];
   let [count, most] = [0, Number.POSITIVE_INFINITY];
@@ -122,7 +122,7 @@ function nextKind(oldestFirst: readonly WaitingPayment[], last: BatchKind | null
 }
 
 function isOfKind(payment: BatchKind, kind: BatchKind): boolean {
-  return payment.lane === kind.lane && payment.router === kind.router;
+  return payment.payerKind === kind.payerKind && payment.router === kind.router;
 }
 
 function turnsOf(oldestFirst: readonly WaitingPayment[]): Turn[] {

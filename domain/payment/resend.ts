@@ -1,5 +1,5 @@
 /**
- * From which nonce of its lane on the bytes go out so that a batch can be mined: lower ones that the node does not know come first
+ * From which nonce of its queue on the bytes go out so that a batch can be mined: lower ones that the node does not know come first
  * (safety 8). Null when nothing must be sent: it is done, and no reorg took the chain's count below it. Pure.
  */
 export function resendFrom(

@@ -41,8 +41,8 @@ export const SettlerName = words<'relayer' | 'facilitator' | 'mock'>('Settler', 
   mock: 'Nobody: a payment of a test key.',
 });
 
-/** Lanes of payments. */
-export const LaneName = words<Payment['lane']>('PaymentLane', 'With which others a payment shares a batch.', {
+/** Payer kinds. */
+export const PayerKindName = words<Payment['payerKind']>('PaymentLane', 'With which others a payment shares a batch.', {
   plain: 'Its payer is a key.',
   contract: 'Its payer is a contract, whose code runs: such payments go out among themselves.',
 });

@@ -13,7 +13,7 @@ import { identified, Node } from '../schema/node.ts';
 import { namesPages } from '../schema/pageNames.ts';
 import { Tenant } from '../schema/site.ts';
 import { WindowInput, windowOf } from '../schema/windows.ts';
-import { LaneName, SettlerName } from '../schema/words.ts';
+import { PayerKindName, SettlerName } from '../schema/words.ts';
 import { CrossingType, ObservationType, PaymentType, SoldLicenceType } from './refs.ts';
 import { BatchType } from './reports/batches.ts';
 
@@ -75,7 +75,11 @@ PaymentType.implement({
     nonce: t.exposeString('nonce', { description: 'The authorization’s nonce; spent once, for good.' }),
     validAfter: t.exposeString('validAfter', { description: 'Seconds since 1970 after which it may be sent.' }),
     validBefore: t.exposeString('validBefore', { description: 'Seconds since 1970 before which it must be mined.' }),
-    lane: t.field({ type: LaneName, description: 'With which others it shares a batch.', resolve: ({ lane }) => lane }),
+    lane: t.field({
+      type: PayerKindName,
+      description: 'With which others it shares a batch.',
+      resolve: ({ payerKind }) => payerKind,
+    }),
     x402Version: t.exposeInt('x402Version', { description: 'The version of x402 it was written in.' }),
     agentUa: t.exposeString('agentUa', { nullable: true, description: 'The User-Agent it came with.' }),
     attempts: t.exposeInt('attempts', { description: 'How often it was put into a batch.' }),

@@ -3,7 +3,7 @@ import { json } from './parsers.ts';
 
 /** A key itself, or where it is kept: `aws-kms:<ARN>`, `gcp-kms:<resource name of a key version>`. */
 export type RelayerKeyName = `0x${string}` | `aws-kms:${string}` | `gcp-kms:${string}`;
-/** Keys of the relayer, by CAIP-2 network; each key is a lane of its own. */
+/** Keys of the relayer, by CAIP-2 network; each key has a queue of its own. */
 export type RelayerKeys = Readonly<Record<string, readonly RelayerKeyName[]>>;
 
 const AWS = /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/;
@@ -18,7 +18,7 @@ const relayerKey = z.union(
   WANTED,
 );
 
-/** `{"eip155:84532": ["0x…"]}`; a key may stand once only, since two lanes with one key would share a nonce. */
+/** `{"eip155:84532": ["0x…"]}`; a key may stand once only, since two queues with one key would share a nonce. */
 export const relayerKeys: z.ZodType<RelayerKeys, string> = json(
   z
     .record(z.string(), z.array(relayerKey, 'must be a list of keys').min(1, 'needs at least one key'), 'must be an object')

@@ -1,6 +1,6 @@
 /**
  * Wallets of code that sign in. To ask one costs two calls of a node, the second of foreign code, and anyone can name any contract; so they
- * have a lane of their own: few at once, so many a minute, and of both a part at most for one address.
+ * have turns of their own: few at once, so many a minute, and of both a part at most for one address.
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -12,11 +12,11 @@ import { openTurns } from '../pacing/turns.ts';
 /** What a wallet is asked. */
 export type WalletQuestion = Parameters<typeof isConfirmedByWallet>[1];
 
-/** The lane of one process. */
+/** The turns of one process. */
 export interface CodeWallets {
   /**
    * True when the wallet's code confirms the signature. `from` is the address the request came from. Throws overloaded (503 with
-   * Retry-After) when there is no room in the lane, and chain_unavailable.
+   * Retry-After) when there is no room, and chain_unavailable.
    */
   confirms(from: string, question: WalletQuestion): Promise<boolean>;
 }
@@ -37,7 +37,7 @@ const MINUTE_MS = 60_000;
 /** What a wallet said to the very same question is good for a minute: whoever repeats a request costs nothing. */
 const ANSWERS = 1_000;
 
-/** Opens the lane. */
+/** Opens their turns. */
 export function openCodeWallets(
   { rpc, clock }: { readonly rpc: Rpc; readonly clock: () => number },
   limits: CodeWalletLimits = CODE_WALLET_LIMITS,

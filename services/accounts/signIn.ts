@@ -52,9 +52,9 @@ export interface SignedChallenge {
 
 /**
  * The account of the wallet that signed a challenge of ours, by key or by contract (ERC-1271) on the first network, whichever the message
- * names: on another one, somebody else may have put a contract at the same address. It is made at its first sign-in. A nonce that is not ours costs nothing but its HMAC, and the chain is asked last, in a lane of its own. The nonce is used up once the signature
+ * names: on another one, somebody else may have put a contract at the same address. It is made at its first sign-in. A nonce that is not ours costs nothing but its HMAC, and the chain is asked last, in turns of its own. The nonce is used up once the signature
  * is right. Throws unknown_credential (401) with one sentence for every cause of doubt; for a wallet with code also overloaded when
- * there is no room in the lane, and chain_unavailable when it cannot be asked.
+ * there is no room, and chain_unavailable when it cannot be asked.
  */
 export async function signIn(deps: BuyerDeps, { message, signature, from }: SignedChallenge): Promise<string> {
   const fields = parseSignInMessage(message);

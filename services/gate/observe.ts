@@ -63,7 +63,7 @@ export function openObserver(options: {
   const pending = new Set<Promise<void>>();
   let queuedRows = 0;
   const write = gathered(writeGroups, {
-    ...{ limit: maxQueuedRows, lanes: flushers },
+    ...{ limit: maxQueuedRows, concurrency: flushers },
     isOutage: (error) => isServiceError(error) || isTooSlow(error), // too slow together is not quicker one by one
   });
   const writeOne = async (group: ObservationGroup): Promise<void> => {

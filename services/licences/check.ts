@@ -41,7 +41,7 @@ const nameOf = ({ tenantId, jti, licenceJti, path }: TokenQuestion): string =>
 
 /** Calls at one time share a query, which begins after all of them. */
 const askToken: (database: Database, question: TokenQuestion) => Promise<TokenAtEpoch> = gathered(areTokensAlive, {
-  ...{ limit: 100, lanes: 2, isOutage: isTransientError, same: nameOf },
+  ...{ limit: 100, concurrency: 2, isOutage: isTransientError, same: nameOf },
 });
 
 const HELD_TOKENS = 50_000;

@@ -16,7 +16,7 @@ export interface BuyerDeps extends NetworkDeps {
   readonly keyring: Keyring;
   /** The connection of the first network: holders with code are asked about their proofs. */
   readonly rpc: Rpc;
-  /** The lane in which wallets with code are asked whether they sign in. */
+  /** The turns in which wallets with code are asked whether they sign in. */
   readonly codeWallets: CodeWallets;
   /** Epoch milliseconds. */
   readonly clock: () => number;

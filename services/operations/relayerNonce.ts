@@ -8,12 +8,12 @@ import { firstFreeNonce } from '../../domain/payment/relayerNonce.ts';
 import { releaseOvertaken } from '../settlement/batch/batches.ts';
 import type { Chain, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
-import { voidStored } from '../settlement/relayer/lane.ts';
+import { voidStored } from '../settlement/relayer/broadcast.ts';
 import { noteIntent } from './change.ts';
 import type { RelayerOrder } from './relayers.ts';
 import { keyOf } from './relayers.ts';
 
-/** Where a lane stands, and where it should. */
+/** Where a queue stands, and where it should. */
 export interface NonceReport {
   readonly nextNonce: bigint;
   readonly minedNonce: bigint;
@@ -32,9 +32,9 @@ export async function reportNonce(deps: SettlementDeps, network: string, address
 }
 
 /**
- * Sets the nonce of a lane's next batch, up or down, after a wrong count was adopted: only to the free one. Batches behind it get a
+ * Sets the nonce of a queue's next batch, up or down, after a wrong count was adopted: only to the free one. Batches behind it get a
  * transfer of nothing at their own nonces, which stay theirs for good (no other payment is ever signed for them), and what they carried
- * goes out again, unless the chain shows its evidence. Who ordered it is written down first. The lane is paused meanwhile; a call that
+ * goes out again, unless the chain shows its evidence. Who ordered it is written down first. The queue is paused meanwhile; a call that
  * broke off is simply made again. Throws
  * conflict for any other nonce, and when bytes behind it are mined.
  */
@@ -58,7 +58,7 @@ export async function setNonce(deps: SettlementDeps, order: RelayerOrder, nonce:
   return (await lookAt(deps, network, key.address)).report;
 }
 
-/** Lets a batch go whose nonce lies behind the lane's: its payments go out again, its nonce is filled when the lane comes there. */
+/** Lets a batch go whose nonce lies behind the queue's: its payments go out again, its nonce is filled when the queue comes there. */
 async function strand(call: Chain<SettlementDeps>, batch: Batch): Promise<void> {
   const { deps, network, rpc } = call;
   for (const { txHash } of await listAttempts(deps.database, batch.batchId)) {

@@ -7,7 +7,7 @@ import type { Actor } from '../../domain/access/auditEntry.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RelayerKey, SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
-import { sendBatch, voidHeldBatch } from '../settlement/relayer/lane.ts';
+import { sendBatch, voidHeldBatch } from '../settlement/relayer/broadcast.ts';
 import { startRelayer } from '../settlement/relayer/nonce.ts';
 import { changeAsOperator, noteIntent } from './change.ts';
 
@@ -80,7 +80,7 @@ async function setPaused(
 }
 
 /**
- * Fills a nonce of a lane with a transfer of nothing to itself. A batch that holds it gets the transfer as another attempt: its
+ * Fills a nonce of a queue with a transfer of nothing to itself. A batch that holds it gets the transfer as another attempt: its
  * payments go back only when that is mined, so nothing is decided here (safety 8). Who ordered it is written down first. Throws conflict when the nonce is mined, and when no
  * batch took it yet: the next one will, and would be lost to the transfer.
  */

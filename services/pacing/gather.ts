@@ -3,7 +3,7 @@ export interface GatherOptions<Item> {
   /** Most items of one run. */
   readonly limit: number;
   /** Runs at the same time. */
-  readonly lanes: number;
+  readonly concurrency: number;
   /** Items with the same text are asked once in a run, and get the same answer. */
   readonly same?: (item: Item) => string;
   /** Items with the same text never share a run. */
@@ -37,7 +37,7 @@ export function gathered<Place extends object, Item, Result>(
 ): (place: Place, item: Item) => Promise<Result> {
   const queues = new WeakMap<Place, Queue<Item, Result>>();
   const wake = (place: Place, queue: Queue<Item, Result>): void => {
-    if (queue.isWoken || queue.running >= options.lanes || queue.waiting.length === 0) return;
+    if (queue.isWoken || queue.running >= options.concurrency || queue.waiting.length === 0) return;
     queue.isWoken = true;
     setImmediate(() => {
       queue.isWoken = false;
@@ -45,7 +45,7 @@ export function gathered<Place extends object, Item, Result>(
     });
   };
   const pump = (place: Place, queue: Queue<Item, Result>): void => {
-    while (queue.running < options.lanes && queue.waiting.length > 0) {
+    while (queue.running < options.concurrency && queue.waiting.length > 0) {
       queue.running += 1;
       void answer(place, take(queue, options)).finally(() => {
         queue.running -= 1;

@@ -15,7 +15,7 @@ export type QuoteOutcome =
   | { readonly state: 'refused' | 'failed'; readonly code: string; readonly error: string };
 
 /** A site's credits API is asked about so many pages at a time, and all of them within the patience of one call. */
-const LANES = 10;
+const CONCURRENCY = 10;
 /** What comes in meanwhile is done so often: pages with long paths and 200 rules with stars take milliseconds each. */
 const SLICE_MS = 4;
 
@@ -32,7 +32,7 @@ export async function quoteMany(
   const outcomes: QuoteOutcome[] = [];
   const waiting = requests.entries();
   let sliceEndsMs = performance.now() + SLICE_MS;
-  const lane = async (): Promise<void> => {
+  const work = async (): Promise<void> => {
     for (const [index, request] of waiting) {
       outcomes[index] = await quoteOne(deps, request, Math.max(0, endsAtMs - Date.now()));
       if (performance.now() < sliceEndsMs) continue;
@@ -40,7 +40,7 @@ export async function quoteMany(
       sliceEndsMs = performance.now() + SLICE_MS;
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
   return outcomes;
 }
 

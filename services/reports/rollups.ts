@@ -1,7 +1,7 @@
 import { ensureObservationPartitions } from '../../db/gate/observations.ts';
 import { raiseAlert } from '../../db/operator/alerts.ts';
 import type { RollupMismatch } from '../../db/reports/rollupCheck.ts';
-import { findMismatches, gatherLanes, listTenantIds, rebuildRollups } from '../../db/reports/rollupCheck.ts';
+import { findMismatches, gatherShards, listTenantIds, rebuildRollups } from '../../db/reports/rollupCheck.ts';
 import type { Span } from '../../domain/reports/window.ts';
 import { wholeDays } from '../../domain/reports/window.ts';
 import type { ReportDeps } from './request.ts';
@@ -48,13 +48,13 @@ export async function checkRollups(deps: ReportDeps, job: RollupJob): Promise<Si
 }
 
 /**
- * Gathers what keys are spread over into one row each, site by site, for days and months that are over (`gatherLanes`). Returns how many
+ * Gathers what keys are spread over into one row each, site by site, for days and months that are over (`gatherShards`). Returns how many
  * rows were gathered; a second call finds none.
  */
 export async function gatherRollups(deps: ReportDeps, job: RollupJob): Promise<number> {
   const days = daysOf(deps, job);
   let gathered = 0;
-  for (const tenantId of await sitesOf(deps, job)) gathered += await gatherLanes(deps.database, tenantId, days, job.onSite);
+  for (const tenantId of await sitesOf(deps, job)) gathered += await gatherShards(deps.database, tenantId, days, job.onSite);
   return gathered;
 }
 

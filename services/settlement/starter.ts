@@ -20,8 +20,8 @@ export type StartBatch = (proposal: BatchProposal) => Promise<void>;
 
 /** Where an accepted payment is handed over to be settled. */
 export interface BatchStarter {
-  /** Puts a payment into the next batch of its network and lane; a payment already queued is not queued twice. */
-  enqueue(payment: PaymentRef & { readonly network: string; readonly lane: string }): void;
+  /** Puts a payment into the next batch of its network and payer kind; a payment already queued is not queued twice. */
+  enqueue(payment: PaymentRef & { readonly network: string; readonly payerKind: string }): void;
   /** A payment is decided: a batch started for it makes room for the next one, and none needs to be started for it any more. */
   decided(payment: PaymentRef): void;
   close(): void;
@@ -149,7 +149,7 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log; takers?:
 
   return {
     enqueue: (payment) => {
-      const key = `${payment.network} ${payment.lane}`;
+      const key = `${payment.network} ${payment.payerKind}`;
       const within = AsyncLocalStorage.snapshot() as Queue['within'];
       const queue = queues.get(key) ?? { network: payment.network, waiting: new Map(), started: 0, within };
       if (queue.waiting.size === 0) queue.within = within;

@@ -34,7 +34,7 @@ export function createRecorder(database: Database, listeners: RecorderListeners 
     for (const endpoint of cooled) listeners.onCooled?.(endpoint);
     return answers;
   };
-  const record = gathered(writeGroup, { limit: MAX_GROUP, lanes: 1, isOutage: isDatabaseOutage });
+  const record = gathered(writeGroup, { limit: MAX_GROUP, concurrency: 1, isOutage: isDatabaseOutage });
   return { record: (end) => record(database, end) };
 }
 

@@ -146,7 +146,7 @@ test('a wallet that burns 100 k or 5 M gas costs us no more than its cap, and it
   }
 });
 
-test('a larger gas cap of its own lane lets a dear but honest wallet pay', async () => {
+test('a larger gas cap of its own lets a dear but honest wallet pay', async () => {
   const wallet = await world.deployWallet(addressOf(payer), 100_000n);
   await world.mint([wallet], PRICE);
   const { payTo, words } = newTrio();

@@ -128,7 +128,7 @@ test('a lone payment to a new author and a flush of fifty new authors run within
   expect(await world.balance(payTo)).toBe(0n);
 });
 
-test('the lane of wallets with code holds as many payments as fit its larger cap', () => {
+test('a batch of wallets with code holds as many payments as fit its larger cap', () => {
   const size = { authorizations: 1, legs: 1, deployed: false, authGas: CONTRACT_AUTH_GAS, bytes: groupBytes(1) + itemBytes(65) };
   expect(
     batchGas(
@@ -149,7 +149,7 @@ interface Page {
   readonly signatureBytes: number;
 }
 
-async function itemsOf(pages: readonly Page[], lane: BatchItem['lane'], yes: Address): Promise<readonly BatchItem[]> {
+async function itemsOf(pages: readonly Page[], payerKind: BatchItem['payerKind'], yes: Address): Promise<readonly BatchItem[]> {
   const noise = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`;
   let next = 0;
   const items: Promise<BatchItem>[] = [];
@@ -164,16 +164,16 @@ async function itemsOf(pages: readonly Page[], lane: BatchItem['lane'], yes: Add
         from,
         to: payTo,
         value: 1_001n,
-        ...(lane === 'contract' ? { payer: isGood ? yes : burner } : {}),
+        ...(payerKind === 'contract' ? { payer: isGood ? yes : burner } : {}),
       });
       items.push(
         signing.then(({ signature, ...auth }) => ({
           paymentId: `${isGood ? 'good' : 'bad'}-${items.length}-${auth.nonce}`,
           authorization: { ...auth, to: payTo },
-          signature: lane === 'plain' && isGood ? signature : noise(signatureBytes),
+          signature: payerKind === 'plain' && isGood ? signature : noise(signatureBytes),
           payTo,
           words: words.length === 1 ? null : words,
-          lane,
+          payerKind,
         })),
       );
     }
@@ -200,20 +200,20 @@ const pageOf = fc.record({
   signatureBytes: fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 201, max: 4_096 })),
 });
 
-test('a batch as it is planned is mined and moves every good payment, whatever the lane, the legs and the length of signatures', async () => {
+test('a batch as it is planned is mined and moves every good payment, whatever the payer kind, the legs and the length of signatures', async () => {
   const yes = newWallet();
   await world.rpc('anvil_setCode', [yes, YES_CODE]);
   await world.mint([yes], 100_000_000n);
   const pages = fc.array(pageOf, { minLength: 1, maxLength: 5 });
   await fc.assert(
-    fc.asyncProperty(pages, fc.constantFrom('plain' as const, 'contract' as const), async (list, lane) => {
-      const items = await itemsOf(list, lane, yes);
+    fc.asyncProperty(pages, fc.constantFrom('plain' as const, 'contract' as const), async (list, payerKind) => {
+      const items = await itemsOf(list, payerKind, yes);
       if (items.length > 1) await expectPlanHolds(items);
     }),
     {
       ...{ numRuns: 14, endOnFailure: true },
       // The batch that no block would take: 22 payments to one split, 4 KiB of signature each.
-      examples: [2, 3, 10, 50].map((legs): [Page[], BatchItem['lane']] => [
+      examples: [2, 3, 10, 50].map((legs): [Page[], BatchItem['payerKind']] => [
         [{ legs, good: 22, bad: 0, signatureBytes: 4_096 }],
         'contract',
       ]),

@@ -234,7 +234,7 @@ test('a site with 420 payments of fifty authors keeps another waiting for no bat
   expect(await world.database.query("select 1 as one from payment where state = 'accepted'")).toEqual([]);
 }, 240_000);
 
-test('a site whose batches fill the lane keeps the last place from no other: its sale is sent at once, though nothing was mined', async () => {
+test('a site whose batches fill the queue keeps the last place from no other: its sale is sent at once, though nothing was mined', async () => {
   await start();
   const [payer, buyer] = [await newPayer(world, 10_000_000n), await newPayer(world)];
   await chainCall(world, 'evm_setAutomine', false);

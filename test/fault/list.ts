@@ -10,7 +10,7 @@ export interface Fault {
 }
 
 const crash = 'test/fault/crash.test.ts';
-const lane = 'test/fault/lane.test.ts';
+const queue = 'test/fault/relayer-queue.test.ts';
 const reorg = 'test/fault/reorg.test.ts';
 const refusal = 'test/fault/refusal.test.ts';
 const node = 'test/fault/node.test.ts';
@@ -73,7 +73,7 @@ export const FAULTS: readonly Fault[] = [
   {
     id: 8,
     fault: 'the node takes the bytes and its reply is lost',
-    tests: [{ file: lane, name: 'a node that takes the bytes and drops the reply changes nothing' }],
+    tests: [{ file: queue, name: 'a node that takes the bytes and drops the reply changes nothing' }],
   },
   {
     id: 9,
@@ -103,22 +103,22 @@ export const FAULTS: readonly Fault[] = [
   {
     id: 14,
     fault: 'the base fee jumps and the transaction is stuck',
-    tests: [{ file: lane, name: 'stuck fees are raised to what the block asks in one step' }],
+    tests: [{ file: queue, name: 'stuck fees are raised to what the block asks in one step' }],
   },
   {
     id: 15,
     fault: 'transactions fall out of the node, a nonce is missing',
-    tests: [{ file: lane, name: 'dropped transactions go out again, lowest nonce first' }],
+    tests: [{ file: queue, name: 'dropped transactions go out again, lowest nonce first' }],
   },
   {
     id: 16,
     fault: 'the relayer key is used elsewhere',
-    tests: [{ file: lane, name: 'a nonce used elsewhere seven times over costs no payment its attempts' }],
+    tests: [{ file: queue, name: 'a nonce used elsewhere seven times over costs no payment its attempts' }],
   },
   {
     id: 17,
     fault: 'the relayer has no gas money',
-    tests: [{ file: lane, name: 'a relayer without gas money takes no nonce and raises one alert' }],
+    tests: [{ file: queue, name: 'a relayer without gas money takes no nonce and raises one alert' }],
   },
   {
     id: 18,
@@ -196,7 +196,7 @@ export const FAULTS: readonly Fault[] = [
       { file: poison, name: 'a payment whose signature nobody can read fails alone, unsent' },
       { file: poison, name: 'a payment whose legs nobody can read fails alone, unsent' },
       { file: limits, name: 'one payment that the ledger refuses keeps no other of its batch from being recorded' },
-      { file: lane, name: 'one batch that cannot be judged keeps the sweeper from no other' },
+      { file: queue, name: 'one batch that cannot be judged keeps the sweeper from no other' },
     ],
   },
   {

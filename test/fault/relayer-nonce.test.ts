@@ -79,7 +79,7 @@ test('one wrong count moves no nonce, however far it is: both later payments set
   expect(await alerts('relayer_nonce_adopted')).toBe(0);
 });
 
-test('a count that is wrong in every round moves nothing either: one alert, and the lane waits until a node counts rightly', async () => {
+test('a count that is wrong in every round moves nothing either: one alert, and the queue waits until a node counts rightly', async () => {
   lies = Array.from({ length: 3 }, () => ['safe', 'latest'].map((tag) => ({ tag, count: '0xf4240' }))).flat();
   await sweep(world, 3);
   expect(lies).toEqual([]);

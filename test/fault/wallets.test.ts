@@ -32,7 +32,7 @@ async function newContractWallet(owner: string, gasToBurn: bigint): Promise<Addr
   return receipt.contractAddress;
 }
 
-test('an ERC-1271 wallet pays in a lane of its own, one that burns gas is refused before it costs any, and keys pay beside them', async () => {
+test('an ERC-1271 wallet pays in batches of its own, one that burns gas is refused before it costs any, and keys pay beside them', async () => {
   const owner = newAccount();
   const honest = await newContractWallet(owner.address, 0n);
   const burner = await newContractWallet(owner.address, 5_000_000n);
@@ -56,7 +56,7 @@ test('an ERC-1271 wallet pays in a lane of its own, one that burns gas is refuse
   expect(await listBalances(world.rpc, world.network, [honest])).toEqual([99_000n]);
 });
 
-test('an account with delegated code (EIP-7702) that signs with its key goes to the contract lane and pays', async () => {
+test('an account with delegated code (EIP-7702) that signs with its key counts as a wallet of code and pays', async () => {
   const payer = await newPayer(world);
   const delegate = await newContractWallet(payer.address, 0n);
   await chainCall(world, 'anvil_setCode', payer.address, `0xef0100${delegate.slice(2)}`);

@@ -128,7 +128,7 @@ test('a payment that no worker takes is started as a workflow by the process tha
       `select tenant_id as "tenantId", payment_id as "paymentId" from payment where state = 'accepted'`,
     );
   const enqueue = (rows: Awaited<ReturnType<typeof waiting>>) => {
-    for (const row of rows) starter.enqueue({ ...row, network: world.network.id, lane: 'plain' });
+    for (const row of rows) starter.enqueue({ ...row, network: world.network.id, payerKind: 'plain' });
   };
   const taken = await newPayment('taken');
   const rows = await waiting();

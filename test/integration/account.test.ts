@@ -187,7 +187,7 @@ test('a challenge given under the pepper before is good while that is configured
   await expect(signInTo(under(after, before), signed)).resolves.toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('wallets of code have a lane of their own: so many a minute, of one address fewer, and keys sign in beside it', async () => {
+test('wallets of code have turns of their own: so many a minute, of one address fewer, and keys sign in beside it', async () => {
   const line = await startRpcProxy(chain.rpcUrl);
   const own = await startTestApi({ rpcUrls: [line.url], codeWallets: { atOnce: 2, perMinute: 4, perMinuteOfOne: 3 } });
   const [owner, stranger] = [newAccount(), newAccount()];

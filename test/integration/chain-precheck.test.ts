@@ -78,7 +78,7 @@ test('a batch is judged in one call: paid, no money, wrong signature, expired, n
     'authorization_invalid',
     'authorization_invalid',
   ]);
-  expect(results[0]).toMatchObject({ nonceUsed: false, balance: 50_000_000n, lane: 'plain' });
+  expect(results[0]).toMatchObject({ nonceUsed: false, balance: 50_000_000n, payerKind: 'plain' });
   expect(results[0]?.blockNumber).toBeGreaterThanOrEqual(earliest);
   expect(results[0]?.blockNumber).toBeLessThanOrEqual(latest);
 });
@@ -145,18 +145,18 @@ test('an ERC-1271 wallet is asked, and its payment passes alone under the gas ca
   const owner = newAccount();
   const wallet = await deployWallet(addressOf(owner));
   await mintUsdc(chain.rpcUrl, wallet, 5_000n);
-  const item = await paymentFor(network, owner, single, 1_000n, { from: wallet, lane: 'contract' });
-  expect(await checkSignature(rpc, network, { ...item, erc6492: false })).toEqual({ ok: true, lane: 'contract' });
+  const item = await paymentFor(network, owner, single, 1_000n, { from: wallet, payerKind: 'contract' });
+  expect(await checkSignature(rpc, network, { ...item, erc6492: false })).toEqual({ ok: true, payerKind: 'contract' });
   const [other, own] = await precheck(rpc, network, [await paymentFor(network, rich, single, 1_000n), item]);
-  expect(other).toMatchObject({ lane: 'plain', outcome: { kind: 'passed' } });
-  expect(own).toMatchObject({ lane: 'contract', balance: 5_000n, outcome: { kind: 'passed' } });
+  expect(other).toMatchObject({ payerKind: 'plain', outcome: { kind: 'passed' } });
+  expect(own).toMatchObject({ payerKind: 'contract', balance: 5_000n, outcome: { kind: 'passed' } });
 });
 
 test('a wallet that burns five million gas is refused at signature and at precheck, its neighbour passes', async () => {
   const owner = newAccount();
   const wallet = await deployWallet(addressOf(owner), 5_000_000n);
   await mintUsdc(chain.rpcUrl, wallet, 5_000n);
-  const item = await paymentFor(network, owner, single, 1_000n, { from: wallet, lane: 'contract' });
+  const item = await paymentFor(network, owner, single, 1_000n, { from: wallet, payerKind: 'contract' });
   expect(await checkSignature(rpc, network, { ...item, erc6492: false })).toMatchObject({
     ok: false,
     reason: 'authorization_invalid',
@@ -188,13 +188,13 @@ test('another key than the wallet’s owner, another key than the payer’s, and
 test('a key’s own signature needs no node at all', async () => {
   const dead = createRpc({ id: network.id, rpcUrls: ['http://127.0.0.1:1'] });
   const signed = await signPayment(network, rich, { to: author, value: 1n });
-  expect(await checkSignature(dead, network, { ...signed, erc6492: false })).toEqual({ ok: true, lane: 'plain' });
+  expect(await checkSignature(dead, network, { ...signed, erc6492: false })).toEqual({ ok: true, payerKind: 'plain' });
   const forged = await signPayment(network, newAccount(), { from: addressOf(rich), to: author, value: 1n });
   await expect(checkSignature(dead, network, { ...forged, erc6492: false })).rejects.toMatchObject({ code: 'chain_unavailable' });
   await dead.close();
 });
 
-test('an EIP-7702 account that signed with its key has code: it gets the contract lane and its delegate decides', async () => {
+test('an EIP-7702 account that signed with its key has code: it counts as a wallet and its delegate decides', async () => {
   const delegate = await deployWallet(addressOf(newAccount()));
   const payer = privateKeyToAccount(generatePrivateKey());
   await mintUsdc(chain.rpcUrl, addressOf(payer), 5_000n);
@@ -203,10 +203,10 @@ test('an EIP-7702 account that signed with its key has code: it gets the contrac
   expect(await findAccountsWithCode(rpc, [addressOf(payer), addressOf(rich), addressOf(payer)])).toEqual(
     new Set([addressOf(payer)]),
   );
-  expect(await checkSignature(rpc, network, { ...item, erc6492: false })).toEqual({ ok: true, lane: 'plain' });
+  expect(await checkSignature(rpc, network, { ...item, erc6492: false })).toEqual({ ok: true, payerKind: 'plain' });
   const [other, own] = await precheck(rpc, network, [await paymentFor(network, rich, single, 1_000n), item]);
-  expect(other).toMatchObject({ lane: 'plain', outcome: { kind: 'passed' } });
-  expect(own).toMatchObject({ lane: 'contract', outcome: { kind: 'refused', reason: 'authorization_invalid' } });
+  expect(other).toMatchObject({ payerKind: 'plain', outcome: { kind: 'passed' } });
+  expect(own).toMatchObject({ payerKind: 'contract', outcome: { kind: 'refused', reason: 'authorization_invalid' } });
 });
 
 test('a group whose author is blocked is found, the other groups are fine, and the blocked wallet is named', async () => {

@@ -52,7 +52,16 @@ async function sellOnce(asked: Database): Promise<void> {
   const [paymentId, batchId] = [randomUUID(), randomUUID()];
   const auth = { payer: randomUUID(), to: 'b', nonce: randomUUID(), validAfter: 0, validBefore: 99, value: 10 };
   const legs = [{ toAddress: 'b', amountMicro: 10n }];
-  const own = { auth, legs, lane: 'plain', resource: 'r', kind: 'read', seenBlock: 1, seenReorgs: 0, id: paymentId } as const;
+  const own = {
+    auth,
+    legs,
+    payerKind: 'plain',
+    resource: 'r',
+    kind: 'read',
+    seenBlock: 1,
+    seenReorgs: 0,
+    id: paymentId,
+  } as const;
   const payment = newPaymentRow({ tenantId, network: NETWORK, address: 'x' } as never, paymentId, own as never);
   const { payer, nonce, to: payTo } = auth;
   await readAdmissions(asked, [{ tenantId, network: NETWORK, asset: 'a', payer, nonce, payTo, plannedGas: 1n }]);

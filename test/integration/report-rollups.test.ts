@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { findMismatches, gatherLanes, rebuildRollups } from '../../db/reports/rollupCheck.ts';
+import { findMismatches, gatherShards, rebuildRollups } from '../../db/reports/rollupCheck.ts';
 import type { AuditGroup } from '../../services/reports/audit.ts';
 import { AUDIT_GROUPS, readAudit } from '../../services/reports/audit.ts';
 import type { EarningsGroup } from '../../services/reports/earnings.ts';
@@ -169,7 +169,7 @@ test('earnings from rollups are the plain aggregate, whatever the rows, windows,
       fc.boolean(),
       async (batches, asked, isGathered) => {
         await Promise.all(batches.map((batch) => insertPurchases(database, batch.map(asPurchase))));
-        if (isGathered) await gatherLanes(database, tenants[0]!, EVERYTHING);
+        if (isGathered) await gatherShards(database, tenants[0]!, EVERYTHING);
         for (const w of asked) {
           const query = { ...w.ends, ...common, host: w.host, kind: w.kind, groupBy: w.group };
           const { totals, breakdown, previous } = await readEarnings(deps(), site(), query);
@@ -261,7 +261,7 @@ test('the audit from rollups is the plain aggregate, whatever the rows, windows,
       fc.boolean(),
       async (batches, asked, isGathered) => {
         await Promise.all(batches.map((batch) => insertSeen(database, batch.flatMap(asSeen))));
-        if (isGathered) await gatherLanes(database, tenants[0]!, EVERYTHING);
+        if (isGathered) await gatherShards(database, tenants[0]!, EVERYTHING);
         for (const w of asked) {
           const query = { ...w.ends, ...common, host: w.host, kind: w.kind, verdict: w.verdict, agent: w.agent };
           const audit = await readAudit(deps(), site(), { ...query, groupBy: w.auditGroup });
@@ -376,11 +376,11 @@ test('the night waits for no writer: a row that is being written stays, with wha
   await insertPurchases(database, [{ ...one!, tenantId: tenants[0]! }]);
   await database.transaction(async (sql) => {
     await sql.query('update crossing_day set events = events + 5 where tenant_id = $1 and lane <> 4', [tenants[0]]);
-    await gatherLanes(database, tenants[0]!, EVERYTHING);
+    await gatherShards(database, tenants[0]!, EVERYTHING);
     await sql.query('update crossing_day set events = events - 5 where tenant_id = $1 and lane <> 4', [tenants[0]]);
   });
   expect((await spread())[1]).toBeGreaterThan(0);
-  await gatherLanes(database, tenants[0]!, EVERYTHING);
+  await gatherShards(database, tenants[0]!, EVERYTHING);
   expect(await spread()).toEqual([0, 0, 0, 0, 0]);
   expect(await findMismatches(database, tenants[0]!, EVERYTHING)).toEqual([]);
 });

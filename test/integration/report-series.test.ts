@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bordersWithin } from '../../adapters/calendar.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { gatherLanes } from '../../db/reports/rollupCheck.ts';
+import { gatherShards } from '../../db/reports/rollupCheck.ts';
 import { isLicenceSlug, LICENCE_SLUG_LIKE, licenceSlug } from '../../domain/pages/resource.ts';
 import type { SeriesUnit } from '../../domain/reports/series.ts';
 import { MAX_BUCKETS, SERIES_UNITS } from '../../domain/reports/series.ts';
@@ -51,7 +51,7 @@ beforeAll(async () => {
     database,
     sold.slice(0, 50).map((row) => asPurchase(row, other)),
   );
-  await gatherLanes(database, tenantId, { fromMs: 0, toMs: null });
+  await gatherShards(database, tenantId, { fromMs: 0, toMs: null });
   await insertPurchases(
     database,
     fc.sample(purchase, { numRuns: 100, seed: 21 }).map((row) => asPurchase(row, tenantId)),

@@ -4,7 +4,7 @@ import type { Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
 import { listMigrations, migrationOf } from '../../db/migrations.ts';
-import { findMismatches, gatherLanes } from '../../db/reports/rollupCheck.ts';
+import { findMismatches, gatherShards } from '../../db/reports/rollupCheck.ts';
 import { wholeDays } from '../../domain/reports/window.ts';
 import { createDatabase as createEmpty, dropDatabase } from '../../sandbox/parts/postgres/roles.ts';
 import { insertCrossing, insertTenant } from '../support/ledger.ts';
@@ -178,7 +178,7 @@ test('sales that processes of both versions add to one day are all in it, before
     });
     await Promise.all([insertPurchases(database, [one, one]), rollUpOldCrossing(copied.appUrl, site, crossingId)]);
     expect(await findMismatches(database, site, days)).toEqual([]);
-    expect(await gatherLanes(database, site, days)).toBeGreaterThan(0);
+    expect(await gatherShards(database, site, days)).toBeGreaterThan(0);
     expect(await findMismatches(database, site, days)).toEqual([]);
   } finally {
     await database.close();

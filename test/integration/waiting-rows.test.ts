@@ -48,7 +48,7 @@ test('every site has its oldest payments in a choice, held and test payments are
   expect(
     Math.max(...large.map(({ acceptedAtMs }) => acceptedAtMs)) - Math.min(...large.map(({ acceptedAtMs }) => acceptedAtMs)),
   ).toBe((large.length - 1) * 1_000);
-  expect(large[0]).toMatchObject({ legs: 2, signatureBytes: 65, attempts: 0, batchSize: null, lane: 'plain' });
+  expect(large[0]).toMatchObject({ legs: 2, signatureBytes: 65, attempts: 0, batchSize: null, payerKind: 'plain' });
 });
 
 test('of more sites than one choice looks at, each has its turn, and no choice reads more than its bound', async () => {

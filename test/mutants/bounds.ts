@@ -100,7 +100,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
         replace: 'if (total >= perMinute)',
       },
     ],
-    test: { file: accounts, name: 'wallets of code have a lane of their own' },
+    test: { file: accounts, name: 'wallets of code have turns of their own' },
   },
   {
     id: 'audit-page-with-ties',

@@ -36,9 +36,9 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
   {
     id: 'one-kind-first',
     rule: 9,
-    bug: 'a flood of older payments of one lane keeps the other lane waiting until it is gone',
+    bug: 'a flood of older payments of one payer kind keeps the other waiting until it is gone',
     edits: [{ file: picking, search: 'last === null || !isOfKind(payment, last)', replace: 'last === null || payment !== last' }],
-    test: { file: pick, name: 'a batch is of one lane and router, and kinds take turns' },
+    test: { file: pick, name: 'a batch is of one payer kind and router, and kinds take turns' },
   },
   {
     id: 'one-site-fills-the-look',
@@ -99,8 +99,8 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'domain/payment/payerLimits.ts',
-        search: "  if (lane === 'plain') return Math.max(0, PLAIN_SENT_LIMIT - payer.sent);",
-        replace: "  if (lane !== 'plain' || lane === 'plain') return PLAIN_SENT_LIMIT;",
+        search: "  if (payerKind === 'plain') return Math.max(0, PLAIN_SENT_LIMIT - payer.sent);",
+        replace: "  if (payerKind !== 'plain' || payerKind === 'plain') return PLAIN_SENT_LIMIT;",
       },
       // What a choice reads is bounded by the same rule.
       {
@@ -157,8 +157,8 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/accept/settle.ts',
-        search: 'plannedGas: gasAlone(signature.lane, partOf(request))',
-        replace: 'plannedGas: gasAlone(signature.lane, { ...partOf(request), legs: 1 })',
+        search: 'plannedGas: gasAlone(signature.payerKind, partOf(request))',
+        replace: 'plannedGas: gasAlone(signature.payerKind, { ...partOf(request), legs: 1 })',
       },
     ],
     test: { file: fair, name: 'a site with 420 payments of fifty authors keeps another waiting for no batch' },
@@ -173,15 +173,15 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
   {
     id: 'last-place-for-all',
     rule: 10,
-    bug: 'a site that fills the lane takes its last place, too',
+    bug: 'a site that fills the queue takes its last place, too',
     edits: [
       {
-        file: 'domain/payment/places.ts',
+        file: 'domain/payment/queueRoom.ts',
         search: 'return isNewcomer || open === 0 || (open < limit - 1 && openGas < IN_FLIGHT_GAS);',
         replace: 'return isNewcomer || open < limit;',
       },
     ],
-    test: { file: fair, name: 'a site whose batches fill the lane keeps the last place from no other' },
+    test: { file: fair, name: 'a site whose batches fill the queue keeps the last place from no other' },
   },
   {
     id: 'a-key-sends-any-number',
@@ -206,9 +206,9 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'domain/payment/judge.ts',
-        search: "if (lane === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };",
+        search: "if (payerKind === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };",
         replace:
-          "if (lane === 'plain' || facts.attempts === 0) return lane === 'plain' ? { event: unsent } : { event: unsent, strike: true };",
+          "if (payerKind === 'plain' || facts.attempts === 0) return payerKind === 'plain' ? { event: unsent } : { event: unsent, strike: true };",
       },
     ],
     test: { file: 'test/fault/burn.test.ts', name: 'money that is away in our block and back after it is a strike each time' },

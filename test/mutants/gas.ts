@@ -185,8 +185,8 @@ export const GAS_MUTANTS: readonly Mutant[] = [
   {
     id: 'doubted-lane-goes-on',
     rule: 8,
-    bug: 'a lane whose count is in doubt signs on, and payments use up their attempts at nonces that are gone',
-    edits: [{ file: 'db/settlement/relayer.ts', search: 'if (row.doubted || !hasPlace', replace: 'if (!hasPlace' }],
+    bug: 'a queue whose count is in doubt signs on, and payments use up their attempts at nonces that are gone',
+    edits: [{ file: 'db/settlement/relayer.ts', search: 'if (row.doubted || !queueHasRoom', replace: 'if (!queueHasRoom' }],
     test: { file: nonce, name: 'a count that is wrong in every round moves nothing either' },
   },
   {
@@ -210,7 +210,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
   {
     id: 'stranded-bytes-left',
     rule: 8,
-    bug: 'the bytes behind a nonce that was set back stay as they are, to be mined once the lane comes there',
+    bug: 'the bytes behind a nonce that was set back stay as they are, to be mined once the queue comes there',
     edits: [
       {
         file: 'services/operations/relayerNonce.ts',
@@ -223,7 +223,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
   {
     id: 'held-nonce-taken-again',
     rule: 7,
-    bug: 'a lane that was set back does not pass over the nonces that batches hold',
+    bug: 'a queue that was set back does not pass over the nonces that batches hold',
     edits: [
       {
         file: 'db/settlement/relayer.ts',

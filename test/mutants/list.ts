@@ -7,7 +7,6 @@ import { DISCOVERY_MUTANTS } from './discovery.ts';
 import { FAIR_MUTANTS } from './fair.ts';
 import { GAS_MUTANTS } from './gas.ts';
 import { JUDGING_MUTANTS } from './judging.ts';
-import { LANE_MUTANTS } from './lane.ts';
 import { LEDGER_MUTANTS } from './ledger.ts';
 import { LICENCE_MUTANTS } from './licences.ts';
 import { LIVE_MUTANTS } from './live.ts';
@@ -22,6 +21,7 @@ import { PUBLISHER_MUTANTS } from './publisher.ts';
 import { RATE_MUTANTS } from './rates.ts';
 import { READ_AGAIN_MUTANTS } from './readAgain.ts';
 import { RECEIPT_MUTANTS } from './receipts.ts';
+import { RELAYER_QUEUE_MUTANTS } from './relayerQueue.ts';
 import { RELIABILITY_MUTANTS } from './reliability.ts';
 import { RESTORE_MUTANTS } from './restore.ts';
 import { RULE_MUTANTS } from './rules.ts';
@@ -37,7 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RULE_MUTANTS,
   ...JUDGING_MUTANTS,
   ...FAIR_MUTANTS,
-  ...LANE_MUTANTS,
+  ...RELAYER_QUEUE_MUTANTS,
   ...GAS_MUTANTS,
   ...LIVE_MUTANTS,
   ...LEDGER_MUTANTS,

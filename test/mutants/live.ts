@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const evidence = 'test/fault/evidence.test.ts';
-const lane = 'test/fault/lane.test.ts';
+const queue = 'test/fault/relayer-queue.test.ts';
 const node = 'test/fault/node.test.ts';
 const refusal = 'test/fault/refusal.test.ts';
 const reorg = 'test/fault/reorg.test.ts';
@@ -103,7 +103,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
           '  return { undecided: 0, rest: [] };',
       },
     ],
-    test: { file: lane, name: 'stuck fees are raised to what the block asks in one step' },
+    test: { file: queue, name: 'stuck fees are raised to what the block asks in one step' },
   },
   {
     id: 'text-as-it-came',

@@ -169,7 +169,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'an operator may void a nonce again and again, each time with a new transaction',
     edits: [
       {
-        file: 'services/settlement/relayer/lane.ts',
+        file: 'services/settlement/relayer/broadcast.ts',
         search: "if (batch?.state !== 'open' || !last || last.kind === 'void') return false;",
         replace: "if (batch?.state !== 'open' || !last) return false;",
       },

@@ -152,10 +152,10 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'chain/calls/calldata.ts',
-        search: 'if (item.lane !== lane || room.costOf(part) === null) {',
+        search: 'if (item.payerKind !== payerKind || room.costOf(part) === null) {',
         replace: 'if (room.costOf(part) === null) {',
       },
     ],
-    test: { file: 'test/unit/calldata.test.ts', name: 'a batch is of one lane, that of its first payment' },
+    test: { file: 'test/unit/calldata.test.ts', name: 'a batch is of one payer kind, that of its first payment' },
   },
 ];

@@ -42,7 +42,7 @@ const payment: fc.Arbitrary<JudgedPayment> = fc.record({
   amountMicro: fc.constant(AMOUNT),
   validAfter: fc.bigInt(0n, 40n),
   validBefore: fc.bigInt(0n, 60n),
-  lane: fc.constantFrom('plain', 'contract'),
+  payerKind: fc.constantFrom('plain', 'contract'),
 });
 const spending: fc.Arbitrary<Spending> = fc.oneof(
   fc.record({

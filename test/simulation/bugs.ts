@@ -117,7 +117,7 @@ export const BUGS: readonly Bug[] = [
     'return safeCount > nonce;',
     'return safeCount >= nonce;',
   ]),
-  bug('laneSkipsLower', 'only the batch itself is sent again', [
+  bug('queueSkipsLower', 'only the batch itself is sent again', [
     'domain/payment/resend.ts',
     'return counts.pending < batch.nonce ? counts.latest : batch.nonce;',
     'return batch.nonce;',

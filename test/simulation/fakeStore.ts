@@ -311,8 +311,8 @@ export class FakeStore implements Store {
   }
 
   private view(row: StoredPayment): PaymentRow {
-    const { id, auth, resource, kind, legs, lane, seenBlock, seenReorgs, batchSize } = row;
-    return { id, auth, resource, kind, legs, lane, seenBlock, seenReorgs, batchSize, facts: this.factsOf(row) };
+    const { id, auth, resource, kind, legs, payerKind, seenBlock, seenReorgs, batchSize } = row;
+    return { id, auth, resource, kind, legs, payerKind, seenBlock, seenReorgs, batchSize, facts: this.factsOf(row) };
   }
 }
 

@@ -10,9 +10,9 @@ import type { World } from './world.ts';
 
 /** A payment as the service's judgement takes it. */
 export function judgedOf(row: PaymentRow): JudgedPayment {
-  const { auth, lane, facts } = row;
+  const { auth, payerKind, facts } = row;
   return {
-    ...{ facts, lane, payTo: auth.to, amountMicro: BigInt(auth.value) },
+    ...{ facts, payerKind, payTo: auth.to, amountMicro: BigInt(auth.value) },
     ...{ validAfter: BigInt(auth.validAfter), validBefore: BigInt(auth.validBefore) },
   };
 }

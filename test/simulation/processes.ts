@@ -119,10 +119,10 @@ function* claim(world: World, batchId: string, proposed: readonly string[]) {
 }
 
 /** A payment as the service chooses from. */
-function waitingOf({ id, auth, lane, legs, facts, batchSize }: PaymentRow): WaitingPayment {
+function waitingOf({ id, auth, payerKind, legs, facts, batchSize }: PaymentRow): WaitingPayment {
   const { payer, to: payTo } = auth;
   const age = { acceptedAtMs: Number(id.slice(3)), attempts: facts.attempts, batchSize };
-  return { tenantId: 'site', paymentId: id, payer, payTo, lane, router: '', legs: legs.length, signatureBytes: 65, ...age };
+  return { tenantId: 'site', paymentId: id, payer, payTo, payerKind, router: '', legs: legs.length, signatureBytes: 65, ...age };
 }
 
 /** Room for a few payments, all of one weight. */
@@ -152,7 +152,7 @@ function signBatch(world: World, nonce: number, rows: readonly PaymentRow[]): Ch
   return { hash: world.name('0xb'), from: 'relayer', nonce, fee: world.chain.baseFee, body, refused };
 }
 
-/** Sends a batch, and before it what its lane must have mined first (`resendFrom`). Throws RpcDown. */
+/** Sends a batch, and before it what its queue must have mined first (`resendFrom`). Throws RpcDown. */
 export function* sendUpTo(world: World, batch: BatchRow, step: string): Generator<Call, void, unknown> {
   const counts = yield* ask(() =>
     world.rpc(({ count }) => {
@@ -164,8 +164,8 @@ export function* sendUpTo(world: World, batch: BatchRow, step: string): Generato
   const state = batch.closed ? 'safe' : 'open';
   const from = resendFrom({ nonce: BigInt(batch.nonce), state }, counts);
   if (from === null) return;
-  const lane = yield* ask(() => world.store.listBatches(Number(from)));
-  const lower = lane.filter(({ nonce }) => nonce >= Number(from) && nonce < batch.nonce);
+  const queue = yield* ask(() => world.store.listBatches(Number(from)));
+  const lower = queue.filter(({ nonce }) => nonce >= Number(from) && nonce < batch.nonce);
   for (const one of [...lower, batch]) {
     if (one.closed) yield* ask(() => world.write('reopened:batch', (commit) => world.store.reopenBatch(one.id, commit)));
     yield* sendLatest(world, one, one === batch ? step : 'send:again');

@@ -101,8 +101,8 @@ export function drawOrders(random: Random): Order[] {
     }
     const { payer, resource: thing, kind } = what;
     const isWallet = payer === address('c1');
-    const lane: NewPayment['lane'] = isWallet ? 'contract' : 'plain';
-    const payment = { id: `pay${i + 1}`, resource: thing.name, kind, legs: thing.legs, lane };
+    const payerKind: NewPayment['payerKind'] = isWallet ? 'contract' : 'plain';
+    const payment = { id: `pay${i + 1}`, resource: thing.name, kind, legs: thing.legs, payerKind };
     const [lifeSeconds, posts] = [random.between(14, random.pick([40, 70, 240]) ?? 70), random.between(1, 3)];
     const fickle = isWallet && random.chance(0.6);
     orders.push({ payment, payer, payTo: thing.payTo, price: thing.price, lifeSeconds, posts, fickle });

@@ -19,7 +19,7 @@ export function newPaymentRow(place: Place, paymentId: string, payment: NewPayme
     validAfter: BigInt(auth.validAfter),
     validBefore: BigInt(auth.validBefore),
     signature: '0x',
-    lane: payment.lane,
+    payerKind: payment.payerKind,
     x402Version: 2,
     host: 'alpha.example',
     slug: payment.resource,

@@ -11,7 +11,7 @@ import {
   findBatch,
   findRelayerNonce,
   insertAttempt,
-  listLane,
+  listQueue,
   listUnfinishedBatches,
   setBatchState,
 } from '../../db/settlement/relayer.ts';
@@ -52,7 +52,7 @@ export interface Place {
 }
 
 /**
- * The simulator's store on the service's own SQL (safety 26): intake, claim, decisions, held payments and the lane are what
+ * The simulator's store on the service's own SQL (safety 26): intake, claim, decisions, held payments and the queue of the relayer are what
  * `db/settlement/**` does, on a real Postgres. Only the clock of the guard is the simulator's. A crash before a commit is a rollback.
  */
 export class SqlStore implements Store {
@@ -219,8 +219,8 @@ export class SqlStore implements Store {
 
   async listBatches(fromNonce: number | null): Promise<readonly BatchRow[]> {
     const open = await listUnfinishedBatches(this.database, this.place);
-    const lane = fromNonce === null ? [] : await listLane(this.database, this.place, BigInt(fromNonce), 1_000_000n);
-    const all = new Map([...open, ...lane].map((batch) => [batch.batchId, batch]));
+    const queue = fromNonce === null ? [] : await listQueue(this.database, this.place, BigInt(fromNonce), 1_000_000n);
+    const all = new Map([...open, ...queue].map((batch) => [batch.batchId, batch]));
     return readBatches(this.database, [...all.values()], (uuid) => this.nameOf(uuid));
   }
 
@@ -309,10 +309,10 @@ export class SqlStore implements Store {
   }
 
   private view({ paymentId, facts }: Payment): PaymentRow {
-    const { id, auth, resource, kind, legs, lane, seenBlock, seenReorgs } = this.brought.get(paymentId) as NewPayment;
+    const { id, auth, resource, kind, legs, payerKind, seenBlock, seenReorgs } = this.brought.get(paymentId) as NewPayment;
     const batchId = facts.batchId === null ? null : this.nameOf(facts.batchId);
     const batchSize = this.batchSizes.get(paymentId) ?? null;
-    return { id, auth, resource, kind, legs, lane, seenBlock, seenReorgs, batchSize, facts: { ...facts, batchId } };
+    return { id, auth, resource, kind, legs, payerKind, seenBlock, seenReorgs, batchSize, facts: { ...facts, batchId } };
   }
 
   private ref(id: string): { tenantId: string; paymentId: string } {

@@ -11,7 +11,7 @@ export interface NewPayment {
   readonly resource: string;
   readonly kind: 'read' | 'citation';
   readonly legs: readonly { readonly toAddress: string; readonly amountMicro: bigint }[];
-  readonly lane: 'plain' | 'contract';
+  readonly payerKind: 'plain' | 'contract';
   /** The head at which its nonce was seen unused before the insert (safety 2), and how many reorgs there had been. */
   readonly seenBlock: number;
   readonly seenReorgs: number;

@@ -54,7 +54,7 @@ export function actAsStranger(world: World, orders: readonly Order[], auths: Map
   else broadcast(world, { kind: 'transfer', from: STRANGER, to: random.pick(RESOURCES)?.payTo ?? STRANGER, value: 7 });
 }
 
-/** What a lane goes on after by itself: a key that was used elsewhere more often is a person's to look at (`judgeNonce`). */
+/** What a queue goes on after by itself: a key that was used elsewhere more often is a person's to look at (`judgeNonce`). */
 const MOST_ELSEWHERE = 5;
 
 /** Somebody uses the relayer's key: whatever of ours has that nonce is never mined, unless a reorg brings it back. */

@@ -14,7 +14,7 @@ const WATCHED = [...SETTLED_STATES.filter((state) => state !== 'final'), ...LOOS
 
 /** One round of the scheduled sweeper: whatever no live workflow holds goes on from here. */
 export function* sweep(world: World): Process {
-  const tasks = [enqueue(world), lane(world), watch(world), held(world)];
+  const tasks = [enqueue(world), queue(world), watch(world), held(world)];
   for (const task of world.random.shuffle(tasks)) {
     try {
       yield* task;
@@ -34,7 +34,7 @@ function* enqueue(world: World): Process {
 }
 
 /** Batches that are not done are judged, or sent again, and closed at the safe block; a count ahead of ours is adopted (safety 8). */
-function* lane(world: World): Process {
+function* queue(world: World): Process {
   const safeCount = yield* adoptNonce(world);
   for (const batch of yield* ask(() => world.store.listBatches(null))) yield* sweepBatch(world, batch, safeCount);
 }

@@ -43,7 +43,7 @@ export async function buyPage(
       validAfter: 0n,
       validBefore: 2_000_000_000n,
       signature: '0x00',
-      lane: 'plain',
+      payerKind: 'plain',
     },
     ...{
       x402Version: 2,

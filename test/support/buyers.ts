@@ -41,7 +41,7 @@ export async function acceptPurchase(api: TestApi, accountId: string, request: L
     validAfter: 0n,
     validBefore: 2_000_000_000n,
     signature: '0x00',
-    lane: 'plain',
+    payerKind: 'plain',
     x402Version: 2,
     host: terms.host,
     slug: `licence:${paymentId}`,

@@ -61,12 +61,12 @@ export async function paymentFor(
   signer: PrivateKeyAccount,
   payee: { readonly payTo: Address; readonly words: readonly Hex[] },
   value: bigint,
-  changes: Partial<Authorization> & { readonly lane?: BatchItem['lane'] } = {},
+  changes: Partial<Authorization> & { readonly payerKind?: BatchItem['payerKind'] } = {},
 ): Promise<BatchItem> {
-  const { lane = 'plain', ...fields } = changes;
+  const { payerKind = 'plain', ...fields } = changes;
   const signed = await signPayment(network, signer, { to: payee.payTo, value, ...fields });
   const words = payee.words.length === 1 ? null : payee.words;
-  return { paymentId: `pay_${randomBytes(6).toString('hex')}`, ...signed, payTo: payee.payTo, words, lane };
+  return { paymentId: `pay_${randomBytes(6).toString('hex')}`, ...signed, payTo: payee.payTo, words, payerKind };
 }
 
 const FIELDS = [

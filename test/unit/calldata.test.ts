@@ -27,7 +27,7 @@ function item(number: number, payee: ReturnType<typeof payToOf>, changes: Partia
     signature: `0x${'1b'.repeat(65)}`,
     payTo: payee.payTo,
     words,
-    lane: 'plain',
+    payerKind: 'plain',
     ...changes,
   };
 }
@@ -90,9 +90,9 @@ test.each([
   ['one split of fifty', (at: number) => item(at, split(50))],
   [
     'contract wallets with long signatures',
-    (at: number) => item(at, wallet(at), { lane: 'contract', signature: `0x${'11'.repeat(4_096)}` }),
+    (at: number) => item(at, wallet(at), { payerKind: 'contract', signature: `0x${'11'.repeat(4_096)}` }),
   ],
-  ['long signatures of plain lane', (at: number) => item(at, wallet(0), { signature: `0x${'11'.repeat(4_096)}` })],
+  ['long signatures of keys', (at: number) => item(at, wallet(0), { signature: `0x${'11'.repeat(4_096)}` })],
 ])('a batch of %s keeps to 12 M gas and 96 KB, and is as full as that allows', (_, make) => {
   const plan = planBatch(
     Array.from({ length: 110 }, (__, at) => make(at)),
@@ -109,8 +109,8 @@ test.each([
   expect(plan.items.length + plan.leftOut.length).toBe(110);
 });
 
-test('a batch is of one lane, that of its first payment, with the gas cap of that lane', () => {
-  const contract = { lane: 'contract' } as const;
+test('a batch is of one payer kind, that of its first payment, with the gas cap of that kind', () => {
+  const contract = { payerKind: 'contract' } as const;
   const items = [item(1, wallet(1), contract), item(2, wallet(2)), item(3, wallet(3), contract)];
   const plan = planBatch(items, network);
   expect(plan.items.map(({ paymentId }) => paymentId)).toEqual(['pay_1', 'pay_3']);
@@ -122,7 +122,7 @@ test('a batch is of one lane, that of its first payment, with the gas cap of tha
 });
 
 test('one payment always fits, and an empty batch is refused', () => {
-  const huge = item(1, split(50), { signature: `0x${'11'.repeat(4_096)}`, lane: 'contract' });
+  const huge = item(1, split(50), { signature: `0x${'11'.repeat(4_096)}`, payerKind: 'contract' });
   expect(planBatch([huge], network).items).toHaveLength(1);
   expect(() => planBatch([], network)).toThrow(RangeError);
 });

@@ -94,7 +94,7 @@ test('a count that is ahead is believed when two rounds see it near, and never w
   expect(judgeNonce({ ...far, inFlight: 3 })).toEqual({ kind: 'adopt', count: 21n });
 });
 
-test('the free nonce of a lane is the first from the mined one on that no batch holds', () => {
+test('the free nonce of a queue is the first from the mined one on that no batch holds', () => {
   expect(firstFreeNonce(5n, new Set([3n, 5n, 6n, 8n]))).toBe(7n);
   expect(firstFreeNonce(5n, new Set())).toBe(5n);
 });

@@ -20,7 +20,7 @@ function held() {
 
 test('a caller never joins a run that began before it asked', async () => {
   const { runs, doors, run } = held();
-  const ask = gathered(run, { limit: 10, lanes: 1, isOutage: () => false });
+  const ask = gathered(run, { limit: 10, concurrency: 1, isOutage: () => false });
   const first = [ask(place, 'a'), ask(place, 'b')];
   await turn();
   const late = ask(place, 'c');
@@ -42,7 +42,7 @@ test('one that cannot be written fails alone; an outage fails its whole run, and
     if (items.includes('away')) throw new Error('away');
     return items;
   };
-  const ask = gathered(run, { limit: 10, lanes: 1, isOutage: (error) => (error as Error).message === 'away' });
+  const ask = gathered(run, { limit: 10, concurrency: 1, isOutage: (error) => (error as Error).message === 'away' });
   const told = (items: readonly string[]) =>
     Promise.all(items.map((item) => ask(place, item).catch((error: Error) => error.message)));
   expect(await told(['a', 'poison', 'b'])).toEqual(['a', 'poison', 'b']);
@@ -57,7 +57,7 @@ test('two of one purchase never share a run; the rest does not wait for them', a
     runs.push([...items]);
     return items;
   };
-  const ask = gathered(run, { limit: 3, lanes: 1, isOutage: () => false, apart: (item: string) => item[0] ?? '' });
+  const ask = gathered(run, { limit: 3, concurrency: 1, isOutage: () => false, apart: (item: string) => item[0] ?? '' });
   await Promise.all(['a1', 'a2', 'b1', 'c1', 'd1'].map((item) => ask(place, item)));
   expect(runs).toEqual([
     ['a1', 'b1', 'c1'],

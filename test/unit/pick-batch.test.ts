@@ -8,14 +8,14 @@ import { pickBatch } from '../../domain/payment/pickBatch.ts';
 import type { BatchProposal } from '../../services/settlement/starter.ts';
 import { createBatchStarter } from '../../services/settlement/starter.ts';
 
-const rules: PickRules = { openRoom, payerRoom: ({ lane }) => payerRoom(lane, NEW_PAYER), last: null };
+const rules: PickRules = { openRoom, payerRoom: ({ payerKind }) => payerRoom(payerKind, NEW_PAYER), last: null };
 let made = 0;
 /** A payment that waits, each a moment after the one before it. */
 function waits(tenantId: string, changes: Partial<WaitingPayment> = {}): WaitingPayment {
   made += 1;
   return {
     tenantId,
-    ...{ paymentId: `pay_${made}`, payer: `payer_${made}`, payTo: `page_${made}`, lane: 'plain', router: 'router' },
+    ...{ paymentId: `pay_${made}`, payer: `payer_${made}`, payTo: `page_${made}`, payerKind: 'plain', router: 'router' },
     ...{ legs: 1, signatureBytes: 65, attempts: 0, batchSize: null, acceptedAtMs: made },
     ...changes,
   };
@@ -68,19 +68,21 @@ test('a batch in vain is halved, and then each payment of it goes alone', () => 
   expect(pickBatch([fresh, later], rules).picked).toEqual([fresh]);
 });
 
-test('a batch is of one lane and router, and kinds take turns, so that none keeps another waiting', () => {
-  const contract = many(40, 'flood', { lane: 'contract' });
+test('a batch is of one payer kind and router, and kinds take turns, so that none keeps another waiting', () => {
+  const contract = many(40, 'flood', { payerKind: 'contract' });
   const plain = waits('honest');
   const first = pickBatch([...contract, plain], rules).picked;
-  expect(new Set(first.map(({ lane }) => lane))).toEqual(new Set(['contract']));
-  expect(pickBatch([...contract, plain], { ...rules, last: { lane: 'contract', router: 'router' } }).picked).toEqual([plain]);
+  expect(new Set(first.map(({ payerKind }) => payerKind))).toEqual(new Set(['contract']));
+  expect(pickBatch([...contract, plain], { ...rules, last: { payerKind: 'contract', router: 'router' } }).picked).toEqual([
+    plain,
+  ]);
   expect(pickBatch([plain], { ...rules, last: plain }).picked).toEqual([plain]);
   expect(pickBatch([waits('a', { router: 'older' }), waits('a')], rules).picked).toHaveLength(1);
 });
 
 test('a wallet of code has no more on its way than its limit, and the others go on', () => {
-  const greedy = many(10, 'site', { lane: 'contract', payer: 'wallet' });
-  const other = waits('site', { lane: 'contract' });
+  const greedy = many(10, 'site', { payerKind: 'contract', payer: 'wallet' });
+  const other = waits('site', { payerKind: 'contract' });
   const { picked, left } = pickBatch([...greedy, other], rules);
   expect(picked).toEqual([...greedy.slice(0, UNDECIDED_LIMIT), other]);
   expect(left).toEqual([]);
@@ -119,7 +121,8 @@ test('what an API process proposes takes sites in turns, and what is decided mea
     started.push(proposal);
   };
   const starter = createBatchStarter({ start, log });
-  const put = (tenantId: string, paymentId: string) => starter.enqueue({ tenantId, paymentId, network: 'net', lane: 'plain' });
+  const put = (tenantId: string, paymentId: string) =>
+    starter.enqueue({ tenantId, paymentId, network: 'net', payerKind: 'plain' });
   put('warm', 'warm-1');
   put('warm', 'warm-2');
   for (let n = 0; n < 150; n += 1) put('large', `large-${n}`);

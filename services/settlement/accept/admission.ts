@@ -18,7 +18,7 @@ export async function admit(
   deps: SettleDeps,
   request: SettleRequest,
   network: Network,
-  { lane, facts }: { readonly lane: 'plain' | 'contract'; readonly facts: AdmissionFacts },
+  { payerKind, facts }: { readonly payerKind: 'plain' | 'contract'; readonly facts: AdmissionFacts },
 ): Promise<void> {
   if (facts.blockedPayee) {
     throw new ServiceError('payee_blocked', 'an author of this page cannot receive payments right now', {
@@ -45,7 +45,7 @@ export async function admit(
       retryAfterSeconds: 3600,
     });
   }
-  if (lane === 'contract' && facts.undecided >= UNDECIDED_LIMIT) {
+  if (payerKind === 'contract' && facts.undecided >= UNDECIDED_LIMIT) {
     throw new ServiceError('payer_limited', 'payments from this wallet are already in flight; wait for one to settle', {
       retryAfterSeconds: 5,
     });

@@ -26,7 +26,7 @@ const isOutage = isTransientError;
 
 /** The payment that holds an authorization, of any tenant; null when it was never shown to us. Calls at one time share a query. */
 export const findKnown: (database: Database, key: AuthorizationKey) => Promise<Payment | null> = gathered(listByAuthorization, {
-  ...{ limit: LIMIT, lanes: 1, isOutage },
+  ...{ limit: LIMIT, concurrency: 1, isOutage },
 });
 
 /** What the chain said of a nonce before its payment had a row. */
@@ -47,20 +47,20 @@ export const lookAtNonce: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook> = gath
     const { blockNumber, used } = await lookAtNonces(rpc, network, pairs);
     return used.map((isUsed) => ({ blockNumber, used: isUsed }));
   },
-  { limit: 200, lanes: 1, isOutage: () => true },
+  { limit: 200, concurrency: 1, isOutage: () => true },
 );
 
 /** What speaks against taking a payment. Calls at one time share a query. */
 export const findAdmission: (database: Database, ask: AdmissionAsk) => Promise<AdmissionFacts> = gathered(
   (database, asks) => readAdmissions(database, asks),
-  { limit: LIMIT, lanes: 1, isOutage },
+  { limit: LIMIT, concurrency: 1, isOutage },
 );
 
 type Store = (database: Database, item: IntakeItem) => Promise<Intake>;
 const byPurchase = ({ payment }: IntakeItem): string => purchaseText(payment);
-const storeMost: Store = gathered(insertPayments, { ...{ limit: LIMIT, lanes: 2, isOutage }, apart: byPurchase });
-/** Payments of accounts wait for the lock of their account; in lanes of their own they keep nobody else waiting. */
-const storeSpendings: Store = gathered(insertPayments, { ...{ limit: LIMIT, lanes: 2, isOutage }, apart: byPurchase });
+const storeMost: Store = gathered(insertPayments, { ...{ limit: LIMIT, concurrency: 2, isOutage }, apart: byPurchase });
+/** Payments of accounts wait for the lock of their account; in runs of their own they keep nobody else waiting. */
+const storeSpendings: Store = gathered(insertPayments, { ...{ limit: LIMIT, concurrency: 2, isOutage }, apart: byPurchase });
 
 /**
  * Stores a payment, or gives the one that holds its authorization. Calls at one time share a database transaction; two of one
@@ -72,5 +72,5 @@ export const store: Store = (database, item) =>
 /** Fixes the licence of a payment if none is fixed yet, and gives the one that stands (safety 13). Calls at one time share a statement. */
 export const fixLicence: (database: Database, entry: LicenceEntry) => Promise<StoredLicence> = gathered(
   (database, entries) => retryConflicts(() => fixLicences(database, entries)),
-  { limit: LIMIT, lanes: 1, isOutage },
+  { limit: LIMIT, concurrency: 1, isOutage },
 );

@@ -103,7 +103,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   if (misfit && !held && !late) throw await no(deps, request, network, misfit);
   const signature = await checkSignature(rpc, network, payment);
   if (!signature.ok) throw await no(deps, request, network, signature);
-  const planned = { lane: signature.lane, plannedGas: gasAlone(signature.lane, partOf(request)) };
+  const planned = { payerKind: signature.payerKind, plannedGas: gasAlone(signature.payerKind, partOf(request)) };
   if (held) {
     await checkRequestKeys(deps, request, network, key);
     return answerKnown(deps, request, network, held);
@@ -113,7 +113,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   const facts = await atLedger(() => looks.facts);
   const known = facts.holder && (await find());
   if (known) return answerKnown(deps, request, network, known);
-  await atLedger(() => admit(deps, request, network, { lane: signature.lane, facts }));
+  await atLedger(() => admit(deps, request, network, { payerKind: signature.payerKind, facts }));
   const look = await looks.nonce;
   let own: LostSettlement | null = null;
   if (wasUsedBefore(look)) {
@@ -267,7 +267,7 @@ function newPayment(
   deps: SettleDeps,
   request: SettleRequest,
   network: Network,
-  seen: Pick<NewPayment, 'lane' | 'unusedAtBlock' | 'plannedGas' | 'spenders' | 'hasMoved'>,
+  seen: Pick<NewPayment, 'payerKind' | 'unusedAtBlock' | 'plannedGas' | 'spenders' | 'hasMoved'>,
 ): NewPayment {
   const { terms, payment, purchase } = request;
   const { authorization } = payment;

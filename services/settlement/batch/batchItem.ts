@@ -16,7 +16,7 @@ export function batchItem(payment: Payment): BatchItem {
     signature: payment.signature,
     payTo: payment.payTo,
     words: payment.legWords,
-    lane: payment.lane,
+    payerKind: payment.payerKind,
   };
 }
 

@@ -8,7 +8,7 @@ import { listAttemptsOf, listUnfinishedBatches, setBatchState } from '../../../d
 import { isOvertaken } from '../../../domain/payment/carrier.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
-import { sendBatch } from '../relayer/lane.ts';
+import { sendBatch } from '../relayer/broadcast.ts';
 import { adoptNonce } from '../relayer/nonce.ts';
 import type { Budget } from '../watch/budget.ts';
 import type { ConfirmResult } from './confirm.ts';

@@ -14,7 +14,7 @@ import { examine } from './examine.ts';
 
 /** What should go out next. */
 export interface Choice {
-  /** Payments of one lane and router that fit into one batch and that the chain would take now. */
+  /** Payments of one payer kind and router that fit into one batch and that the chain would take now. */
   readonly chosen: readonly Payment[];
   /** Payments that need another batch, at most a batch's number. */
   readonly left: readonly PaymentRef[];
@@ -42,7 +42,7 @@ export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, wait
   ]);
   const recordOf = ({ payer }: WaitingPayment) => payers.get(payer) ?? NEW_PAYER;
   const struck = waiting.filter((payment) => isStruck(recordOf(payment)));
-  const rules: PickRules = { openRoom, payerRoom: (payment) => payerRoom(payment.lane, recordOf(payment)), last };
+  const rules: PickRules = { openRoom, payerRoom: (payment) => payerRoom(payment.payerKind, recordOf(payment)), last };
   const look = async (picked: Picked) => {
     const payTos = picked.picked.map(({ payTo }) => payTo);
     const [rows, blocked] = await Promise.all([
@@ -62,7 +62,9 @@ export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, wait
   const second = isThin ? pickBatch(first.left, { ...rules, taken }) : null;
   const more = second ? await look(second) : null;
   const sendable = [...looked.sendable, ...(more?.sendable ?? [])];
-  const chosen = sendable.filter(({ lane, router }) => lane === sendable[0]?.lane && router === sendable[0].router);
+  const chosen = sendable.filter(
+    ({ payerKind, router }) => payerKind === sendable[0]?.payerKind && router === sendable[0].router,
+  );
   const released = [...refused.released, ...looked.released, ...(more?.released ?? [])];
   const changed = [refused, looked, more].some((applied) => (applied?.changed.length ?? 0) > 0);
   const left = [...sendable.filter((payment) => !chosen.includes(payment)), ...released, ...(second ?? first).left];

@@ -8,8 +8,8 @@ import { findBatch, listAttempts } from '../../../db/settlement/relayer.ts';
 import { fateOf } from '../../../domain/payment/carrier.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
+import { raiseFees, sendBatch } from '../relayer/broadcast.ts';
 import { closeBatch } from '../relayer/gasUsage.ts';
-import { raiseFees, sendBatch } from '../relayer/lane.ts';
 import { runRound, storeEvidence } from './round.ts';
 
 /** What confirming a batch came to. */

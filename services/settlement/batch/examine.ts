@@ -53,7 +53,8 @@ export async function examine(
     if (!found) continue;
     const { check, simulation } = found;
     if (simulation === null) used.push(payment);
-    else if (decide(payment, { ...UNUSED, head: check.blockNumber, simulation })) sendable.push({ ...payment, lane: check.lane });
+    else if (decide(payment, { ...UNUSED, head: check.blockNumber, simulation }))
+      sendable.push({ ...payment, payerKind: check.payerKind });
   }
   const { sights, receipts } = await readSights(rpc, network, used.map(askOf), { atSafe: false });
   for (const [at, payment] of used.entries()) decide(payment, { ...UNUSED, ...sights[at] });
@@ -75,17 +76,19 @@ async function unreadable(deps: SettlementDeps, { tenantId, paymentId }: Payment
   return { tenantId, paymentId, event, rawReason: 'unreadable_row', sentence: SENTENCES.malformed_payment };
 }
 
-/** Stores at which block each nonce was seen unused, and the lane the payer needs (safety 2, 9). */
+/** Stores at which block each nonce was seen unused, and which kind the payer is (safety 2, 9). */
 async function notePrechecks(
   deps: SettlementDeps,
   payments: readonly Payment[],
   simulated: ReadonlyMap<string, Simulated>,
 ): Promise<void> {
-  const notes = payments.flatMap(({ tenantId, paymentId, unusedAtBlock, lane }) => {
+  const notes = payments.flatMap(({ tenantId, paymentId, unusedAtBlock, payerKind }) => {
     const check = simulated.get(paymentId)?.check;
     // Of a wallet of code it is always said, for the others of its payer.
-    const isNews = check && (unusedAtBlock === null || lane !== check.lane || lane === 'contract');
-    return isNews && !check.nonceUsed ? [{ tenantId, paymentId, unusedAtBlock: check.blockNumber, lane: check.lane }] : [];
+    const isNews = check && (unusedAtBlock === null || payerKind !== check.payerKind || payerKind === 'contract');
+    return isNews && !check.nonceUsed
+      ? [{ tenantId, paymentId, unusedAtBlock: check.blockNumber, payerKind: check.payerKind }]
+      : [];
   });
   await recordPrecheck(deps.database, notes);
 }

@@ -36,7 +36,7 @@ interface Runway {
   inUse: boolean;
   /** Where the next flight belongs; null when nobody asked for one. */
   next: Within | null;
-  /** The last one found every lane full: the next landing makes room. */
+  /** The last one found every queue full: the next landing makes room. */
   isFull: boolean;
 }
 

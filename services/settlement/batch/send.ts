@@ -10,13 +10,13 @@ import type { Payment, PaymentRef } from '../../../db/settlement/payment.ts';
 import { listWaiting, readOnTheWay } from '../../../db/settlement/queue.ts';
 import type { RelayerTransaction, SignedBatch } from '../../../db/settlement/relayer.ts';
 import { findBatch } from '../../../db/settlement/relayer.ts';
-import { hasPlace } from '../../../domain/payment/places.ts';
+import { queueHasRoom } from '../../../domain/payment/queueRoom.ts';
 import type { Chain, RelayerKey, SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
+import { sendBatch, sendSigned } from '../relayer/broadcast.ts';
 import type { Funds } from '../relayer/funds.ts';
 import { openFunds } from '../relayer/funds.ts';
 import { sharesOf } from '../relayer/gasUsage.ts';
-import { sendBatch, sendSigned } from '../relayer/lane.ts';
 import type { BatchProposal } from '../starter.ts';
 import { batchItem } from './batchItem.ts';
 import { choose } from './choose.ts';
@@ -24,7 +24,7 @@ import type { Carried } from './confirm.ts';
 
 /** What sending a proposal came to. */
 export interface SendResult {
-  /** `sent`: the batch exists and its bytes went out. `busy`: every lane is full, try again. `idle`: nothing to send. */
+  /** `sent`: the batch exists and its bytes went out. `busy`: every queue is full, try again. `idle`: nothing to send. */
   readonly kind: 'sent' | 'busy' | 'idle';
   /**
    * Payments that need another batch. Empty unless this call moved something, so that batches which start one another end as soon as
@@ -70,12 +70,13 @@ export async function claimNew(
   const call = chainOf(deps, under.network);
   const { network } = call;
   deps.crashAt('after_insert');
-  const [{ lanes, tenantIds }, all] = await Promise.all([
+  const [{ queues, tenantIds }, all] = await Promise.all([
     readOnTheWay(deps.database, network.id),
     listWaiting(deps.database, network.id, under.batchId),
   ]);
   const isNew = ({ tenantId }: { readonly tenantId: string }): boolean => !tenantIds.has(tenantId);
-  const hasRoom = (isNewcomer: boolean): boolean => lanes.length === 0 || lanes.some((lane) => hasPlace(lane, isNewcomer));
+  const hasRoom = (isNewcomer: boolean): boolean =>
+    queues.length === 0 || queues.some((queue) => queueHasRoom(queue, isNewcomer));
   if (!hasRoom(true)) return nothing('busy');
   const isForAll = hasRoom(false);
   const waiting = all.filter((payment) => isForAll || isNew(payment));
@@ -99,7 +100,7 @@ function nothing(kind: 'busy' | 'idle'): Sent {
   return { kind, rest: [], carried: null, noted: Promise.resolve() };
 }
 
-/** A claim that succeeded, and the node's count of the lane before it. */
+/** A claim that succeeded, and the node's count of the queue before it. */
 interface Claimed {
   readonly batch: SignedBatch;
   readonly payments: readonly Payment[];
@@ -139,9 +140,9 @@ async function claim(
       await raiseAlert(deps.database, 'relayer_balance', `${network.id} ${relayer.address}`);
       continue;
     }
-    const lane = { network: network.id, address: relayer.address, isNewcomer };
+    const queue = { network: network.id, address: relayer.address, isNewcomer };
     const result = await unlessSignerIsAway(deps, network, relayer, (signer) =>
-      claimBatch(deps.database, lane, payments, (rows, nonce) =>
+      claimBatch(deps.database, queue, payments, (rows, nonce) =>
         signBatch(network, signer, planOf(network, planned, rows), { nonce, fees, ...under }),
       ),
     );
@@ -175,13 +176,13 @@ interface Planned {
   readonly plan: BatchPlan;
 }
 
-/** The plan of the locked rows, in the lanes that the examination found: the one there is when they are those that were chosen. */
+/** The plan of the locked rows, of the payer kinds that the examination found: the one there is when they are those that were chosen. */
 function planOf(network: Network, planned: Planned, rows: readonly Payment[]): Planned {
   const isSame =
     rows.length === planned.payments.length && rows.every((row, at) => row.paymentId === planned.payments[at]?.paymentId);
   if (isSame) return planned;
-  const lanes = new Map(planned.payments.map(({ paymentId, lane }) => [paymentId, lane]));
-  const payments = rows.map((row) => ({ ...row, lane: lanes.get(row.paymentId) ?? row.lane }));
+  const kinds = new Map(planned.payments.map(({ paymentId, payerKind }) => [paymentId, payerKind]));
+  const payments = rows.map((row) => ({ ...row, payerKind: kinds.get(row.paymentId) ?? row.payerKind }));
   return { payments, plan: planBatch(payments.map(batchItem), network) };
 }
 

@@ -52,10 +52,10 @@ async function simulationOf(
   return !isOther && (await isPayeeBlocked(call, payment)) ? { kind: 'payee_blocked' } : outcome;
 }
 
-/** Simulates the groups that payments make, whatever their lane and router, all of them (safety 4, 18). */
+/** Simulates the groups that payments make, whatever their payer kind and router, all of them (safety 4, 18). */
 async function simulatePayees({ rpc, network }: Chain, payments: readonly Payment[]): Promise<readonly GroupSimulation[]> {
   const simulations: GroupSimulation[] = [];
-  for (const together of Map.groupBy(payments, ({ lane, router }) => `${lane} ${router}`).values()) {
+  for (const together of Map.groupBy(payments, ({ payerKind, router }) => `${payerKind} ${router}`).values()) {
     const routed = { ...network, router: together[0]?.router ?? network.router };
     let left = together.map(batchItem);
     while (left.length > 0) {

@@ -11,21 +11,21 @@ import { baseFeeOf, gasBalance, signTransaction } from '../../../chain/transacti
 import type { Sql } from '../../../db/database.ts';
 import { listBlockedPayees } from '../../../db/settlement/admission.ts';
 import { listGasToday } from '../../../db/settlement/gasUsage.ts';
-import { countOpenFlushes, insertBatch, lockLane } from '../../../db/settlement/relayer.ts';
+import { countOpenFlushes, insertBatch, lockQueue } from '../../../db/settlement/relayer.ts';
 import type { KnownSplit } from '../../../db/settlement/splits.ts';
 import { takeSplitsToCheck } from '../../../db/settlement/splits.ts';
 import { flushPayers, isFlushWorth } from '../../../domain/payment/flush.ts';
 import { markPayee } from '../batch/simulate.ts';
 import type { RelayerKey, SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
-import { sendBatch } from './lane.ts';
+import { sendBatch } from './broadcast.ts';
 
 const LIMIT = 200;
 
 /**
  * Pays out what lies at a split, however it came there: a front-run authorization, a donation, an old router's split (safety 4). One
  * transaction a split; returns how many were sent. Splits on their way in a batch are left alone, and so are those that cannot be paid
- * out now: a flush that reverts would cost gas in every round. Flushes leave room for payments in the lane. What is not worth its gas
+ * out now: a flush that reverts would cost gas in every round. Flushes leave room for payments in the queue. What is not worth its gas
  * waits until more has come, and what no site has room for in its day's gas until the next day; `isOrdered`, an operator's word, passes
  * over the budgets (safety 19).
  */
@@ -93,7 +93,7 @@ async function canBePaidOut(deps: SettlementDeps, networkId: string, split: Know
   }
 }
 
-/** Sends one flush through a lane with room; false when there is none now. */
+/** Sends one flush through a queue with room; false when there is none now. */
 async function flushSplit(
   deps: SettlementDeps,
   network: Network,
@@ -110,9 +110,9 @@ async function flushSplit(
     const claim =
       (signer: RelayerKey) =>
       async (sql: Sql): Promise<boolean> => {
-        const lane = await lockLane(sql, { network: network.id, address: relayer.address });
-        if (lane.kind !== 'free') return false;
-        const request = { chainId: network.chainId, nonce: Number(lane.nonce), to, data, gasLimit, fees };
+        const queue = await lockQueue(sql, { network: network.id, address: relayer.address });
+        if (queue.kind !== 'free') return false;
+        const request = { chainId: network.chainId, nonce: Number(queue.nonce), to, data, gasLimit, fees };
         const signed = await signTransaction(signer, request);
         await insertBatch(sql, {
           batchId,
@@ -120,7 +120,7 @@ async function flushSplit(
           kind: 'flush',
           network: network.id,
           relayer: relayer.address,
-          nonce: lane.nonce,
+          nonce: queue.nonce,
           txHash: signed.hash,
           raw: signed.raw,
           gasLimit,

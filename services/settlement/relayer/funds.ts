@@ -1,7 +1,7 @@
 import { baseFeeOf, gasBalance, transactionCount } from '../../../chain/transaction.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 
-/** What a key can pay gas with, and where its lane stands in the node. */
+/** What a key can pay gas with, and where its queue stands in the node. */
 export interface KeyFunds {
   readonly balanceWei: bigint;
   /** Transactions of the key, those that wait to be mined too. */

@@ -9,7 +9,7 @@ import type { SettlementDeps } from '../deps.ts';
 /**
  * The key was used elsewhere: the chain's count is adopted, so that no batch is signed for a nonce that is gone (safety 8). Never by one
  * answer of a node: two rounds must see it, at the safe block and at the newest one, and it must be near. What is far ahead raises
- * `relayer_nonce_suspect` and moves nothing. Until the next round has looked again the lane takes no batch. Returns the count that may be
+ * `relayer_nonce_suspect` and moves nothing. Until the next round has looked again the queue takes no batch. Returns the count that may be
  * believed of batches on their way: the lower of two calls, 0 while a round has yet to agree with it or it is suspect.
  */
 export async function adoptNonce(deps: SettlementDeps, ref: RelayerRef): Promise<bigint> {
@@ -22,7 +22,7 @@ export async function adoptNonce(deps: SettlementDeps, ref: RelayerRef): Promise
   const address = ref.address as `0x${string}`;
   const safeCount = await safeTransactionCount(rpc, address);
   const latestCount = BigInt(await transactionCount(rpc, address, 'latest'));
-  // Bytes of ours behind a nonce that was set back may be mined before the lane comes there: they are no use elsewhere.
+  // Bytes of ours behind a nonce that was set back may be mined before the queue comes there: they are no use elsewhere.
   const nextNonce = safeCount > known.nextNonce ? await passHeldNonces(deps.database, ref) : known.nextNonce;
   const verdict = judgeNonce({ ...known, nextNonce, safeCount, latestCount, seenBefore: known.seenNonce });
   const ahead = verdict.kind === 'seen' || verdict.kind === 'suspect' ? verdict.count : null;

@@ -9,7 +9,7 @@ import { BATCH_LIMIT } from '../starter.ts';
 import { budgetOf } from './budget.ts';
 import { watchAuthorizations, watchSettled } from './watch.ts';
 
-/** Payments that need a batch: of one network and lane each, at most a batch's size. */
+/** Payments that need a batch: of one network and payer kind each, at most a batch's size. */
 export interface SweptBatch {
   readonly network: string;
   readonly payments: readonly PaymentRef[];
@@ -25,8 +25,8 @@ const STEP_MS = 10_000;
  */
 export async function sweepAccepted(deps: SettlementDeps, networkId: string): Promise<readonly SweptBatch[]> {
   const stale = await listStaleAccepted(deps.database, networkId, STALE_AFTER_MS, 10 * BATCH_LIMIT);
-  const lanes = Map.groupBy(stale, ({ lane }) => lane);
-  return [...lanes.values()].flatMap((payments) => chunk(networkId, payments.map(refOf)));
+  const kinds = Map.groupBy(stale, ({ payerKind }) => payerKind);
+  return [...kinds.values()].flatMap((payments) => chunk(networkId, payments.map(refOf)));
 }
 
 /** The same where anything is open at all; `isIdle` where a round over the network would find nothing, by one small query. */

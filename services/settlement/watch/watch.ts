@@ -17,13 +17,13 @@ import type { Lookup, Round } from '../batch/round.ts';
 import { ROUND_LIMIT, runBlindRound, runRound, writeSafe } from '../batch/round.ts';
 import type { Chain, RoundDeps, SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
-import { sendBatch } from '../relayer/lane.ts';
+import { sendBatch } from '../relayer/broadcast.ts';
 import type { Budget } from './budget.ts';
 import { UNBOUNDED } from './budget.ts';
 
 /** Unfinal batches of a sweep: a transaction to read each. */
 const BATCH_LIMIT = 200;
-/** Settled payments of a sweep, in batches and apart: it keeps up with what a lane can settle. */
+/** Settled payments of a sweep, in batches and apart: it keeps up with what a queue can settle. */
 const SETTLED_LIMIT = 2_000;
 /** Watched payments of a round, of those that bytes of ours carried, and of the others. */
 const WATCHED_LIMIT = 600;

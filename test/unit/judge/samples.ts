@@ -40,7 +40,7 @@ export function paymentIn(
     amountMicro: PRICE,
     validAfter: 0n,
     validBefore: VALID_BEFORE,
-    lane: 'plain',
+    payerKind: 'plain',
     ...rest,
   };
 }

@@ -18,8 +18,8 @@ import {
 
 const now = at(900);
 const sent = paymentIn('broadcast');
-const wallet = paymentIn('broadcast', { lane: 'contract' });
-const again = paymentIn('broadcast', { lane: 'contract', facts: { attempts: 1 } });
+const wallet = paymentIn('broadcast', { payerKind: 'contract' });
+const again = paymentIn('broadcast', { payerKind: 'contract', facts: { attempts: 1 } });
 const unsent = { event: { type: 'unsent', batchId: BATCH } } as const;
 const failed = (reason: 'insufficient_funds' | 'settlement_failed') =>
   ({ event: { type: 'itemFailed', batchId: BATCH, reason } }) as const;

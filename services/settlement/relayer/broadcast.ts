@@ -12,7 +12,7 @@ import {
   insertAttempt,
   isRelayed,
   listAttempts,
-  listLane,
+  listQueue,
   recordSend,
   setBatchState,
 } from '../../../db/settlement/relayer.ts';
@@ -20,18 +20,21 @@ import { resendFrom } from '../../../domain/payment/resend.ts';
 import type { Chain, RelayerKey, SettlementDeps } from '../deps.ts';
 
 /**
- * Sends a batch's stored bytes, the lower unmined nonces of its lane first (safety 8). What the node refuses for good is
+ * Sends a batch's stored bytes, the lower unmined nonces of its queue first (safety 8). What the node refuses for good is
  * replaced at the same nonce by a self-transfer. Any number of calls is harmless: the bytes are the same. A batch that is done
  * is sent only when a reorg took the chain's count below its nonce: false when nothing was sent.
  */
 export async function sendBatch(deps: SettlementDeps, network: Network, rpc: Rpc, batchId: string): Promise<boolean> {
   const batch = await findBatch(deps.database, batchId);
   if (!batch || !isRelayed(batch)) return false;
-  const lane = batch.address as `0x${string}`;
-  const [latest, pending] = await Promise.all([transactionCount(rpc, lane, 'latest'), transactionCount(rpc, lane, 'pending')]);
+  const address = batch.address as `0x${string}`;
+  const [latest, pending] = await Promise.all([
+    transactionCount(rpc, address, 'latest'),
+    transactionCount(rpc, address, 'pending'),
+  ]);
   const from = resendFrom(batch, { latest: BigInt(latest), pending: BigInt(pending) });
   if (from === null) return false;
-  const lower = from < batch.nonce ? await listLane(deps.database, batch, from, batch.nonce) : [];
+  const lower = from < batch.nonce ? await listQueue(deps.database, batch, from, batch.nonce) : [];
   for (const one of [...lower, batch]) {
     // A reorg took it: it is looked after again, its fees too, until it is safe once more.
     if (one.state !== 'open') await setBatchState(deps.database, one.batchId, 'open');
@@ -47,8 +50,8 @@ export interface Signed {
 }
 
 /**
- * Sends bytes that were stored this moment, the only ones of their batch. `pending` is the node's count of the lane before their nonce
- * was taken: where it is that nonce, nothing of the lane is missing and they go out at once; otherwise as by `sendBatch`. What the node
+ * Sends bytes that were stored this moment, the only ones of their batch. `pending` is the node's count of the queue before their nonce
+ * was taken: where it is that nonce, nothing of the queue is missing and they go out at once; otherwise as by `sendBatch`. What the node
  * said is noted beside: `noted` resolves then, and never rejects, since nothing depends on it.
  */
 export async function sendSigned(

@@ -7,7 +7,7 @@
 export const IN_FLIGHT_GAS = 24_000_000n;
 
 /** What a relayer key has on its way. */
-export interface LaneLoad {
+export interface QueueLoad {
   /** Unmined batches. */
   readonly open: number;
   /** Their gas limits together. */
@@ -18,9 +18,9 @@ export interface LaneLoad {
 
 /**
  * True when one batch more may take the key's next nonce. `isNewcomer`: nothing of any site in it is on its way. The last place is kept
- * for newcomers, so that a site which fills the lane makes no other wait for more than the block that is being made.
+ * for newcomers, so that a site which fills the queue makes no other wait for more than the block that is being made.
  */
-export function hasPlace({ open, openGas, limit }: LaneLoad, isNewcomer: boolean): boolean {
+export function queueHasRoom({ open, openGas, limit }: QueueLoad, isNewcomer: boolean): boolean {
   if (open >= limit) return false;
   return isNewcomer || open === 0 || (open < limit - 1 && openGas < IN_FLIGHT_GAS);
 }

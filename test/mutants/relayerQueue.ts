@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const lane = 'test/fault/lane.test.ts';
+const queue = 'test/fault/relayer-queue.test.ts';
 const woken = 'test/fault/woken.test.ts';
 const limits = 'test/fault/limits.test.ts';
 const node = 'test/fault/node.test.ts';
@@ -26,7 +26,7 @@ const WITHOUT_CAS: Mutant['edits'] = [
 ];
 
 /** Bugs in claiming, signing and sending, and in what that costs: their tests run on a real Postgres and a real chain. */
-export const LANE_MUTANTS: readonly Mutant[] = [
+export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
   {
     id: 'gas-without-groups',
     rule: 9,
@@ -49,7 +49,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     rule: 7,
     bug: 'whatever was proposed is claimed, in a batch already or not',
     edits: WITHOUT_CAS,
-    test: { file: lane, name: 'four processes that claim the same payments at once take one nonce for each' },
+    test: { file: queue, name: 'four processes that claim the same payments at once take one nonce for each' },
   },
   {
     id: 'woken-without-cas',
@@ -83,7 +83,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     edits: [
       { file: 'services/settlement/batch/send.ts', search: '  if (earlier) {', replace: "  if (earlier?.batchId === '') {" },
     ],
-    test: { file: lane, name: 'a sign activity that is run again, and again at the same time' },
+    test: { file: queue, name: 'a sign activity that is run again, and again at the same time' },
   },
   {
     id: 'new-nonce-on-retry',
@@ -96,25 +96,25 @@ export const LANE_MUTANTS: readonly Mutant[] = [
         replace: 'nonce: (transaction.nonce ?? 0) + 1,',
       },
     ],
-    test: { file: lane, name: 'stuck fees are raised to what the block asks in one step' },
+    test: { file: queue, name: 'stuck fees are raised to what the block asks in one step' },
   },
   {
     id: 'refused-bytes-stay',
     rule: 8,
-    bug: 'bytes that every node refuses stay at their nonce, and the lane waits for them',
+    bug: 'bytes that every node refuses stay at their nonce, and the queue waits for them',
     edits: [
       {
-        file: 'services/settlement/relayer/lane.ts',
+        file: 'services/settlement/relayer/broadcast.ts',
         search: "  if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch(deps, network, rpc, batch, last);\n",
         replace: '',
       },
     ],
-    test: { file: lane, name: 'bytes that every node refuses for good are voided at their nonce' },
+    test: { file: queue, name: 'bytes that every node refuses for good are voided at their nonce' },
   },
   {
     id: 'lower-nonces-forgotten',
     rule: 8,
-    bug: 'a batch goes out without the lower ones of its lane that fell out of the node',
+    bug: 'a batch goes out without the lower ones of its queue that fell out of the node',
     edits: [
       {
         file: 'domain/payment/resend.ts',
@@ -122,7 +122,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
         replace: 'return counts.pending < 0n ?',
       },
     ],
-    test: { file: lane, name: 'dropped transactions go out again, lowest nonce first' },
+    test: { file: queue, name: 'dropped transactions go out again, lowest nonce first' },
   },
   {
     id: 'nonce-before-gas-money',
@@ -135,7 +135,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
         replace: 'if (balanceWei < 0n * needed) {',
       },
     ],
-    test: { file: lane, name: 'a relayer without gas money takes no nonce and raises one alert' },
+    test: { file: queue, name: 'a relayer without gas money takes no nonce and raises one alert' },
   },
   {
     id: 'reverted-batch-is-judged',
@@ -161,7 +161,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
         replace: ' });',
       },
     ],
-    test: { file: wallets, name: 'an ERC-1271 wallet pays in a lane of its own, one that burns gas is refused' },
+    test: { file: wallets, name: 'an ERC-1271 wallet pays in batches of its own, one that burns gas is refused' },
   },
   {
     id: 'undeployed-wallet-accepted',
@@ -183,8 +183,8 @@ export const LANE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'domain/payment/judge.ts',
-        search: "if (lane === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };",
-        replace: "if (lane === 'plain' || facts.attempts === 0) return { event: unsent };",
+        search: "if (payerKind === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };",
+        replace: "if (payerKind === 'plain' || facts.attempts === 0) return { event: unsent };",
       },
     ],
     test: { file: wallets, name: 'a wallet of code that says yes when asked and no when it counts' },
@@ -218,7 +218,7 @@ export const LANE_MUTANTS: readonly Mutant[] = [
   {
     id: 'signed-inside-the-transaction',
     rule: 7,
-    bug: 'a key service is asked while the lane is locked',
+    bug: 'a key service is asked while the queue is locked',
     edits: [
       {
         file: 'chain/signature/signer.ts',
