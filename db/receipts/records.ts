@@ -27,14 +27,19 @@ interface Row extends PaymentRow {
   body_bytes: string | null;
 }
 
-/** The live, settled payment of an id, unless its site's owner shows no receipts; null for any other. Found by its id alone. */
+/**
+ * The live, settled payment of an id, unless its site's owner shows no receipts; null for any other. Found by its id alone. The id of one that moved
+ * nothing since another had paid (superseded) gives that other one: its licence goes by that id, too.
+ */
 export async function findPublicPayment(sql: Sql, paymentId: string): Promise<PublicPayment | null> {
   const [row] = await sql.query<Row & Record<string, unknown>>(
     `select ${PAYMENT_COLUMNS}, body.sha256 as body_sha256, body.bytes as body_bytes,
        licence.patterns, licence.terms, licence.period_from, licence.period_until,
        (select crossing.legs from crossing where crossing.tenant_id = i.tenant_id and crossing.payment_id = i.payment_id
          order by crossing.sequence desc limit 1) as ledger_legs
-     from (select * from payment_intake where payment_id = $1 offset 0) as i
+     from (select asked.tenant_id, case when state = 'superseded' then successor_id else payment_id end as payment_id
+             from payment_intake as asked join payment_state using (tenant_id, payment_id) where asked.payment_id = $1 offset 0) as found
+       join payment_intake as i on i.tenant_id = found.tenant_id and i.payment_id = found.payment_id
        join payment_state as s on s.tenant_id = i.tenant_id and s.payment_id = i.payment_id
        join tenant on tenant.tenant_id = i.tenant_id and tenant.receipts_public
        left join licence on licence.tenant_id = i.tenant_id and licence.payment_id = i.payment_id

@@ -9,6 +9,7 @@ import type { EvidenceRef } from '../../domain/payment/state.ts';
 import { didOf, publicResourceOf, recordUrl } from '../../domain/receipts/receipt.ts';
 import type { PaymentRecord, RecordTransfer, SoldFacts } from '../../domain/receipts/record.ts';
 import { recordOf } from '../../domain/receipts/record.ts';
+import { settlementRefKind } from '../../domain/webhook/event.ts';
 import { atDatabase } from '../outage.ts';
 
 /** What reading records needs; `database` has connections that no payment waits for. */
@@ -21,14 +22,14 @@ export interface RecordDeps {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The public record of a payment. Throws not_found, the same for an id that nobody has, for a payment that is not settled or was a
+ * The public record of a payment; of one that moved nothing, that of the payment which paid for it. Throws not_found, the same for an id that nobody has, for a payment that is not settled or was a
  * test's, and where the owner shows none: whoever guesses learns nothing. Throws database_unavailable.
  */
 export async function readRecord(deps: RecordDeps, id: string): Promise<PaymentRecord> {
   const found = UUID.test(id) ? await atDatabase(() => findPublicPayment(deps.database, id)) : null;
   if (!found) throw new ServiceError('not_found', 'there is no receipt of this id');
   const { payment } = found;
-  const { evidence } = payment.facts;
+  const evidence = transactionOf(payment);
   const transfers = evidence ? await transfersOf(deps, payment, evidence) : [];
   const network = deps.networks.find(payment.network);
   const sold = soldOf(deps, found);
@@ -40,7 +41,12 @@ export async function readRecord(deps: RecordDeps, id: string): Promise<PaymentR
         issuedAt: Math.floor((payment.decidedAt ?? payment.at).getTime() / 1000),
         ...(evidence ? { transaction: evidence.txHash } : {}),
       },
-      ...{ id, url: recordUrl(deps.baseUrl, id), isFinal: payment.facts.state === 'final', sold },
+      ...{
+        id: payment.paymentId,
+        url: recordUrl(deps.baseUrl, payment.paymentId),
+        isFinal: payment.facts.state === 'final',
+        sold,
+      },
       transfers,
       authorization: { from, to, value, validAfter, validBefore, nonce, signature },
       domain: network && { name: network.assetName, version: network.assetVersion },
@@ -48,6 +54,11 @@ export async function readRecord(deps: RecordDeps, id: string): Promise<PaymentR
     },
     (text) => createHash('sha256').update(text).digest('hex'),
   );
+}
+
+/** Where a payment is on chain; null where its rail names a transfer of its own in place of a transaction. */
+function transactionOf({ facts: { evidence }, mode }: PublicPayment['payment']): EvidenceRef | null {
+  return evidence && settlementRefKind(evidence.txHash, mode) === 'txHash' ? evidence : null;
 }
 
 async function transfersOf(

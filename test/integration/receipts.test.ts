@@ -1,10 +1,5 @@
 /** Receipts and records of payments, over the wire: what the stock package and a stranger with a node make of them. */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import {
   extractOffersFromPaymentRequired,
   extractReceiptFromResponse,
@@ -18,20 +13,22 @@ import { mintKey } from '../../services/credentials/keys.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
 import { askQuote, payFor, sell } from '../support/buying.ts';
 import { openExpressSite, openFetchSite, UA } from '../support/publisher-site.ts';
+import type { ReceiptScript } from '../support/receiptScript.ts';
+import { openReceiptScript } from '../support/receiptScript.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 
 let service: TestService;
 let site: TestSite;
-let scratch: string;
+let script: ReceiptScript;
 beforeAll(async () => {
   // The address listened on is its own: the did document is fetched there.
   service = await startTestService({ environment: { PUBLIC_BASE_URL: '', TEST_KEYS_ENABLED: 'true' } });
   site = await service.site();
-  scratch = mkdtempSync(join(tmpdir(), 'receipts-'));
+  script = openReceiptScript(service.chain.rpcUrl);
 });
 afterAll(async () => {
-  rmSync(scratch, { recursive: true, force: true });
+  script?.close();
   await service?.stop();
 });
 
@@ -220,31 +217,19 @@ test.each([
 );
 
 test('a stranger checks a payment with the script of the guide and a node alone; what was changed in a record is found out', async () => {
-  const [, script = ''] = /^```js\n(\/\/ node check-receipt.*?)^```$/ms.exec(readFileSync('docs/receipts.md', 'utf8')) ?? [];
-  writeFileSync(join(scratch, 'check-receipt.mjs'), script);
-  symlinkSync(join(process.cwd(), 'node_modules'), join(scratch, 'node_modules'));
-  const check = async (place: string): Promise<[number, string]> => {
-    const args = ['check-receipt.mjs', place, service.chain.rpcUrl];
-    const done = await promisify(execFile)(process.execPath, args, { cwd: scratch }).catch((error) => error);
-    return [done.code ?? 0, `${done.stdout}${done.stderr}`];
-  };
   const [many, one] = [await buy('trio'), await buy('solo')];
   const body = await (await record(many.id)).json();
-  const changed = (name: string, changes: object): string => {
-    writeFileSync(join(scratch, name), JSON.stringify({ ...body, ...changes }));
-    return name;
-  };
   const { authorization, legs } = body;
+  const joined = [{ ...legs[0], amountMicro: legs[0].amountMicro + legs[1].amountMicro }, ...legs.slice(2)];
+  const changed = (changes: object) => script.check({ ...body, ...changes });
   const [good, straight, ...bad] = await Promise.all([
-    check(`${service.baseUrl}/_svc/receipts/${many.id}`),
-    check(`${service.baseUrl}/_svc/receipts/${one.id}`),
-    check(changed('price.json', { amountMicro: body.amountMicro + 1 })),
-    check(changed('buyer.json', { authorization: { ...authorization, from: body.asset }, payer: body.asset })),
-    check(changed('transaction.json', { transaction: one.answer.body.settlementRef })),
-    check(
-      changed('legs.json', { legs: [{ ...legs[0], amountMicro: legs[0].amountMicro + legs[1].amountMicro }, ...legs.slice(2)] }),
-    ),
-    check(changed('terms.json', { terms: { ...body.terms, document: '{}' } })),
+    script.check(`${service.baseUrl}/_svc/receipts/${many.id}`),
+    script.check(`${service.baseUrl}/_svc/receipts/${one.id}`),
+    changed({ amountMicro: body.amountMicro + 1 }),
+    changed({ authorization: { ...authorization, from: body.asset }, payer: body.asset }),
+    changed({ transaction: one.answer.body.settlementRef }),
+    changed({ legs: joined }),
+    changed({ terms: { ...body.terms, document: '{}' } }),
   ]);
   expect([good, straight]).toEqual([
     [0, expect.not.stringContaining('NO ')],

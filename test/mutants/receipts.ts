@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const wire = 'test/integration/receipts.test.ts';
+const licences = 'test/integration/receipts-licences.test.ts';
 const records = 'db/receipts/records.ts';
 const NOT_SHOWN = 'unknown, malformed, a test key’s, not settled and not shown: one 404';
 
@@ -71,5 +72,40 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
     bug: 'what a site put into the query of an address stands in the record for everybody',
     edits: [{ file: 'domain/receipts/receipt.ts', search: "  url.search = '';\n", replace: '' }],
     test: { file: 'test/unit/receipts.test.ts', name: 'everybody sees' },
+  },
+  {
+    id: 'receipt-of-who-did-not-pay',
+    rule: 14,
+    bug: 'a payment that moved nothing is receipted as if its wallet had made the transaction',
+    edits: [
+      {
+        file: 'services/settlement/answer/answer.ts',
+        search: 'network: paid.network, payer: paid.payer, transaction,',
+        replace: 'network: paid.network, payer: holder.payer, transaction,',
+      },
+    ],
+    test: { file: licences, name: 'a second wallet of an account that pays for what is held' },
+  },
+  {
+    id: 'repeat-has-no-record',
+    rule: 14,
+    bug: 'the licence of a payment that moved nothing leads nowhere',
+    edits: [
+      { file: records, search: "case when state = 'superseded' then successor_id else payment_id end", replace: 'payment_id' },
+    ],
+    test: { file: licences, name: 'a page paid for again while its licence lives' },
+  },
+  {
+    id: 'any-id-is-a-transaction',
+    rule: 1,
+    bug: 'a record calls what a facilitator named a transfer by a transaction of the chain',
+    edits: [
+      {
+        file: 'services/receipts/record.ts',
+        search: "evidence && settlementRefKind(evidence.txHash, mode) === 'txHash' ? evidence : null",
+        replace: "evidence && settlementRefKind(evidence.txHash, mode) !== 'none' ? evidence : null",
+      },
+    ],
+    test: { file: 'test/integration/receipts-facilitator.test.ts', name: 'an id of a facilitator is no transaction' },
   },
 ];

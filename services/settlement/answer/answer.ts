@@ -96,7 +96,7 @@ async function receiptOf(deps: AnswerDeps, { holder, paid, chargedMicro, name }:
     ? mintAccessToken(deps, bought, { ...licence, issuer, paths: null, holder: bought.holder }).then(({ license }) => license)
     : mintReReadLicence(deps.signer, facts);
   const transaction = refKind === 'txHash' ? settlementRef : null;
-  const signed = { ...licence, paymentId: paid.paymentId, network: paid.network, payer: holder.payer, transaction, name };
+  const signed = { ...licence, paymentId: paid.paymentId, network: paid.network, payer: paid.payer, transaction, name };
   // What a test key paid is worth nothing to show, and version 1 has no extensions.
   const isSigned = !isMock && holder.x402Version === 2;
   const { purpose, resource } = paid;
