@@ -1,3 +1,5 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
+
 /** How long the event loop is kept at one time, in milliseconds; one step of the work may take a millisecond more. */
 const SLICE_MS = 4;
 
@@ -37,4 +39,14 @@ function runSlice(): void {
   waiting.shift();
   if (!isDone) waiting.push(work);
   if (waiting.length > 0) setImmediate(runSlice);
+}
+
+/** For work that awaits between its steps: whoever calls this after each lets everything else have its turn once a slice is over. */
+export function openSlices(): () => Promise<void> {
+  let endsAtMs = performance.now() + SLICE_MS;
+  return async () => {
+    if (performance.now() < endsAtMs) return;
+    await othersTurn();
+    endsAtMs = performance.now() + SLICE_MS;
+  };
 }

@@ -1,10 +1,10 @@
 /** Quotes of many pages at once. */
-import { setImmediate } from 'node:timers/promises';
 import { isServiceError } from '../../domain/errors.ts';
 import type { FreeBecause } from '../../domain/pricing/pricing.ts';
 import type { Quote } from '../../domain/pricing/quote.ts';
 import type { CreditsBook } from '../credits/book.ts';
 import { withCredits } from '../credits/book.ts';
+import { openSlices } from '../pacing/slices.ts';
 import type { PageRequest, QuoteDeps } from './issue.ts';
 import { agentRefused, findPage, issueQuote } from './issue.ts';
 
@@ -16,8 +16,6 @@ export type QuoteOutcome =
 
 /** A site's credits API is asked about so many pages at a time, and all of them within the patience of one call. */
 const CONCURRENCY = 10;
-/** What comes in meanwhile is done so often: pages with long paths and 200 rules with stars take milliseconds each. */
-const SLICE_MS = 4;
 
 /**
  * Quotes pages, each by itself, in their order: what one cannot be quoted for says nothing of the others. Authors behind a credits API are waited
@@ -31,13 +29,12 @@ export async function quoteMany(
   const endsAtMs = Date.now() + patienceMs;
   const outcomes: QuoteOutcome[] = [];
   const waiting = requests.entries();
-  let sliceEndsMs = performance.now() + SLICE_MS;
+  // Pages with long paths and 200 rules with stars take milliseconds each.
+  const pause = openSlices();
   const work = async (): Promise<void> => {
     for (const [index, request] of waiting) {
       outcomes[index] = await quoteOne(deps, request, Math.max(0, endsAtMs - Date.now()));
-      if (performance.now() < sliceEndsMs) continue;
-      await setImmediate();
-      sliceEndsMs = performance.now() + SLICE_MS;
+      await pause();
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, work));

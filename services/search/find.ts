@@ -3,6 +3,7 @@ import { searchPages } from '../../db/search/pages.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { findLiveSite } from '../discovery/site.ts';
 import { atDatabase } from '../outage.ts';
+import { openSlices } from '../pacing/slices.ts';
 import { openTurns } from '../pacing/turns.ts';
 import type { FindDeps, FoundPage } from './found.ts';
 import { foundPageOf } from './found.ts';
@@ -44,7 +45,7 @@ const turns = openTurns({ atOnce: 4, mostWaiting: 100, waitMs: 2_000 });
  * invalid_parameter (400), throttled (429) when too many search at once, and database_unavailable (503). Reads only; a call is worth what a heavy
  * one is worth (domain/access/rate.ts).
  *
- * What bounds the cost: twelve words of 200 characters, 500 candidates and 200 priced pages whatever the words are, four searches at once.
+ * What bounds the cost: twelve words of 200 characters, 500 candidates and 200 priced pages whatever the words are, in slices, four searches at once.
  */
 export async function findPages(deps: FindDeps, request: FindRequest): Promise<FoundPages> {
   const words = readWords(request.query);
@@ -63,7 +64,9 @@ export async function findPages(deps: FindDeps, request: FindRequest): Promise<F
   }
   const named = new Set(sites?.map(({ host }) => host));
   const pages = new Map<string, FoundPage>();
+  const pause = openSlices();
   for (const row of found) {
+    await pause();
     const page = await foundPageOf(deps, row, named);
     const isAskedFor = page && (maxPriceMicro === null || page.kinds.some(({ priceMicro }) => priceMicro <= maxPriceMicro));
     if (isAskedFor && !pages.has(page.url)) pages.set(page.url, page);

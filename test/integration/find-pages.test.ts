@@ -9,6 +9,8 @@ import { importSitePages, removeSitePages } from '../../services/site/pages.ts';
 import { changePricing, setPageCredits } from '../../services/site/prices.ts';
 import { setTenantStatus } from '../../services/tenants/tenants.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
+import { ruleOf } from '../support/rules/arbitrary.ts';
+import { longestTurn } from '../support/turns.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
 beforeAll(async () => {
@@ -135,4 +137,18 @@ test('hostile questions are bounded: operators are words, control characters par
   await expect(find('k'.repeat(10_000))).rejects.toMatchObject({ code: 'invalid_parameter' });
   expect(await urls('kelp '.repeat(40), { hosts })).toHaveLength(2);
   expect(await urls('kelp', { hosts: ["'; drop table tenant; --", 'x'.repeat(300), host] })).toHaveLength(2);
+});
+
+test('two hundred found pages whose paths are long to compare with the rules of their site are priced while others are answered', async () => {
+  const rules = Array.from({ length: 200 }, (_, n) => ruleOf({ id: `r${n}`, path: `/essays/*aaaaab*${n}`, effect: 'refuse' }));
+  const site = await siteOf({ rules, defaultPayee: { authorId: 'ann', wallet: ANN } });
+  const long = (n: number) => ({ slug: `long-${n}`, path: `/essays/${n}${'a'.repeat(450)}`, title: 'Sargasso' });
+  await importSitePages(
+    { ...api.deps, networks: api.deps.networks },
+    site.call,
+    Array.from({ length: 200 }, (_, n) => long(n)),
+  );
+  const search = () => find('sargasso', { hosts: [site.host], maxPriceMicro: 0n });
+  expect(await search()).toEqual([]);
+  expect(await longestTurn(search)).toBeLessThan(40);
 });
