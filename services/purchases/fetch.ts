@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Outbound, OutboundAnswer } from '../../adapters/outbound/outbound.ts';
 import type { OutboundReason } from '../../adapters/outbound/reason.ts';
 import { readPageText } from '../../adapters/pageText.ts';
@@ -53,8 +54,14 @@ const MAX_REDIRECTS = 3;
 const ASK_MS = 15_000;
 const MEDIA_TYPES = /^(?:text\/[a-z0-9.+-]+|application\/(?:json|xhtml\+xml))$/;
 
-/** Bodies of 8 MB are in memory at the same time: eight at most, two of one site, so that a site that hangs holds up its own pages. */
-const turns = openTurns({ atOnce: 8, mostOfOne: 2, mostWaiting: 20, mostWaitingInAll: 100, waitMs: 5_000 });
+const WAITS = { mostWaiting: 20, mostWaitingInAll: 100, waitMs: 5_000 } as const;
+/** Bodies of 8 MB are in memory at the same time: ten at most, two of one site, so that a site that hangs holds up its own pages. */
+const turns = openTurns({ ...WAITS, atOnce: 8, mostOfOne: 2 });
+/** Sites that kept a place for long share two, one each: four that hang would hold all eight of the others. */
+const turnsOfSlow = openTurns({ ...WAITS, atOnce: 2, mostOfOne: 1 });
+/** Sites that used up this part of the time for a page count as slow for five minutes. */
+const SLOW_PART = 1 / 3;
+const slow = new LRUCache<string, true>({ max: 10_000, ttl: 300_000 });
 
 /**
  * The live site that sells a page. Throws invalid_resource (400), not_found (404), the same for every host that does not sell here, and
@@ -76,15 +83,18 @@ export async function askForPage(
   { site, resource }: SitePage,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<PageAnswer> {
+  const { tenantId } = site.tenant;
   let leave: () => void;
   try {
-    leave = await turns.enter(site.tenant.tenantId);
+    leave = await (slow.has(tenantId) ? turnsOfSlow : turns).enter(tenantId);
   } catch {
     return { ok: false, reason: 'busy' };
   }
+  const startedAtMs = performance.now();
   try {
     return await follow(deps, resource.url.replace(/^http:/, 'https:'), headers);
   } finally {
+    if (performance.now() - startedAtMs > (deps.pagePatienceMs ?? ASK_MS) * SLOW_PART) slow.set(tenantId, true);
     leave();
   }
 }

@@ -209,3 +209,21 @@ test('a site that hangs holds two places, and the pages of others come meanwhile
   const reasons = (await Promise.all(hanging)).map((one) => one.relayed || one.reason);
   expect(new Set(reasons)).toEqual(new Set(['timeout', 'busy']));
 });
+
+test('four sites that hang, asked again and again, hold two places together, and another site’s pages come at once', async () => {
+  const hostile = await Promise.all(Array.from({ length: 4 }, () => siteOf(true)));
+  const quick = await siteOf(true);
+  const impatient = { ...deps, pagePatienceMs: 3_000 };
+  const hang = () =>
+    Promise.all([...hostile, ...hostile].map((site) => relayPage(impatient, { url: site.at('hang'), licence: 'a.b.c' })));
+  expect((await hang()).map((one) => one.relayed || one.reason)).toEqual(Array(8).fill('timeout'));
+  asked.length = 0;
+  const again = hang();
+  await expect.poll(() => asked.length).toBe(2);
+  expect(await quick.relay('sold')).toMatchObject({ relayed: true });
+  expect(
+    asked.filter(({ url }) => url === '/articles/hang'),
+    'theirs still hang when ours has come',
+  ).toHaveLength(2);
+  await again;
+});
