@@ -129,4 +129,25 @@ export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: sale, name: 'a stop holds in the next call' },
   },
+  {
+    id: 'agent-time-as-text',
+    rule: 14,
+    bug: 'an offer whose time is a text gets a signature for thousands of years',
+    edits: [{ file: `${src}/paying/client.ts`, search: 'Number.isInteger(maxTimeoutSeconds) &&', replace: '' }],
+    test: { file: hostile, name: 'a text that is put behind the clock' },
+  },
+  {
+    id: 'agent-pays-every-step',
+    rule: 14,
+    bug: 'a site that takes a payment and leads on is paid for every step',
+    edits: [{ file: `${src}/paying/fetch.ts`, search: 'if (isSigned) allowed = { ...options, maxMicro: 0n };', replace: '' }],
+    test: { file: hostile, name: 'leads on to another page with a price' },
+  },
+  {
+    id: 'agent-container-lock',
+    rule: 14,
+    bug: 'a process of another container is taken for dead, and two hold one ledger',
+    edits: [{ file: `${src}/ledger/lock.ts`, search: ' || space !== spaceOfPids()', replace: '' }],
+    test: { file: ledger, name: 'a lock of a process that is gone' },
+  },
 ];

@@ -1,7 +1,7 @@
 /** The ledger of the buyer's tool: on disk before anything is sent, whole after any crash, held by one process at a time. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -65,6 +65,14 @@ test('a line that cannot be read stops every purchase, until it is mended', asyn
   await expect(look()).rejects.toMatchObject({ code: 'ledger_unreadable' });
   writeFileSync(path, `${JSON.stringify(signed('a'))}\n`);
   expect(await look()).toBe(1_000n);
+});
+
+test('a line that could not be read again is not written, and the next one stands', async () => {
+  await expect(write(signed('a', { amountMicro: 1_000 as unknown as string }))).rejects.toMatchObject({
+    code: 'ledger_unreadable',
+  });
+  await write(signed('b'));
+  expect(await spent()).toEqual({ totalMicro: 1_000n, hostMicro: 0n });
 });
 
 test('an answer to a payment that is not there is no line of this ledger', async () => {
@@ -131,12 +139,15 @@ test('a lock of a process that is gone, or of another process that got its numbe
   const { pid } = spawnSync(process.execPath, ['-e', '']);
   const hold = (holder: object) => {
     for (const file of readdirSync(folder)) rmSync(join(folder, file));
-    writeFileSync(`${lock}.7`, JSON.stringify(holder));
+    writeFileSync(`${lock}.7`, JSON.stringify({ space: spaceOfPids(), ...holder }));
     return withLock(lock, async () => existsSync(`${lock}.8`), 50);
   };
   expect(await hold({ pid, began: '1', host: hostname() })).toBe(true);
   expect(await hold({ pid: process.pid, began: 'long ago', host: hostname() })).toBe(process.platform === 'linux');
   await expect(hold({ pid, began: '1', host: 'another machine' })).rejects.toMatchObject({ code: 'ledger_locked' });
+  await expect(hold({ pid, began: '1', host: hostname(), space: 'pid:[1]' }), 'a container’s own numbers').rejects.toMatchObject({
+    code: 'ledger_locked',
+  });
   await expect(hold({ pid: process.ppid, began: beganOf(process.ppid), host: hostname() })).rejects.toMatchObject({
     code: 'ledger_locked',
   });
@@ -145,4 +156,8 @@ test('a lock of a process that is gone, or of another process that got its numbe
 function beganOf(pid: number): string {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+function spaceOfPids(): string {
+  return process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : '';
 }

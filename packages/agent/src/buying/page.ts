@@ -34,7 +34,8 @@ export interface Pace {
 
 /**
  * Reads a page of at most 8 MB of text. A payment that is undecided goes again as it is, some times, and then stays in the ledger: the next call sends
- * it again. Rejects with an AgentError, and with nothing paid, unless its code is `payment_pending`, `payment_unclear`, `not_text`, `too_large` or `site_failed`.
+ * it again. Rejects with an AgentError, and with nothing paid, unless its code is `payment_pending`, `payment_unclear`, `not_text`, `too_large` or `site_failed`, or the site
+ * took a payment and led on.
  */
 export async function readPage(wallet: Wallet, url: string, options: PayingOptions & Pace = {}): Promise<ReadPage> {
   const { href } = addressOf(url);

@@ -38,6 +38,11 @@ const approved = z.strictObject({ type: z.literal('approved'), atMs: z.number().
 
 const line = z.discriminatedUnion('type', [signed, paid, refused, approved]);
 
+/** True for a text that a ledger can read again. */
+export function isLine(text: string): boolean {
+  return line.safeParse(parsed(text)).success;
+}
+
 /** A line of the ledger. */
 export type LedgerLine = z.infer<typeof line>;
 

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, re
 import { dirname } from 'node:path';
 import { AgentError } from '../errors.ts';
 import type { LedgerLine } from './entries.ts';
-import { Ledger } from './entries.ts';
+import { isLine, Ledger } from './entries.ts';
 import { withLock } from './lock.ts';
 
 /** What may be done while the ledger is held. */
@@ -73,7 +73,11 @@ function catchUp(file: number, known: Known, path: string): void {
 }
 
 function append(file: number, line: LedgerLine, known: Known): void {
-  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+  const text = JSON.stringify(line);
+  // A line that cannot be read would stop every later purchase.
+  if (!isLine(text))
+    throw new AgentError('ledger_unreadable', 'What was to be noted is no line of a ledger; nothing was written.');
+  const bytes = Buffer.from(`${text}\n`);
   // A full disk throws here, before anything is sent; the half line is cut off at the next look.
   if (writeSync(file, bytes) !== bytes.length)
     throw new AgentError('ledger_unreadable', 'The ledger could not be written: the disk is full.');

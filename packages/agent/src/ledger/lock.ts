@@ -5,7 +5,7 @@
  * the time it began.
  */
 import { randomUUID } from 'node:crypto';
-import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,7 +50,11 @@ async function take(path: string, waitMs: number): Promise<() => void> {
 /** True when this process holds number `n` now. */
 function make(path: string, n: number): boolean {
   const draft = `${path}.${randomUUID()}`;
-  writeFileSync(draft, JSON.stringify({ pid: process.pid, began: beganOf(process.pid), host: hostname() }), { mode: 0o600 });
+  writeFileSync(
+    draft,
+    JSON.stringify({ pid: process.pid, began: beganOf(process.pid), host: hostname(), space: spaceOfPids() }),
+    { mode: 0o600 },
+  );
   try {
     linkSync(draft, `${path}.${n}`);
   } catch (error) {
@@ -79,6 +83,8 @@ interface Holder {
   readonly pid: number;
   readonly began: string;
   readonly host: string;
+  /** Where its number means it. */
+  readonly space: string;
 }
 
 /** Who holds a file; null when nobody does. One that cannot be read is held by somebody. */
@@ -87,13 +93,13 @@ function holderOf(file: string): Holder | null {
     const text = readFileSync(file, 'utf8');
     return text === 'free' ? null : (JSON.parse(text) as Holder);
   } catch {
-    return { pid: 0, began: '', host: 'an unknown machine' };
+    return { pid: 0, began: '', host: 'an unknown machine', space: '' };
   }
 }
 
-/** Processes of another machine cannot be asked: they are alive. */
-function isAlive({ pid, began, host }: Holder): boolean {
-  if (host !== hostname()) return true;
+/** Processes of another machine, or of another container of this one, cannot be asked: they are alive. */
+function isAlive({ pid, began, host, space }: Holder): boolean {
+  if (host !== hostname() || space !== spaceOfPids()) return true;
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -107,6 +113,15 @@ function beganOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** The space of process ids, as Linux names it: containers that share a name of their machine count processes apart. Empty elsewhere. */
+function spaceOfPids(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
   } catch {
     return '';
   }

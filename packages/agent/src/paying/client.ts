@@ -141,14 +141,20 @@ export class LedgerClient extends x402Client {
   }
 }
 
-/** USDC with six places, by EIP-3009, for an hour at most, of an amount that is one. */
+/**
+ * USDC with six places, by EIP-3009, for an hour at most, of an amount that is one. The stock client takes an offer as it is read: a time that is a
+ * text would be put behind the clock, and good for thousands of years.
+ */
 function isPayable(entry: PaymentRequirements, scheme: ExactEvmScheme): boolean {
-  const coin = scheme.findDefaultAsset?.(entry.asset, entry.network);
+  const { asset, network, payTo, amount, extra, maxTimeoutSeconds } = entry;
+  if ([asset, network, payTo, amount].some((text: unknown) => typeof text !== 'string')) return false;
+  const coin = scheme.findDefaultAsset?.(asset, network);
   return (
     coin?.decimals === 6 &&
-    (entry.extra?.['assetTransferMethod'] ?? 'eip3009') === 'eip3009' &&
-    /^[1-9]\d{0,17}$/.test(entry.amount) &&
-    entry.maxTimeoutSeconds <= MAX_VALID_S
+    (extra?.['assetTransferMethod'] ?? 'eip3009') === 'eip3009' &&
+    /^[1-9]\d{0,17}$/.test(amount) &&
+    Number.isInteger(maxTimeoutSeconds) &&
+    maxTimeoutSeconds <= MAX_VALID_S
   );
 }
 

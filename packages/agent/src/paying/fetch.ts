@@ -16,6 +16,10 @@ export interface PayingOptions extends Allowance {
 
 const OWN_HEADERS = ['payment-signature', 'x-payment'];
 const MAX_REDIRECTS = 3;
+/** Most of a 402's body that is taken in: the offer stands in its header. */
+const MAX_REFUSAL_BYTES = 65_536;
+/** Most characters of a stranger's word in a sentence of ours. */
+const MAX_WORD = 200;
 
 /**
  * A fetch that pays for what has a price, when the envelope allows it. The same request again pays nothing: with the licence that it bought, by what
@@ -27,12 +31,17 @@ export function payingWith(wallet: Wallet, options: PayingOptions = {}): typeof 
     let request = new Request(input, { ...init, redirect: 'manual' });
     if (OWN_HEADERS.some((name) => request.headers.has(name)))
       throw new AgentError('address_refused', 'Payments are made here, and none is handed in.');
+    let allowed = options;
     for (let redirects = 0; ; redirects++) {
-      const response = await payOnce(wallet, request.clone(), options);
+      const { response, isSigned } = await payOnce(wallet, request.clone(), allowed);
+      // One page is one payment: a site that takes it and leads on would be paid for every step.
+      if (isSigned) allowed = { ...options, maxMicro: 0n };
       const next = redirectOf(request, response);
       if (next === null) return response;
       if (redirects === MAX_REDIRECTS || next.origin !== new URL(request.url).origin)
-        throw new AgentError('redirected', `The page is elsewhere: ${next.href}`, { location: next.href });
+        throw new AgentError('redirected', `The page is elsewhere: ${next.href.slice(0, MAX_WORD)}`, {
+          location: next.href.slice(0, MAX_WORD),
+        });
       request = new Request(next, { headers: request.headers, redirect: 'manual' });
     }
   };
@@ -44,15 +53,21 @@ function redirectOf(request: Request, { status, headers }: Response): URL | null
   return URL.canParse(location, request.url) ? addressOf(new URL(location, request.url).href) : null;
 }
 
-async function payOnce(wallet: Wallet, request: Request, options: PayingOptions): Promise<Response> {
-  const { send = fetch } = options;
+/** The answer to a request, and whether a payment went with it. */
+interface Paid {
+  readonly response: Response;
+  readonly isSigned: boolean;
+}
+
+async function payOnce(wallet: Wallet, request: Request, options: PayingOptions): Promise<Paid> {
+  const send = bounded(options.send ?? fetch);
   const purchase = await purchaseOf(request);
   const client = new LedgerClient(wallet, purchase, options);
   const http = new x402HTTPClient(client);
   if (!options.isDryRun) {
     const earlier = await wallet.ledger.hold(async ({ ledger }) => ledger.newestOf(purchase.key));
     const known = earlier && (await askAgain(wallet, earlier, request, send));
-    if (known) return known;
+    if (known) return { response: known, isSigned: earlier.state !== 'paid' };
     // The library signs for the site that is asked alone, so that no site gets words that open another one's doors.
     http.onPaymentRequired(createSIWxClientHook(wallet.signer));
   }
@@ -67,10 +82,28 @@ async function payOnce(wallet: Wallet, request: Request, options: PayingOptions)
   try {
     const response = await wrapFetchWithPayment(send, http)(request);
     if (client.chosen) await note(wallet, client.chosen, response);
-    return response;
+    return { response, isSigned: client.chosen !== null };
   } catch (error) {
     throw refused.error ?? error;
   }
+}
+
+/** The stock wrapper reads a 402 whole, however long it is, and inflated: what is too long is none. */
+function bounded(send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    if (response.status !== 402 || response.body === null) return response;
+    const { status, statusText, headers } = response;
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body) {
+      size += chunk.length;
+      // Whoever leaves the loop cuts the connection.
+      if (size > MAX_REFUSAL_BYTES) return new Response(null, { status, statusText, headers });
+      chunks.push(chunk);
+    }
+    return new Response(Buffer.concat(chunks), { status, statusText, headers });
+  };
 }
 
 /** Asks with what there is from an earlier purchase: its licence, or its payment where nobody knows what became of it. Null when neither helps. */
@@ -128,7 +161,9 @@ function settlementOf({ headers }: Response): string | null {
   if (text === null) return null;
   try {
     const { success, transaction } = decodePaymentResponseHeader(text);
-    return success === true && typeof transaction === 'string' ? transaction : null;
+    if (success !== true || typeof transaction !== 'string') return null;
+    // It is told as a fact of ours: a stranger's sentence in its place is not.
+    return /^[\w:-]{0,100}$/.test(transaction) ? transaction : '';
   } catch {
     return null;
   }
