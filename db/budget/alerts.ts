@@ -1,9 +1,12 @@
-import type { AlertRecord, AlertState, BudgetAlert, Spending } from '../../domain/budget/alert.ts';
+import type { AlertRecord, AlertState, BudgetAlert, Spending, Threshold } from '../../domain/budget/alert.ts';
 import { thresholdsCrossed } from '../../domain/budget/alert.ts';
 import type { Sql } from '../database.ts';
 
+/** A period of an account's budget. */
+export type BudgetPeriod = Pick<BudgetAlert, 'accountId' | 'period' | 'periodStart' | 'periodEnd'>;
+
 /** What an account has spent of its whole budget in a period, before and after a change. */
-export interface BudgetCrossing extends Spending, Pick<BudgetAlert, 'accountId' | 'period' | 'periodStart' | 'periodEnd'> {}
+export interface BudgetCrossing extends Spending, BudgetPeriod {}
 
 /**
  * Writes the alerts of the thresholds that a change has crossed, in the database transaction of the change and under the account's lock. One
@@ -11,14 +14,28 @@ export interface BudgetCrossing extends Spending, Pick<BudgetAlert, 'accountId' 
  */
 export async function raiseBudgetAlerts(sql: Sql, crossing: BudgetCrossing): Promise<void> {
   const crossed = thresholdsCrossed(crossing);
-  if (crossed.length === 0) return;
-  const { accountId, period, periodStart, periodEnd, limitMicro, spentMicro } = crossing;
+  if (crossed.length > 0) await insertAlerts(sql, crossing, crossed);
+}
+
+/**
+ * Writes the alert that a budget is used up, though no payment has come to it exactly: what is left does not pay what was to be bought. In the
+ * same way, and once in a period, whichever comes first.
+ */
+export function raiseUsedUpAlert(sql: Sql, standing: Omit<BudgetCrossing, 'beforeMicro'>): Promise<void> {
+  return insertAlerts(sql, standing, [100]);
+}
+
+async function insertAlerts(
+  sql: Sql,
+  { accountId, period, periodStart, periodEnd, limitMicro, spentMicro }: Omit<BudgetCrossing, 'beforeMicro'>,
+  percents: readonly Threshold[],
+): Promise<void> {
   await sql.query(
     `insert into account_alert (account_id, period, period_start, limit_micro, percent, period_end, spent_micro, state)
      select $1, $2, $3, $4, percent, $5, $6,
        case when exists (select from account_alert_endpoint where account_id = $1) then 'waiting' else 'unsent' end
        from unnest($7::smallint[]) as percent on conflict do nothing`,
-    [accountId, period, periodStart, limitMicro, periodEnd, spentMicro, [...crossed]],
+    [accountId, period, periodStart, limitMicro, periodEnd, spentMicro, [...percents]],
   );
 }
 

@@ -2,7 +2,10 @@ import type { Budget } from '../../domain/budget/decide.ts';
 import type { Period } from '../../domain/budget/period.ts';
 import { periodOf } from '../../domain/budget/period.ts';
 import type { Database, Sql } from '../database.ts';
-import { closeSpendings } from './closing.ts';
+import type { BudgetPeriod } from './alerts.ts';
+import { raiseBudgetAlerts } from './alerts.ts';
+import { closeSpendings, hasDecided } from './closing.ts';
+import { isReleased } from './standing.ts';
 
 /** A budget as it is stored. */
 export interface StoredBudget extends Budget {
@@ -44,32 +47,73 @@ interface LedgerRow extends Record<string, unknown> {
   is_stopped: boolean;
   version: number;
   updated_at: Date;
-  spent: readonly { readonly start: string; readonly host: string; readonly micro: string }[];
+  spent: readonly Counted[];
+  released: readonly Counted[];
 }
 
-/** What accounts may spend and have spent, of hosts those named alone. */
+/** Amounts of a host, '' for all, by a start in epoch seconds. */
+interface Counted {
+  readonly start: string;
+  readonly host: string;
+  readonly micro: string;
+}
+
+const ledgersSql = (released: string): string =>
+  `select a.account_id, now() as at, b.period, b.total_micro, b.host_micro, b.page_micro, b.approve_above_micro, b.is_stopped,
+          b.version, b.updated_at, coalesce((select jsonb_agg(jsonb_build_object('start', extract(epoch from period_start)::text,
+            'host', host, 'micro', micro::text)) from account_spent as s where s.account_id = a.account_id and s.host = any($2)
+            and s.period_start > now() - interval '32 days'), '[]') as spent, ${released} as released
+     from unnest($1::uuid[]) as a (account_id) left join account_budget as b using (account_id)`;
+
+const COUNTED = ledgersSql("'[]'::jsonb");
+/** With what is released and stands in the counters still, by days of UTC: a day is in one period of each kind. */
+const LESS_RELEASED = ledgersSql(
+  `coalesce((select jsonb_agg(jsonb_build_object('start', extract(epoch from day)::text, 'host', host, 'micro', micro::text)) from (
+     select date_trunc('day', o.at, 'UTC') as day, counter.host, sum(o.amount_micro) as micro
+       from account_spending as o join payment_state as p using (tenant_id, payment_id)
+         cross join lateral unnest(array['', o.host]) as counter (host)
+      where o.account_id = a.account_id and o.state = 'open' and o.at > now() - interval '32 days' and ${isReleased('p')}
+        and counter.host = any($2) group by 1, 2) as gone), '[]')`,
+);
+
+/** What accounts may spend and what is counted of it, of hosts those named alone: what is released and was not closed yet is in it. */
 export async function readLedgers(
   sql: Sql,
   accountIds: readonly string[],
   hosts: readonly string[],
 ): Promise<ReadonlyMap<string, AccountLedger>> {
-  const rows = await sql.query<LedgerRow>(
-    `select a.account_id, now() as at, b.period, b.total_micro, b.host_micro, b.page_micro, b.approve_above_micro, b.is_stopped,
-            b.version, b.updated_at, coalesce((select jsonb_agg(jsonb_build_object('start', extract(epoch from period_start)::text,
-              'host', host, 'micro', micro::text)) from account_spent as s where s.account_id = a.account_id and s.host = any($2)
-              and s.period_start > now() - interval '32 days'), '[]') as spent
-       from unnest($1::uuid[]) as a (account_id) left join account_budget as b using (account_id)`,
-    [accountIds, ['', ...hosts]],
-    'read-account-ledgers',
-  );
+  return ledgersOf(await sql.query<LedgerRow>(COUNTED, [accountIds, ['', ...hosts]], 'read-account-ledgers'));
+}
+
+/**
+ * The same less what is released: what the budget really holds, whoever closed what. One statement, without a lock; it looks at each open
+ * payment of the accounts, whose number `closeInSlices` keeps small.
+ */
+export async function readOpenLedgers(
+  sql: Sql,
+  accountIds: readonly string[],
+  hosts: readonly string[],
+): Promise<ReadonlyMap<string, AccountLedger>> {
+  return ledgersOf(await sql.query<LedgerRow>(LESS_RELEASED, [accountIds, ['', ...hosts]]));
+}
+
+function ledgersOf(rows: readonly LedgerRow[]): ReadonlyMap<string, AccountLedger> {
   return new Map(rows.map((row) => [row.account_id, ledgerFromRow(row)]));
 }
 
 function ledgerFromRow(row: LedgerRow): AccountLedger {
   const budget = row.period === null ? null : budgetFromRow({ ...row, period: row.period });
-  const startMs = budget && periodOf(budget.period, row.at.getTime()).startMs;
-  const own = row.spent.filter(({ start }) => Number(start) * 1000 === startMs);
-  return { accountId: row.account_id, budget, at: row.at, spentMicro: new Map(own.map((s) => [s.host, BigInt(s.micro)])) };
+  const spentMicro = new Map<string, bigint>();
+  if (budget) {
+    const { startMs, endMs } = periodOf(budget.period, row.at.getTime());
+    const isNow = ({ start }: Counted): boolean => Number(start) * 1000 >= startMs && Number(start) * 1000 < endMs;
+    for (const { start, host, micro } of row.spent) if (Number(start) * 1000 === startMs) spentMicro.set(host, BigInt(micro));
+    for (const { host, micro } of row.released.filter(isNow)) {
+      const counted = spentMicro.get(host);
+      if (counted !== undefined) spentMicro.set(host, counted - BigInt(micro));
+    }
+  }
+  return { accountId: row.account_id, budget, at: row.at, spentMicro };
 }
 
 function budgetFromRow(row: LedgerRow & { readonly period: Period }): StoredBudget {
@@ -85,18 +129,31 @@ function budgetFromRow(row: LedgerRow & { readonly period: Period }): StoredBudg
   };
 }
 
-/** What an account may spend and has spent in all and at one host, once what can no longer count is released. Null: no such account. */
-export function readSettledLedger(database: Database, accountId: string, host = ''): Promise<AccountLedger | null> {
-  return database.transaction(async (sql) => {
-    await lockAccounts(sql, [accountId]);
-    await closeSpendings(sql, [accountId]);
-    return (await readLedgers(sql, [accountId], [host])).get(accountId) ?? null;
-  });
+/** What an account may spend and what counts, in all and at one host; without a budget nothing is counted. Writes nothing. */
+export async function readOpenLedger(sql: Sql, accountId: string, host = ''): Promise<AccountLedger | null> {
+  return (await readOpenLedgers(sql, [accountId], [host])).get(accountId) ?? null;
 }
 
 /**
+ * Closes payments of an account that are decided, in slices of 200, each in a database transaction of its own, so that payments which wait for
+ * the account's lock wait for one slice. At most 25 slices a call; the lock is not taken where there is no whole slice. What it leaves is
+ * counted rightly by whoever reads (`readOpenLedgers`); this bounds what they look at.
+ */
+export async function closeInSlices(database: Database, accountId: string): Promise<void> {
+  for (let slice = 0; slice < MOST_SLICES; slice++) {
+    if (!(await hasDecided(database, accountId, SLICE))) return;
+    await database.transaction(async (sql) => {
+      await lockAccounts(sql, [accountId]);
+      await closeSpendings(sql, accountId, SLICE);
+    });
+  }
+}
+const SLICE = 200;
+const MOST_SLICES = 25;
+
+/**
  * Sets what an account may spend, if it is still at `version` (0: it has none), and counts anew what its period holds so far. Gives what
- * stands then; 'changed' when somebody else was first, 'gone' when the account was erased.
+ * stands then; 'changed' when somebody else was first, 'gone' when the account was erased. Tells of thresholds that the new limit has behind it.
  */
 export function writeBudget(
   database: Database,
@@ -110,7 +167,7 @@ export function writeBudget(
     if (!account) return 'gone';
     const before = (await readLedgers(sql, [accountId], [])).get(accountId);
     if ((before?.budget?.version ?? 0) !== version) return 'changed';
-    await closeSpendings(sql, [accountId]);
+    await closeSpendings(sql, accountId, SLICE);
     const { period, totalMicro, hostMicro, pageMicro, approveAboveMicro, isStopped } = budget;
     const amounts = [totalMicro, hostMicro, pageMicro, approveAboveMicro].map((micro) => micro?.toString() ?? null);
     await sql.query(
@@ -122,8 +179,29 @@ export function writeBudget(
       [accountId, period, ...amounts, isStopped],
     );
     if (before?.budget?.period !== period) await countAnew(sql, { accountId, period, at: before?.at ?? new Date(0) });
-    return (await readLedgers(sql, [accountId], [])).get(accountId) ?? 'gone';
+    const now = await readOpenLedger(sql, accountId);
+    if (now) await tellOfLimit(sql, now, before?.budget ?? null);
+    return now ?? 'gone';
   });
+}
+
+/** Tells an account which thresholds of a limit that it just set lie behind what is spent, and were not reached by the limit before. */
+async function tellOfLimit(sql: Sql, { accountId, budget, at, spentMicro }: AccountLedger, before: Budget | null): Promise<void> {
+  if (!budget) return;
+  const limitBeforeMicro = before?.period === budget.period ? before.totalMicro : 0n;
+  const spent = spentMicro.get('') ?? 0n;
+  const of = presentPeriod({ accountId, budget, at });
+  await raiseBudgetAlerts(sql, { ...of, limitMicro: budget.totalMicro, limitBeforeMicro, beforeMicro: spent, spentMicro: spent });
+}
+
+/** The period that a ledger was read in. */
+export function presentPeriod({
+  accountId,
+  budget,
+  at,
+}: Pick<AccountLedger, 'accountId' | 'at'> & { readonly budget: Budget }): BudgetPeriod {
+  const { startMs, endMs } = periodOf(budget.period, at.getTime());
+  return { accountId, period: budget.period, periodStart: new Date(startMs), periodEnd: new Date(endMs) };
 }
 
 /**

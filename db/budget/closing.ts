@@ -4,9 +4,10 @@ import { periodOf } from '../../domain/budget/period.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
 import { toldState, toldWatched } from '../settlement/states.ts';
+import { isDecided } from './standing.ts';
 
-/** Payments looked at in one go, the oldest first. */
-const MOST = 5_000;
+const OPEN = `from account_spending as o join payment_state as s using (tenant_id, payment_id)
+  where o.state = 'open' and o.account_id = $1 and ${isDecided('s')}`;
 
 interface OpenRow extends Record<string, unknown> {
   tenant_id: string;
@@ -22,16 +23,16 @@ interface OpenRow extends Record<string, unknown> {
 }
 
 /**
- * Closes what counted against accounts and is decided for good (`spendingState`): what moved nothing and can no longer is taken off the
- * counters of its period. At most 5,000 payments a call. Under the locks of the accounts; a second call finds nothing.
+ * Closes what counted against an account and is decided for good (`spendingState`): what moved nothing and can no longer is taken off the
+ * counters of its period. At most `most` payments a call, the oldest first, and those that wait for their chain hold up none behind them. Under
+ * the lock of the account; once everything is closed a call finds nothing.
  */
-export async function closeSpendings(sql: Sql, accountIds: readonly string[]): Promise<void> {
+export async function closeSpendings(sql: Sql, accountId: string, most: number): Promise<void> {
   const rows = await sql.query<OpenRow>(
     `select o.tenant_id, o.payment_id, o.account_id, o.host, o.amount_micro, o.at, b.period, ${toldState('s')} as state, ${toldWatched('s')} as watched
-       from account_spending as o join payment_state as s using (tenant_id, payment_id)
-         left join account_budget as b using (account_id)
-      where o.state = 'open' and o.account_id = any($1::uuid[]) order by o.at limit ${MOST}`,
-    [accountIds],
+       from (select o.* ${OPEN} order by o.at limit $2) as o join payment_state as s using (tenant_id, payment_id)
+         left join account_budget as b using (account_id)`,
+    [accountId, most],
   );
   const closed = rows.flatMap((row) => {
     const becomes = spendingState({ state: row.state, isWatched: row.watched });
@@ -55,6 +56,12 @@ export async function closeSpendings(sql: Sql, accountIds: readonly string[]): P
       where s.account_id = gone.account_id and s.period_start = gone.period_start and s.host = gone.host`,
     [JSON.stringify(released)],
   );
+}
+
+/** Whether an account has at least this many payments to close. */
+export async function hasDecided(sql: Sql, accountId: string, many: number): Promise<boolean> {
+  const found = await sql.query(`select ${OPEN} order by o.at offset $2 limit 1`, [accountId, many - 1]);
+  return found.length > 0;
 }
 
 /** The counters that a payment stands in. */

@@ -1,14 +1,14 @@
+import { isUsedUp } from '../../domain/budget/alert.ts';
 import type { SpendingDecision } from '../../domain/budget/decide.ts';
 import { decideSpending } from '../../domain/budget/decide.ts';
 import { periodOf } from '../../domain/budget/period.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { Database, Sql } from '../database.ts';
-import { raiseBudgetAlerts } from './alerts.ts';
+import { raiseBudgetAlerts, raiseUsedUpAlert } from './alerts.ts';
 import type { OpenApproval } from './approvals.ts';
 import { askOwner, listApproved, useApprovals } from './approvals.ts';
 import type { AccountLedger, StoredBudget } from './budgets.ts';
-import { lockAccounts, readLedgers } from './budgets.ts';
-import { closeSpendings } from './closing.ts';
+import { lockAccounts, presentPeriod, readLedgers, readOpenLedgers } from './budgets.ts';
 
 /** A payment that counts against accounts: the one that buys, and the one whose wallet pays. */
 export interface NewSpending {
@@ -48,14 +48,13 @@ export interface DecidedSpendings {
  * Decides about payments of accounts, one after the other, each with what those before it would spend, also where two show the same
  * authorization: only its claim tells which of them is made. Under the accounts' locks
  * (`lockAccounts`), which are taken before any lock of purchases and held until the database transaction ends: nothing that another process
- * spends comes between, and never a micro too much is spent. What a limit would refuse is looked at again once what can no longer count is released.
+ * spends comes between, and never a micro too much is spent. What a limit would refuse is looked at again without what is released, and tells the owner, once a period, where the budget is used up.
  */
 export async function decideSpendings(sql: Sql, asks: readonly NewSpending[]): Promise<DecidedSpendings> {
   const accountIds = [...new Set(asks.flatMap(({ accounts }) => accounts))].toSorted();
   const hosts = [...new Set(asks.map(({ host }) => host))];
-  const read = () => readLedgers(sql, accountIds, hosts);
   const [ledgers, approved] = await Promise.all([
-    read(),
+    readLedgers(sql, accountIds, hosts),
     listApproved(
       sql,
       accountIds,
@@ -65,10 +64,10 @@ export async function decideSpendings(sql: Sql, asks: readonly NewSpending[]): P
   let desk = deskOf(ledgers, approved);
   let tried = asks.map((ask) => desk.decide(ask));
   if (tried.some((refusal) => refusal?.decision.kind === 'exceeded' && refusal.decision.limit !== 'page')) {
-    await closeSpendings(sql, accountIds);
-    desk = deskOf(await read(), approved);
+    desk = deskOf(await readOpenLedgers(sql, accountIds, hosts), approved);
     tried = asks.map((ask) => desk.decide(ask));
   }
+  await tellOfRefusals(sql, desk, asks, tried);
   const refusals = new Map<string, SpendingRefusal>();
   for (const [index, refusal] of tried.entries()) {
     const ask = asks[index] as NewSpending;
@@ -192,11 +191,27 @@ async function tell(sql: Sql, { accountId, budget, at, spentMicro }: AccountLedg
   const own = made.filter(({ accounts }) => accounts.includes(accountId));
   const addedMicro = own.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
   if (addedMicro === 0n) return;
-  const { startMs, endMs } = periodOf(budget.period, at.getTime());
-  await raiseBudgetAlerts(sql, {
-    ...{ accountId, period: budget.period, periodStart: new Date(startMs), periodEnd: new Date(endMs) },
-    ...{ limitMicro: budget.totalMicro, beforeMicro, spentMicro: beforeMicro + addedMicro },
-  });
+  const of = presentPeriod({ accountId, budget, at });
+  await raiseBudgetAlerts(sql, { ...of, limitMicro: budget.totalMicro, beforeMicro, spentMicro: beforeMicro + addedMicro });
+}
+
+/** Tells accounts whose whole budget was in the way that it is used up: one statement an account, however many were refused. */
+async function tellOfRefusals(
+  sql: Sql,
+  { ledgers }: Desk,
+  asks: readonly NewSpending[],
+  tried: readonly (Refused | null)[],
+): Promise<void> {
+  const told = new Set<string>();
+  for (const [index, refusal] of tried.entries()) {
+    const ledger = refusal && ledgers.get(refusal.accountId);
+    if (!ledger?.budget || refusal?.decision.kind !== 'exceeded' || refusal.decision.limit !== 'total') continue;
+    const { limitMicro, spentMicro } = refusal.decision;
+    const { amountMicro } = asks[index] as NewSpending;
+    if (told.has(ledger.accountId) || !isUsedUp({ limitMicro, spentMicro }, amountMicro)) continue;
+    told.add(ledger.accountId);
+    await raiseUsedUpAlert(sql, { ...presentPeriod({ ...ledger, budget: ledger.budget }), limitMicro, spentMicro });
+  }
 }
 
 /**

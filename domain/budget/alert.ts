@@ -8,18 +8,31 @@ export type Threshold = (typeof THRESHOLDS)[number];
 /** The type of what is sent. */
 export const ALERT_TYPE = 'budget.alert';
 
-/** A change of what an account has spent of its limit, micro-USDC. */
+/** A change of what an account has spent of its limit, or of the limit, micro-USDC. */
 export interface Spending {
   readonly limitMicro: bigint;
   readonly beforeMicro: bigint;
   readonly spentMicro: bigint;
+  /** The limit before the change, 0 where there was none; the same as now unless told. */
+  readonly limitBeforeMicro?: bigint;
 }
 
-/** The thresholds that spending has come to or past and had not before; none where it did not grow, or there is no limit to speak of. */
-export function thresholdsCrossed({ limitMicro, beforeMicro, spentMicro }: Spending): readonly Threshold[] {
-  if (limitMicro <= 0n) return [];
-  const isReached = (micro: bigint, percent: Threshold): boolean => micro * 100n >= limitMicro * BigInt(percent);
-  return THRESHOLDS.filter((percent) => isReached(spentMicro, percent) && !isReached(beforeMicro, percent));
+/** The thresholds that spending has come to or past and had not before; none where nothing came closer, or there is no limit to speak of. */
+export function thresholdsCrossed(spending: Spending): readonly Threshold[] {
+  const { limitMicro, beforeMicro, spentMicro, limitBeforeMicro = limitMicro } = spending;
+  const isReached = (micro: bigint, limit: bigint, percent: Threshold): boolean =>
+    limit > 0n && micro * 100n >= limit * BigInt(percent);
+  return THRESHOLDS.filter(
+    (percent) => isReached(spentMicro, limitMicro, percent) && !isReached(beforeMicro, limitBeforeMicro, percent),
+  );
+}
+
+/**
+ * Whether a limit is used up for a purchase: all of it would have paid the price, and what is left does not. A price above the whole limit is
+ * refused in any period, and says nothing of what was spent.
+ */
+export function isUsedUp({ limitMicro, spentMicro }: Pick<Spending, 'limitMicro' | 'spentMicro'>, amountMicro: bigint): boolean {
+  return amountMicro <= limitMicro && spentMicro + amountMicro > limitMicro;
 }
 
 /** An alert as it was written down; nothing of it changes afterwards. */

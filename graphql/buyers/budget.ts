@@ -27,7 +27,10 @@ const BudgetType = builder.objectRef<ShownBudget>('Budget').implement({
       description: 'What costs more waits for the owner’s word; null: nothing does.',
     }),
     isStopped: t.exposeBoolean('isStopped', { description: 'True: nothing may be bought.' }),
-    spentMicro: t.expose('spentMicro', { type: 'Micro', description: 'What counts in this period, as it was counted last.' }),
+    spentMicro: t.expose('spentMicro', {
+      type: 'Micro',
+      description: 'What counts in this period: what was paid and what may still be.',
+    }),
     leftMicro: t.expose('leftMicro', { type: 'Micro', description: 'What is left of `totalMicro`.' }),
     periodEndsAt: t.field({
       type: 'EpochMs',

@@ -3,7 +3,7 @@ import { previewSpending as previewRows } from '../../db/budget/spending.ts';
 import type { Database } from '../../db/database.ts';
 import type { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
-import { budgetError } from './refuse.ts';
+import { refusedByBudget } from './refuse.ts';
 
 /** A purchase that an account thinks about. */
 export type SpendingPreview = Pick<NewSpending, 'host' | 'resource' | 'resourceKey' | 'kind' | 'purpose' | 'amountMicro'>;
@@ -18,5 +18,5 @@ export async function previewSpending(
   purchase: SpendingPreview,
 ): Promise<ServiceError | null> {
   const refusal = await atDatabase(() => previewRows(deps.database, accountId, purchase));
-  return refusal && budgetError(refusal);
+  return refusal && (await refusedByBudget(deps, refusal));
 }

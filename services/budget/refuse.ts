@@ -1,12 +1,27 @@
+import { closeInSlices } from '../../db/budget/budgets.ts';
 import type { SpendingRefusal } from '../../db/budget/spending.ts';
+import type { Database } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { formatUsdc } from '../../domain/money/money.ts';
+import { atDatabase } from '../outage.ts';
+
+/**
+ * The error of a refusal. Before it is answered, and with no lock held, payments of the account that are decided are closed: each refusal looks at
+ * all of its open ones. Throws database_unavailable.
+ */
+export async function refusedByBudget(
+  { database }: { readonly database: Database },
+  refusal: SpendingRefusal,
+): Promise<ServiceError> {
+  await atDatabase(() => closeInSlices(database, refusal.accountId));
+  return budgetError(refusal);
+}
 
 /**
  * Why an account's budget refuses a purchase: budget_exceeded, or approval_required with what the owner was asked. It says nothing of the
  * site or the payer, so nobody counts it, and no offer goes with it: another payment would be refused as well.
  */
-export function budgetError({ decision, budget, endsAtMs, approvalId }: SpendingRefusal): ServiceError {
+function budgetError({ decision, budget, endsAtMs, approvalId }: SpendingRefusal): ServiceError {
   const anew = `it begins anew at ${new Date(endsAtMs).toISOString()}`;
   if (decision.kind === 'ask_owner') {
     const above = `what costs more than ${formatUsdc(decision.aboveMicro)} USDC waits for the account’s owner`;

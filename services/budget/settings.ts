@@ -1,5 +1,5 @@
 import type { AccountLedger, StoredBudget } from '../../db/budget/budgets.ts';
-import { readLedgers, readSettledLedger, writeBudget } from '../../db/budget/budgets.ts';
+import { closeInSlices, readOpenLedger, writeBudget } from '../../db/budget/budgets.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import type { Budget } from '../../domain/budget/decide.ts';
 import { periodOf } from '../../domain/budget/period.ts';
@@ -19,14 +19,20 @@ export interface ShownBudget extends StoredBudget {
   readonly periodEndsAtMs: number;
 }
 
-/** What an account may spend and what is left, once what can no longer count is released; null: it may spend anything. Throws database_unavailable. */
+/**
+ * What an account may spend and what is left, without what is released; null: it may spend anything. Writes down what is decided, in slices
+ * (`closeInSlices`), so that the next look is a short one. Throws database_unavailable.
+ */
 export async function readBudget({ database }: { readonly database: Database }, accountId: string): Promise<ShownBudget | null> {
-  return shown(await atDatabase(() => readSettledLedger(database, accountId)));
+  return await atDatabase(async () => {
+    await closeInSlices(database, accountId);
+    return shown(await readOpenLedger(database, accountId));
+  });
 }
 
-/** The same as it was counted last, where nothing may be written: what can no longer count may still be in it. Throws database_unavailable. */
+/** The same where nothing may be written. Throws database_unavailable. */
 export async function lookAtBudget({ database }: { readonly database: Sql }, accountId: string): Promise<ShownBudget | null> {
-  return shown((await atDatabase(() => readLedgers(database, [accountId], []))).get(accountId) ?? null);
+  return shown(await atDatabase(() => readOpenLedger(database, accountId)));
 }
 
 /**

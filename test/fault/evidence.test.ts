@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { transferCall } from '../../chain/calls/tokenCalls.ts';
 import { blockNumbers } from '../../chain/evidence/receipts.ts';
 import { readSights } from '../../chain/evidence/sight.ts';
 import { listBalances } from '../../chain/evidence/states.ts';
+import { readOpenLedger, writeBudget } from '../../db/budget/budgets.ts';
 import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import { listPayments } from '../../db/settlement/payment.ts';
 import { flushSplits } from '../../services/settlement/relayer/flush.ts';
@@ -141,6 +144,35 @@ test('a payment answered as failed and submitted late by a stranger is recorded,
   ]);
   const licence = await pay(world, terms, payment);
   expect(licence.chargedMicro).toBe(1_000n);
+});
+
+test('a payment answered as failed counts against its budget until it cannot settle any more, and for good when it does so late', async () => {
+  const accountId = randomUUID();
+  const limits = { hostMicro: null, pageMicro: null, approveAboveMicro: null, isStopped: false };
+  await world.database.query('insert into buyer_account (account_id) values ($1)', [accountId]);
+  await writeBudget(world.database, accountId, { ...limits, period: 'month', totalMicro: 1_500n }, 0);
+  const spentMicro = async () => (await readOpenLedger(world.database, accountId))?.spentMicro.get('');
+  const buy = async (slug: string, payer: PrivateKeyAccount) => {
+    const terms = termsFor(world, newAuthors(1n), { slug });
+    const payment = await paymentFor(world, payer, terms);
+    const code = await pay(world, terms, payment, { accountId }).then(
+      () => 'settled',
+      (error: { code?: string }) => error.code,
+    );
+    return { code, payment };
+  };
+  const payer = await newPayer(world, 10n);
+  const { payment } = await buy('late-budget', payer);
+  await sendAll(world);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
+  expect(await spentMicro()).toBe(1_000n);
+  expect((await buy('beside-late', await newPayer(world))).code).toBe('budget_exceeded');
+  await world.fund(addressOf(payer), 5_000n);
+  await submitAlone(world, payment);
+  await sweep(world);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'settled', reason: null });
+  expect(await spentMicro()).toBe(1_000n);
+  expect((await buy('after-late', await newPayer(world))).code).toBe('budget_exceeded');
 });
 
 test('a held authorization that a stranger submits is recorded and paid out, although it was never ours to send', async () => {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decideApproval, listApprovals, listApproved, useApprovals } from '../../db/budget/approvals.ts';
-import { lockAccounts, readSettledLedger, writeBudget } from '../../db/budget/budgets.ts';
+import { closeInSlices, lockAccounts, readOpenLedger, writeBudget } from '../../db/budget/budgets.ts';
 import type { NewSpending } from '../../db/budget/spending.ts';
 import { decideSpendings } from '../../db/budget/spending.ts';
 import type { Database } from '../../db/database.ts';
@@ -15,6 +15,7 @@ import { settle } from '../../services/settlement/accept/settle.ts';
 import { addressOf } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+import { growSpending } from '../support/spending.ts';
 import { query } from '../support/sql.ts';
 
 let world: SettlementWorld;
@@ -43,11 +44,11 @@ const FREE: Budget = {
   ...{ period: 'month', totalMicro: 1_000_000n, hostMicro: null, pageMicro: null, approveAboveMicro: null, isStopped: false },
 };
 async function allow(changes: Partial<Budget>, id = accountId): Promise<void> {
-  const version = (await readSettledLedger(world.database, id))?.budget?.version ?? 0;
+  const version = (await readOpenLedger(world.database, id))?.budget?.version ?? 0;
   const written = await writeBudget(world.database, id, { ...FREE, ...changes }, version);
   if (typeof written === 'string') throw new Error(written);
 }
-const spentMicro = async (id = accountId) => (await readSettledLedger(world.database, id))?.spentMicro.get('') ?? 0n;
+const spentMicro = async (id = accountId) => (await readOpenLedger(world.database, id))?.spentMicro.get('') ?? 0n;
 
 /** A page of one author, at a price and a host. */
 const page = (priceMicro = 1_000n, host = 'alpha.example'): Terms => {
@@ -125,7 +126,7 @@ test('one authorization shown at once for two pages is decided for each: only it
 test('a change of period at midnight keeps what is counted on either side of it', async () => {
   await allow({ period: 'month' });
   for (const micro of [100n, 200n, 300n]) expect(await state(buy(page(micro)))).toBe('paid');
-  const { startMs, endMs } = periodOf('day', (await readSettledLedger(world.database, accountId))?.at.getTime() ?? 0);
+  const { startMs, endMs } = periodOf('day', (await readOpenLedger(world.database, accountId))?.at.getTime() ?? 0);
   const asOwner = (statement: string, values: readonly unknown[]) => query(world.ownerUrl, statement, values);
   // As of transactions that began before midnight and got the lock after it, or the other way round.
   const moments = [startMs - 1, startMs, endMs];
@@ -260,7 +261,10 @@ describe('what failed', () => {
     expect(await spentMicro()).toBe(1_000n);
     await fail(false);
     expect(await spentMicro()).toBe(0n);
-    expect(await spentMicro()).toBe(0n);
+    for (const totalMicro of [1_400n, 1_500n]) {
+      await allow({ totalMicro });
+      expect(await spentMicro()).toBe(0n);
+    }
     expect(await state(buy(page()))).toBe('paid');
   });
 
@@ -271,6 +275,30 @@ describe('what failed', () => {
     expect(await state(buy(page()))).toBe('paid');
     expect(await spentMicro()).toBe(1_000n);
   });
+});
+
+test('what is read is what the budget holds, whatever was closed of it; payments wait for two hundred that are closed', async () => {
+  expect(await state(buy(page()))).toBe('paid');
+  await growSpending(world.database, accountId, 900);
+  const read = async () => (await readOpenLedger(world.database, accountId, 'alpha.example'))?.spentMicro;
+  const open = async () =>
+    (await world.database.query("select from account_spending where account_id = $1 and state = 'open'", [accountId])).length;
+  await allow({ period: 'day' });
+  // The one that was paid, and of 900 those that settled and those that are on their way; of what is decided 200 were closed with the change.
+  const held = new Map(['', 'alpha.example'].map((host) => [host, 601_000n]));
+  expect([await read(), await open()]).toEqual([held, 701]);
+  const closedAtOnce: number[] = [];
+  const database: Database = {
+    ...world.database,
+    transaction: async (work, isolation) => {
+      const before = await open();
+      const result = await world.database.transaction(work, isolation);
+      closedAtOnce.push(before - (await open()));
+      return result;
+    },
+  };
+  await closeInSlices(database, accountId);
+  expect([closedAtOnce, await read()]).toEqual([[200, 200], held]);
 });
 
 describe('what waits for the owner', () => {

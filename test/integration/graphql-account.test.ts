@@ -162,6 +162,38 @@ test('an owner sets the budget at the version it was decided by, says yes to a p
   expect((await graph.ask(minted.token, BUDGET)).status).toBe(401);
 });
 
+test('a budget is told alike by GraphQL and by REST, without what can count no more, whoever asks first', async () => {
+  const [{ accountId, owner }, { tenantId, host }] = [await openAccount(), await graph.api.site()];
+  const { database } = graph.api.deps;
+  const bought = { tenantId, host, slug: 'a', resource: `https://${host}/a`, kind: 'read', steps: 1, atMs: Date.now() } as const;
+  const amounts = [1_000, 20_000, 300_000];
+  const ids = await insertPurchases(
+    database,
+    amounts.map((amountMicro) => ({ ...bought, legs: [{ toAddress: WALLETS[0] as string, amountMicro }] })),
+  );
+  await database.query(
+    `insert into account_spending (account_id, tenant_id, payment_id, host, resource_key, kind, purpose, amount_micro)
+     select $1, $2, payment, $3, 'x', 'read', 'page', micro from unnest($4::uuid[], $5::bigint[]) as paid (payment, micro)`,
+    [accountId, tenantId, host, ids, amounts],
+  );
+  const fail = (paymentId: string | undefined, isWatched: boolean) =>
+    database.query(
+      "update payment_state set state = 'failed', reason = 'settlement_failed', watched = $2, tx_hash = null where payment_id = $1",
+      [paymentId, isWatched],
+    );
+  for (const id of [ids[1], ids[2]]) await fail(id, true);
+  const limits = { ifVersion: 0, period: 'month', totalMicro: '1000000' };
+  await graph.ask(owner, CHANGES[0][0], { input: limits });
+  await fail(ids[2], false);
+  const asked = '{ account { budget { spentMicro leftMicro } } }';
+  const told = { spentMicro: '21000', leftMicro: '979000' };
+  expect((await graph.ask(owner, asked)).data.account.budget).toEqual(told);
+  const rest = await graph.api.request('/_svc/accounts/budget', { key: owner });
+  expect(rest.body.budget).toMatchObject({ spentMicro: 21_000, leftMicro: 979_000 });
+  await graph.ask(owner, CHANGES[0][0], { input: { ...limits, ifVersion: 1 } });
+  expect((await graph.ask(owner, asked)).data.account.budget).toEqual(told);
+});
+
 test('an agent’s key, a site’s key and a site’s owner are refused everything of an account', async () => {
   const { agent } = await openAccount();
   const site = await graph.api.site();

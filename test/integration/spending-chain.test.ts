@@ -6,6 +6,7 @@ import { writeBudget } from '../../db/budget/budgets.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import type { Terms } from '../../domain/pricing/terms.ts';
+import { previewSpending } from '../../services/budget/check.ts';
 import { readSpendingBy, readSpendingSums, spendingOf } from '../../services/budget/usage.ts';
 import { settle } from '../../services/settlement/accept/settle.ts';
 import { addressOf } from '../support/payments.ts';
@@ -111,4 +112,78 @@ test('what a wallet pays at gates is shown to the wallet’s account, and to nob
   expect((await readSpendingSums(reading(), stranger, {})).payments).toBe(0);
   expect((await listAlerts(world.database, owner, 10)).map(({ percent }) => percent)).toEqual([50]);
   expect(await listAlerts(world.database, stranger, 10)).toEqual([]);
+});
+
+const toldOf = async (accountId: string) =>
+  new Map(
+    (await listAlerts(world.database, accountId, 20)).map(({ percent, limitMicro, spentMicro }) => [
+      `${percent} of ${limitMicro}`,
+      spentMicro,
+    ]),
+  );
+const buy = async (accountId: string, priceMicro: bigint) => {
+  const terms = page(priceMicro);
+  return pay(world, terms, await paymentFor(world, await newPayer(world), terms), { accountId });
+};
+const refused = expect.objectContaining({ code: 'budget_exceeded' });
+
+test('a purchase that what is left does not pay tells the owner, once a period, that the budget is used up', {
+  timeout: 120_000,
+}, async () => {
+  const accountId = await newAccount(10_000n);
+  await expect(buy(accountId, 10_001n)).rejects.toEqual(refused);
+  expect(await toldOf(accountId)).toEqual(new Map());
+  await buy(accountId, 6_000n);
+  expect(await toldOf(accountId)).toEqual(new Map([['50 of 10000', 6_000n]]));
+  const attempts = await Promise.allSettled([buy(accountId, 5_000n), buy(accountId, 4_500n), buy(accountId, 4_001n)]);
+  expect(attempts.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  const used = [
+    ['50 of 10000', 6_000n],
+    ['100 of 10000', 6_000n],
+  ] as const;
+  expect(await toldOf(accountId)).toEqual(new Map(used));
+  await buy(accountId, 4_000n);
+  await expect(buy(accountId, 1n)).rejects.toEqual(refused);
+  expect(await toldOf(accountId)).toEqual(new Map([...used, ['80 of 10000', 10_000n]]));
+  expect(await listAlerts(world.database, accountId, 20)).toHaveLength(3);
+});
+
+test('who only asks for the price of what does not fit is told the same, and its owner too', { timeout: 120_000 }, async () => {
+  const accountId = await newAccount(10_000n);
+  await buy(accountId, 2_000n);
+  const asked = { ...page(9_000n), purpose: 'page', amountMicro: 9_000n } as const;
+  for (let n = 0; n < 3; n++) expect(await previewSpending(world, accountId, asked)).toMatchObject({ code: 'budget_exceeded' });
+  expect(await toldOf(accountId)).toEqual(new Map([['100 of 10000', 2_000n]]));
+});
+
+test('a limit of a host, of a page or a stop tells nothing of the whole budget', { timeout: 120_000 }, async () => {
+  const accountId = await newAccount(100_000n);
+  for (const [version, limits] of [{ hostMicro: 10n }, { pageMicro: 10n }, { isStopped: true }].entries()) {
+    await writeBudget(world.database, accountId, { ...LIMITS, ...limits, period: 'month', totalMicro: 100_000n }, version + 1);
+    await expect(buy(accountId, 11n)).rejects.toEqual(refused);
+  }
+  expect(await toldOf(accountId)).toEqual(new Map());
+});
+
+test('a limit that is set below what was spent tells the thresholds that it has behind it, each once a period', {
+  timeout: 120_000,
+}, async () => {
+  const accountId = await newAccount(10_000n);
+  await buy(accountId, 6_000n);
+  let version = 1;
+  const allow = (totalMicro: bigint) =>
+    writeBudget(world.database, accountId, { ...LIMITS, period: 'month', totalMicro }, version++);
+  const told = new Map([['50 of 10000', 6_000n]]);
+  await allow(9_000n);
+  expect(await toldOf(accountId)).toEqual(told);
+  await allow(7_000n);
+  expect(await toldOf(accountId)).toEqual(told.set('80 of 7000', 6_000n));
+  await allow(20_000n);
+  await allow(7_000n);
+  await allow(6_001n);
+  expect(await toldOf(accountId)).toEqual(told.set('50 of 7000', 6_000n));
+  await allow(6_000n);
+  expect(await toldOf(accountId)).toEqual(told.set('100 of 6000', 6_000n));
+  await expect(buy(accountId, 1n)).rejects.toEqual(refused);
+  expect(await listAlerts(world.database, accountId, 20)).toHaveLength(told.size);
 });

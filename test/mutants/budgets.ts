@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const budget = 'test/integration/budget.test.ts';
 const rules = 'test/unit/budget.test.ts';
 const settings = 'test/integration/account-budget.test.ts';
+const chain = 'test/integration/spending-chain.test.ts';
 const ownerAlone = 'what only an owner may is refused';
 
 /** Bugs around what an account may spend: each lets a micro too much through, or keeps one from it that it has. */
@@ -254,5 +255,72 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'a budget is set whatever its version is by now',
     edits: [{ file: 'db/budget/budgets.ts', search: "!== version) return 'changed';", replace: "< version) return 'changed';" }],
     test: { file: budget, name: 'two changes of a budget at once' },
+  },
+  {
+    id: 'used-up-is-not-told',
+    rule: 6,
+    bug: 'an owner whose agents are refused for want of budget is never told that it is used up',
+    edits: [{ file: 'db/budget/spending.ts', search: '  await tellOfRefusals(sql, desk, asks, tried);\n', replace: '' }],
+    test: { file: chain, name: 'a purchase that what is left does not pay' },
+  },
+  {
+    id: 'any-refusal-is-used-up',
+    rule: 6,
+    bug: 'a price that no period would pay says that the budget is used up, once and too early',
+    edits: [{ file: 'domain/budget/alert.ts', search: 'amountMicro <= limitMicro && spentMicro', replace: 'spentMicro' }],
+    test: { file: chain, name: 'a purchase that what is left does not pay' },
+  },
+  {
+    id: 'lower-limit-is-not-told',
+    rule: 6,
+    bug: 'a limit that is set below what was spent tells no threshold',
+    edits: [
+      {
+        file: 'db/budget/budgets.ts',
+        search: '    if (now) await tellOfLimit(sql, now, before?.budget ?? null);\n',
+        replace: '',
+      },
+    ],
+    test: { file: chain, name: 'a limit that is set below what was spent' },
+  },
+  {
+    id: 'every-limit-tells-all',
+    rule: 6,
+    bug: 'each change of a limit tells the thresholds again that the limit before had reached',
+    edits: [{ file: 'db/budget/budgets.ts', search: 'before?.period === budget.period ? before.totalMicro : 0n', replace: '0n' }],
+    test: { file: chain, name: 'a limit that is set below what was spent' },
+  },
+  {
+    id: 'graphql-counts-released',
+    rule: 3,
+    bug: 'what moved nothing stands in the budget that GraphQL tells until somebody else closes it',
+    edits: [
+      {
+        file: 'db/budget/budgets.ts',
+        search: "sql.query<LedgerRow>(LESS_RELEASED, [accountIds, ['', ...hosts]])",
+        replace: "sql.query<LedgerRow>(COUNTED, [accountIds, ['', ...hosts]])",
+      },
+    ],
+    test: { file: 'test/integration/graphql-account.test.ts', name: 'a budget is told alike by GraphQL and by REST' },
+  },
+  {
+    id: 'closed-in-one-go',
+    rule: 21,
+    bug: 'a look at a budget holds the account until everything that is decided is closed',
+    edits: [
+      {
+        file: 'db/budget/budgets.ts',
+        search: '      await closeSpendings(sql, accountId, SLICE);',
+        replace: '      await closeSpendings(sql, accountId, 5_000);',
+      },
+    ],
+    test: { file: budget, name: 'what is read is what the budget holds' },
+  },
+  {
+    id: 'late-settlement-is-free',
+    rule: 3,
+    bug: 'a payment that failed makes room for another before its authorization has ended',
+    edits: [{ file: 'domain/budget/decide.ts', search: 'payment.isWatched || isUndecided', replace: 'isUndecided' }],
+    test: { file: 'test/fault/evidence.test.ts', name: 'counts against its budget until it cannot settle any more' },
   },
 ];

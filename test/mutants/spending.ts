@@ -22,8 +22,13 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     id: 'failed-is-forgotten-in-spending',
     rule: 3,
     bug: 'a payment that failed counts no more, though its authorization can still be used',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
-    edits: [{ file: 'db/budget/standing.ts', search: ' and not ${toldWatched(p)} then', replace: ' then' }],
+    edits: [
+      {
+        file: 'db/budget/standing.ts',
+        search: 'spendingState({ state, isWatched })',
+        replace: 'spendingState({ state, isWatched: isWatched && false })',
+      },
+    ],
     test: { file: spending, name: 'what failed counts while its authorization may still be used' },
   },
   {

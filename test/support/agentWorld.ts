@@ -4,7 +4,7 @@ import { ExactEvmScheme } from '@x402/evm';
 import { x402Client } from '@x402/fetch';
 import type { RequestHandler } from 'express';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { readSettledLedger, writeBudget } from '../../db/budget/budgets.ts';
+import { readOpenLedger, writeBudget } from '../../db/budget/budgets.ts';
 import type { Budget } from '../../domain/budget/decide.ts';
 import { setSiteDiscovery } from '../../services/site/discovery.ts';
 import type { AgentWeb } from './agentWeb.ts';
@@ -105,12 +105,12 @@ async function newAgent(service: TestService, fundsMicro: bigint, budget: Partia
       return await call(name, args, { baseUrl, payment: await sign(told) });
     },
     allow: async (changes) => {
-      const ledger = await readSettledLedger(service.database, accountId);
+      const ledger = await readOpenLedger(service.database, accountId);
       const before = ledger?.budget ?? FREE;
       const written = await writeBudget(service.database, accountId, { ...before, ...changes }, ledger?.budget?.version ?? 0);
       if (typeof written === 'string') throw new Error(`the budget is not written: ${written}`);
     },
-    spentMicro: async () => (await readSettledLedger(service.database, accountId))?.spentMicro.get('') ?? 0n,
+    spentMicro: async () => (await readOpenLedger(service.database, accountId))?.spentMicro.get('') ?? 0n,
   };
   await agent.allow(budget);
   return agent;

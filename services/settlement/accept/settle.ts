@@ -19,7 +19,7 @@ import { isSettled, isUndecided } from '../../../domain/payment/state.ts';
 import type { ObservedAgent, Terms } from '../../../domain/pricing/terms.ts';
 import { checkTerms, isOver } from '../../../domain/x402/authorization.ts';
 import type { ParsedPayment } from '../../../domain/x402/payload.ts';
-import { budgetError } from '../../budget/refuse.ts';
+import { refusedByBudget } from '../../budget/refuse.ts';
 import { atLedger, isAway } from '../../outage.ts';
 import { settleMock } from '../../rails/mock.ts';
 import type { ReceiptName } from '../../receipts/sign.ts';
@@ -129,7 +129,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   const unusedAtBlock = own ? own.blockNumber - 1n : (look?.blockNumber ?? null);
   const seen = { ...planned, unusedAtBlock, spenders, hasMoved: own !== null };
   const intake = await atLedger(() => insert(deps, newPayment(deps, request, network, seen)));
-  if (intake.kind === 'refused') throw budgetError(intake.refusal);
+  if (intake.kind === 'refused') throw await refusedByBudget(deps, intake.refusal);
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
   if (request.purchase) deps.onPurchase?.(intake.payment);
   if (intake.payment.facts.state === 'held') deps.metrics?.count('svc.settle.guard_held');
