@@ -5,7 +5,7 @@
  * tell types from values: two files may know each other's types.
  */
 
-const DOORS = ['api', 'graphql', 'activities'];
+const SURFACES = ['api', 'graphql', 'activities'];
 
 /** Everything of ours that is a layer; what a rule does not name stays forbidden. */
 const LAYERS =
@@ -50,8 +50,8 @@ export default {
       '^(services|domain|db|chain|adapters)/|^workflows/contract\\.ts$',
       'Where rules meet storage.',
     ),
-    ...DOORS.map((door) =>
-      layer(door, `^${door}/`, `^(${door}|services|domain)/`, 'A door unpacks, calls a service, maps the failure.'),
+    ...SURFACES.map((surface) =>
+      layer(surface, `^${surface}/`, `^(${surface}|services|domain)/`, 'A surface unpacks, calls a service, maps the failure.'),
     ),
     layer(
       'workflows',

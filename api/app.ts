@@ -6,9 +6,8 @@ import { createExportSlots } from '../services/reports/exportSlots.ts';
 import { openReportTurns } from '../services/reports/turns.ts';
 import { createAddressReader } from './address.ts';
 import { answerPreflight, showToPages } from './cors.ts';
-import { openDoor, pathOf, send, sendError, wantsProblem } from './door.ts';
 import { methodAnswer } from './errors.ts';
-import { createFront } from './front.ts';
+import { createHandler, pathOf, send, sendError, wantsProblem } from './handler.ts';
 import { mcpRoute } from './mcp/route.ts';
 import { olpIntrospectRoute } from './olp/introspect.ts';
 import { olpKeyRoute } from './olp/key.ts';
@@ -18,6 +17,7 @@ import { bodiesRoute } from './receipts/bodies.ts';
 import { didRoute } from './receipts/did.ts';
 import { recordRoute } from './receipts/record.ts';
 import type { ApiDeps, HandlerDeps, Route } from './route.ts';
+import { createRouter } from './router.ts';
 import { challengeRoute, signInRoute } from './routes/accounts/accounts.ts';
 import { listAlertsRoute, setAlertsRoute } from './routes/accounts/alerts.ts';
 import { decideApprovalRoute, listApprovalsRoute } from './routes/accounts/approvals.ts';
@@ -137,11 +137,11 @@ export function describeService(baseUrl: string): object {
 }
 
 /**
- * The REST door, listening nowhere yet: an Express app behind a front that takes calls of plain paths past it (`withFront`, true
+ * The REST API, listening nowhere yet: an Express app behind a router that takes calls of plain paths past it (`withRouter`, true
  * unless told). Answers 404 for an unknown path and 405 with `Allow` for a wrong method; every error goes through one map from
- * kind to status. Two doors of the same deps are independent.
+ * kind to status. Two APIs of the same deps are independent.
  */
-export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestListener {
+export function createApi(deps: ApiDeps, { withRouter = true } = {}): RequestListener {
   const handlerDeps: HandlerDeps = {
     ...deps,
     ...{
@@ -162,16 +162,16 @@ export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestList
     .set('query parser', false)
     .enable('case sensitive routing')
     .enable('strict routing');
-  const places = routes.map((route) => {
-    const handler = openDoor(route, handlerDeps);
+  const routed = routes.map((route) => {
+    const handler = createHandler(route, handlerDeps);
     return { ...route, handler: route.isForPages ? showToPages(handler) : handler };
   });
-  const byPath = Map.groupBy(places, ({ path }) => path);
+  const byPath = Map.groupBy(routed, ({ path }) => path);
   for (const [path, atPath] of byPath) {
-    const place = app.route(path);
-    for (const { method, handler } of atPath) place[method](handler);
-    if (atPath.some(({ isForPages }) => isForPages)) place.options(answerPreflight(methodsAt(atPath)));
-    place.all(refuseMethod(atPath));
+    const expressRoute = app.route(path);
+    for (const { method, handler } of atPath) expressRoute[method](handler);
+    if (atPath.some(({ isForPages }) => isForPages)) expressRoute.options(answerPreflight(methodsAt(atPath)));
+    expressRoute.all(refuseMethod(atPath));
   }
   app.use((request, response) => {
     sendError(
@@ -187,7 +187,7 @@ export function createApi(deps: ApiDeps, { withFront = true } = {}): RequestList
     const known = isClient ? new ServiceError('invalid_parameter', 'the path cannot be read') : error;
     sendError(deps, request, response, known, shapeOf(routes, pathOf(request)));
   });
-  return withFront ? createFront(places, app) : app;
+  return withRouter ? createRouter(routed, app) : app;
 }
 
 function methodsAt(routes: readonly Route[]): readonly string[] {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { send } from './door.ts';
-import type { Handler } from './front.ts';
+import { send } from './handler.ts';
+import type { Handler } from './router.ts';
 
 /** What a page of another origin may send, besides what it always may: credentials in headers, and both spellings of a payment. */
 const ALLOWED_HEADERS = [

@@ -5,7 +5,7 @@ import { PaymentError } from '../services/settlement/answer/receipt.ts';
 import { paymentResponseHeaders } from './paymentResponse.ts';
 import type { Answer, ErrorShape } from './route.ts';
 
-/** The status of every kind of error at this door. */
+/** The status of every kind of error at this surface. */
 export const STATUS_BY_KIND = {
   invalid: 400,
   unauthenticated: 401,

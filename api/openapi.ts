@@ -1,9 +1,9 @@
 import type { ZodOpenApiPathItemObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { createDocument } from 'zod-openapi';
 import { withHeaders } from './described.ts';
-import { API_VERSION } from './door.ts';
 import { answerTagged } from './etag.ts';
 import { illustrate, illustrateParameters } from './examples/index.ts';
+import { API_VERSION } from './handler.ts';
 import type { Call, PublicRoute, Route } from './route.ts';
 import { jsonResponse } from './routes/responses.ts';
 import { creditsComponents } from './schemas/credits.ts';

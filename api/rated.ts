@@ -7,29 +7,29 @@ import { holderOfKey } from '../services/pacing/rates.ts';
 import type { PublisherDeps } from '../services/publisher.ts';
 import type { AddressReader } from './address.ts';
 import { asServiceError } from './errors.ts';
-import type { Handler } from './front.ts';
 import { tellInTime } from './held.ts';
+import type { Handler } from './router.ts';
 
-/** What another door is counted with. */
-export interface RatedDoor extends Pick<PublisherDeps, 'pepper' | 'testKeysEnabled' | 'snapshots'> {
+/** What another handler is counted with. */
+export interface RatedHandler extends Pick<PublisherDeps, 'pepper' | 'testKeysEnabled' | 'snapshots'> {
   readonly rates: Rates;
   readonly addressOf: AddressReader;
-  /** The credential as the door itself reads it: one that it looks at and we do not would be counted by nobody. */
+  /** The credential as the handler itself reads it: one that it looks at and we do not would be counted by nobody. */
   readonly bearerOf: (request: IncomingMessage) => string | null;
-  /** Answers a call that does not reach the door. */
+  /** Answers a call that does not reach the handler. */
   readonly refuse: (response: ServerResponse, error: ServiceError) => void;
 }
 
 /**
- * Another door behind the same rates, which lets callers in by itself: each call is heavy, and counts for the key it bears and its site, or
+ * Another handler behind the same rates, which lets callers in by itself: each call is heavy, and counts for the key it bears and its site, or
  * for the owner's credential. Without a bearer there is nothing to look up, and nothing to count.
  */
-export function rateDoor(door: Handler, deps: RatedDoor): Handler {
+export function rateHandler(handler: Handler, deps: RatedHandler): Handler {
   return async (request, response) => {
     const token = deps.bearerOf(request);
-    if (token === null) return door(request, response);
+    if (token === null) return handler(request, response);
     const letIn = async (): Promise<void> => {
-      await door(request, response);
+      await handler(request, response);
       if (response.statusCode === 401) throw new ServiceError('unknown_credential', 'no credential was accepted');
     };
     try {

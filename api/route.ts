@@ -4,7 +4,7 @@ import type { Cost } from '../domain/access/rate.ts';
 import type { AccountCaller } from '../services/accounts/authenticate.ts';
 import type { AgentDeps } from '../services/agents/verify.ts';
 import type { Observer } from '../services/gate/observe.ts';
-import type { HostDoor } from '../services/hosts/deps.ts';
+import type { HostService } from '../services/hosts/deps.ts';
 import type { BuyerDeps } from '../services/licences/deps.ts';
 import type { Rates } from '../services/pacing/rates.ts';
 import type { Turns } from '../services/pacing/turns.ts';
@@ -17,13 +17,13 @@ import type { Log } from '../services/settlement/deps.ts';
 import type { EndpointDeps } from '../services/webhooks/endpoints.ts';
 import type { AddressReader } from './address.ts';
 
-/** What the REST door runs with. */
+/** What the REST API runs with. */
 export interface ApiDeps extends VerifyDeps, BuyerDeps, Pick<PageDeps, 'outbound'> {
   /** What reports are read with: connections of their own, so that no report keeps a payment waiting for one. */
   readonly reports: ReportDeps;
   readonly log: Log;
   /** Host verification. */
-  readonly hosts: HostDoor;
+  readonly hosts: HostService;
   /** Agents that sign their requests. */
   readonly agents: AgentDeps;
   /** Where accounts are told of their budgets: what seals secrets, and the rules for addresses of others. */
@@ -34,7 +34,7 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps, Pick<PageDeps, 'outbound
   };
   /** By network: rejects when none of its nodes answers. Readiness tells it where there are several; one that answers is enough. */
   readonly networkChecks?: Readonly<Record<string, () => Promise<void>>>;
-  /** Room for exports in this process, where other doors share it; else this door has its own. */
+  /** Room for exports in this process, where other APIs share it; else this handler has its own. */
   readonly exports?: ExportSlots;
   /** How often each caller may call; none: nothing is counted. */
   readonly rates?: Rates;
@@ -42,7 +42,7 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps, Pick<PageDeps, 'outbound
   readonly addressOf?: AddressReader;
 }
 
-/** What handlers run with: the deps, and what the door opened for itself. */
+/** What handlers run with: the deps, and what the handler opened for itself. */
 export interface HandlerDeps extends ApiDeps {
   readonly observer: Observer;
   /** Room for exports in this process. */

@@ -21,7 +21,7 @@ const HOST = 'graph.example';
 const DAY_MS = 86_400_000;
 const CREDITS = { solo: { title: 'Alone', contributors: [{ authorId: 'ann', wallet: `0x${'a'.repeat(40)}` }] } };
 
-/** Figures of the GraphQL door. */
+/** Figures of the GraphQL endpoint. */
 export const graphqlBench: Bench = {
   id: 'graphql',
   title: 'GraphQL',

@@ -1,9 +1,9 @@
 /**
  * The closed list of errors of the service. A code is what goes into `x-svc-error-code` and
- * before the colon of an `error` text; its kind is what each door maps to its own status, once, exhaustively.
+ * before the colon of an `error` text; its kind is what each surface maps to its own status, once, exhaustively.
  */
 
-/** What went wrong in general; every door (REST, GraphQL, activities) maps each kind to one answer of its own. */
+/** What went wrong in general; every surface (REST, GraphQL, activities) maps each kind to one answer of its own. */
 export type ErrorKind =
   | 'invalid' // the request itself: 400
   | 'unauthenticated' // no or unrecognised credential: 401
@@ -90,7 +90,7 @@ export function kindOf(code: ErrorCode): ErrorKind {
   return KIND_BY_CODE[code];
 }
 
-/** What an error may carry for its door besides code and sentence. */
+/** What an error may carry for its caller besides code and sentence. */
 export interface ErrorDetails {
   /** Seconds a client should wait; sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
@@ -125,7 +125,7 @@ export class ServiceError extends Error {
     this.details = details;
   }
 
-  /** The kind that doors map to a status. */
+  /** The kind that surfaces map to a status. */
   get kind(): ErrorKind {
     return kindOf(this.code);
   }

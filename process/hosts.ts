@@ -7,7 +7,7 @@ import type { Log } from '../adapters/telemetry/log.ts';
 import type { Database } from '../db/database.ts';
 import type { HostTimes } from '../domain/hosts/challengeSchedule.ts';
 import { HOST_TIMES } from '../domain/hosts/challengeSchedule.ts';
-import type { HostDeps, HostDoor } from '../services/hosts/deps.ts';
+import type { HostDeps, HostService } from '../services/hosts/deps.ts';
 import { createHostWorkflows } from '../services/hosts/workflows.ts';
 import type { Config } from './config.ts';
 import { rerouteToSandbox, withSandboxNames } from './sandboxWeb.ts';
@@ -27,7 +27,7 @@ type HostConfig = Pick<
   | 'fleetHost'
 >;
 
-/** The one door of a process to other people's servers, as the configuration says. */
+/** The one client of a process for other people's servers, as the configuration says. */
 export function openOutbound(config: HostConfig): Outbound {
   const { outboundSandboxWeb } = config;
   return createOutbound({
@@ -38,7 +38,7 @@ export function openOutbound(config: HostConfig): Outbound {
 }
 
 /** The API's side of host verification. */
-export function createHostDoor(config: HostConfig, client: Client): HostDoor {
+export function createHostService(config: HostConfig, client: Client): HostService {
   return {
     workflows: createHostWorkflows(client, TASK_QUEUE),
     caps: { perHour: config.hostChecksPerHour, perHost: config.hostChecksPerHost, gapMs: config.hostCheckGapMs },

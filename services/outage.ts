@@ -16,12 +16,12 @@ export function isAway(error: unknown): boolean {
   return isDatabaseOutage(error) || isStatementTimeout(error);
 }
 
-/** True for what the database gave up for taking too long; for doors, which do not know the database. */
+/** True for what the database gave up for taking too long; for surfaces, which do not know the database. */
 export function isTooSlow(error: unknown): boolean {
   return isStatementTimeout(error);
 }
 
-/** An outage that no service told of, for doors: database_unavailable; null for anything else. */
+/** An outage that no service told of, for surfaces: database_unavailable; null for anything else. */
 export function outageOf(error: unknown): ServiceError | null {
   return isDatabaseOutage(error) ? unavailable('the database cannot be reached now; ask again') : null;
 }

@@ -45,7 +45,7 @@ const TOKEN_BYTES = 64 * 1024;
 /** Nobody said what the name holds: silence, or a name server in trouble of its own. */
 const UNANSWERED = ['ETIMEOUT', 'ECANCELLED', 'ESERVFAIL', 'EREFUSED', 'ECONNREFUSED'];
 
-/** Probes through the outgoing door; nothing is kept between two calls. */
+/** Probes through the outgoing client; nothing is kept between two calls. */
 export function createHostProbe(options: HostProbeOptions): HostProbe {
   const timeoutMs = options.timeoutMs ?? 5_000;
   return {

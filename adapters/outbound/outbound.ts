@@ -12,7 +12,7 @@ import { createTargetSlots } from './targetSlots.ts';
 import type { UrlCheck, UrlPolicy } from './url.ts';
 import { checkOutboundUrl } from './url.ts';
 
-/** How the only door to other people's servers behaves. */
+/** How the only client for other people's servers behaves. */
 export interface OutboundOptions {
   /** The sandbox's override; the configuration refuses it in production. */
   readonly allowLoopback?: boolean;
@@ -70,10 +70,10 @@ export interface Outbound {
 const MAX_HEADER_BYTES = 16 * 1024;
 /** With `start`, how long the body may dawdle after the headers: its bytes are only kept for the log. */
 const BODY_START_MS = 1_000;
-/** Verdicts on URLs that are kept; they depend on nothing but the text and the door's settings. */
+/** Verdicts on URLs that are kept; they depend on nothing but the text and the client's settings. */
 const URLS_KEPT = 5_000;
 
-/** Opens the door; connections are kept for a few seconds, each to an address that was checked when it was made. */
+/** Opens the client; connections are kept for a few seconds, each to an address that was checked when it was made. */
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const allowLoopback = options.allowLoopback ?? false;
   const agent = new Agent({
@@ -106,7 +106,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     verdicts.set(name, found);
     return found;
   };
-  const door: Door = {
+  const client: Client = {
     agent,
     check,
     slots: createTargetSlots(options.perTarget ?? 64),
@@ -118,12 +118,12 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
       const found = checkOutboundUrl(url, policy(extraPorts));
       return found.ok ? { ok: true } : { ok: false, reason: found.reason };
     },
-    send: (outgoing) => send(door, outgoing),
+    send: (outgoing) => send(client, outgoing),
     close: () => agent.destroy(),
   };
 }
 
-interface Door {
+interface Client {
   readonly agent: Agent;
   readonly check: (url: string, extraPorts: readonly number[] | undefined) => UrlCheck;
   readonly slots: TargetSlots;
@@ -131,16 +131,16 @@ interface Door {
   readonly reroute: (url: URL) => URL | null;
 }
 
-async function send(door: Door, outgoing: OutboundRequest): Promise<OutboundAnswer> {
+async function send(client: Client, outgoing: OutboundRequest): Promise<OutboundAnswer> {
   const startedAt = performance.now();
   const since = (): number => Math.round(performance.now() - startedAt);
-  const check = door.check(outgoing.url, outgoing.extraPorts);
+  const check = client.check(outgoing.url, outgoing.extraPorts);
   if (!check.ok) return { ok: false, reason: check.reason, durationMs: since() };
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(new DOMException('out of time', 'TimeoutError')), outgoing.timeoutMs ?? 5_000);
   const signal = outgoing.signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, outgoing.signal]);
   try {
-    const exchanged = await door.slots.run(check.url.host, signal, () => exchange(door, check.url, outgoing, signal));
+    const exchanged = await client.slots.run(check.url.host, signal, () => exchange(client, check.url, outgoing, signal));
     return { ...exchanged, durationMs: since() };
   } catch (error) {
     return { ok: false, reason: reasonOfError(error), durationMs: since() };
@@ -153,13 +153,13 @@ type Exchanged =
   | { readonly ok: true; readonly status: number; readonly headers: Record<string, string>; readonly body: Uint8Array }
   | { readonly ok: false; readonly reason: OutboundReason };
 
-async function exchange(door: Door, url: URL, outgoing: OutboundRequest, signal: AbortSignal): Promise<Exchanged> {
-  const elsewhere = door.reroute(url);
+async function exchange(client: Client, url: URL, outgoing: OutboundRequest, signal: AbortSignal): Promise<Exchanged> {
+  const elsewhere = client.reroute(url);
   const target = elsewhere ?? url;
   const asked = {
     method: outgoing.method ?? 'GET',
     headers: {
-      'user-agent': door.userAgent,
+      'user-agent': client.userAgent,
       'accept-encoding': 'identity',
       ...outgoing.headers,
       ...(elsewhere === null ? {} : { host: url.host }),
@@ -170,10 +170,10 @@ async function exchange(door: Door, url: URL, outgoing: OutboundRequest, signal:
   if (outgoing.read === 'start') {
     const place = { origin: target.origin, path: `${target.pathname}${target.search}` };
     const limits = { maxBytes: limit, startMs: outgoing.startMs ?? BODY_START_MS };
-    const start = await exchangeStart(door.agent, { ...asked, ...place }, limits, signal);
+    const start = await exchangeStart(client.agent, { ...asked, ...place }, limits, signal);
     return { ok: true, ...start, headers: plainHeaders(start.headers) };
   }
-  const answer = await request(target, { ...asked, dispatcher: door.agent, signal });
+  const answer = await request(target, { ...asked, dispatcher: client.agent, signal });
   const headers = plainHeaders(answer.headers);
   // Nothing is ever inflated: what was not asked for compressed and comes so is no answer.
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) {

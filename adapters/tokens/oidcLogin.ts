@@ -134,7 +134,7 @@ function rememberProvider(issuer: string, requests: object, clock: () => number)
   };
 }
 
-/** The library's requests, through the one door to other people's servers: pinned addresses, no redirects, short answers. */
+/** The library's requests, through the one client for other people's servers: pinned addresses, no redirects, short answers. */
 function fetchThrough(outbound: Pick<Outbound, 'send'>) {
   return async (
     url: string,

@@ -14,8 +14,8 @@ import type { ConsoleFiles } from './assets.ts';
 import type { Cookie } from './cookies.ts';
 import { requireCsrf, requireOwnChange } from './ownPage.ts';
 
-/** What the console's door runs with. */
-export interface ConsoleDoorDeps extends SessionDeps {
+/** What the console runs with. */
+export interface ConsoleHandlerDeps extends SessionDeps {
   readonly log: Log;
   readonly rates: Rates;
   readonly addressOf: AddressReader;
@@ -34,13 +34,13 @@ export interface ConsoleDoorDeps extends SessionDeps {
   readonly secretBox: ProviderDeps['secretBox'];
   /** Whether this owner may add a site by himself. */
   readonly mayCreateSite: (owner: Owner) => boolean;
-  /** The GraphQL door, for an owner whom a session let in. */
+  /** The GraphQL endpoint, for an owner whom a session let in. */
   readonly answerGraphql: (request: IncomingMessage, response: ServerResponse, owner: Owner) => Promise<void>;
 }
 
 /** One call of the console. */
 export interface ConsoleCall {
-  readonly deps: ConsoleDoorDeps;
+  readonly deps: ConsoleHandlerDeps;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly address: string;

@@ -4,7 +4,7 @@ import { COSTS } from '../../domain/access/rate.ts';
 import { ownerKey } from '../../services/owners/authenticate.ts';
 import { ownedTenant } from '../../services/owners/ownedTenant.ts';
 import { describeTenant } from '../../services/tenants/self.ts';
-import { pathOf, sendAnswer } from '../door.ts';
+import { pathOf, sendAnswer } from '../handler.ts';
 import { knownParameters, readQuery, searchOf } from '../query.ts';
 import { answerCsv, exportCsvRoute } from '../routes/reports/exportCsv.ts';
 import { answerPdf, exportPdfRoute } from '../routes/reports/exportPdf.ts';

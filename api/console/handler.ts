@@ -1,10 +1,10 @@
 /** Everything below /_svc/console: the page, its files, sessions, and what a session may ask for. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { COSTS } from '../../domain/access/rate.ts';
-import { pathOf, requestIdOf, send, sendError, wantsProblem } from '../door.ts';
 import { methodAnswer } from '../errors.ts';
+import { pathOf, requestIdOf, send, sendError, wantsProblem } from '../handler.ts';
 import { CONSOLE_PATH } from './assets.ts';
-import type { ConsoleCall, ConsoleDoorDeps } from './call.ts';
+import type { ConsoleCall, ConsoleHandlerDeps } from './call.ts';
 import { letChangeIn } from './call.ts';
 import { cookieOf } from './cookies.ts';
 import { answerDownload } from './downloads.ts';
@@ -55,7 +55,7 @@ export function isConsolePath(path: string): boolean {
  * The console as a request handler. The page and its files are the same for everybody and cost memory alone; every other call counts for
  * its address or its session before anything is read. Only here the session's cookie means anything: no other endpoint looks at it.
  */
-export function createConsole(deps: ConsoleDoorDeps): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+export function createConsole(deps: ConsoleHandlerDeps): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const isSecure = deps.baseUrl.startsWith('https:');
   const cookie = cookieOf('svc_console', 'Strict', isSecure);
   const flow = cookieOf('svc_console_flow', 'Lax', isSecure);

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import { pathOf, send } from '../door.ts';
+import { pathOf, send } from '../handler.ts';
 import type { Body } from './assets.ts';
 import type { ConsoleCall } from './call.ts';
 

@@ -2,8 +2,8 @@
 import { COSTS } from '../../domain/access/rate.ts';
 import type { ProviderDeps } from '../../services/console/providerSignIn.ts';
 import { AWAY_MS, comeBack, leaveForProvider, screenOf } from '../../services/console/providerSignIn.ts';
-import { send } from '../door.ts';
 import { asServiceError } from '../errors.ts';
+import { send } from '../handler.ts';
 import { searchOf } from '../query.ts';
 import { CONSOLE_PATH } from './assets.ts';
 import type { ConsoleCall } from './call.ts';

@@ -5,7 +5,7 @@ import { isServiceError, ServiceError } from '../../domain/errors.ts';
 import type { ConsoleSession } from '../../services/console/sessions.ts';
 import { endAllSessions, endSession, LONGEST_MS, listSites, signIn } from '../../services/console/sessions.ts';
 import { readJsonBody } from '../body.ts';
-import { send } from '../door.ts';
+import { send } from '../handler.ts';
 import { CONSOLE_PATH } from './assets.ts';
 import type { ConsoleCall } from './call.ts';
 import { letChangeIn, letSessionIn, missing } from './call.ts';

@@ -54,7 +54,7 @@ export function paidResult(result: CallToolResult, responseHeader: string): Call
  */
 export function errorResult(error: ServiceError): CallToolResult {
   const { code, message, details } = error;
-  const { signIn: _door, spending, ...told } = details;
+  const { signIn: _signIn, spending, ...told } = details;
   const response = responseOf(error instanceof PaymentError ? error.paymentResponse : null);
   return {
     isError: true,

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import { API_VERSION } from '../door.ts';
+import { API_VERSION } from '../handler.ts';
 import type { Answer, AnybodyCall, AnybodyRoute } from '../route.ts';
 import { openMcp } from './server.ts';
 

@@ -9,7 +9,7 @@ const CHAT_PLACES: Readonly<Record<Exclude<Channel, 'raw'>, { readonly host: Reg
 
 /**
  * True when messages of a channel may go to a URL: a chat's only to its own hosts, over https on port 443, whatever loopback
- * override there is. For `raw` the door for outgoing requests decides alone.
+ * override there is. For `raw` the client for outgoing requests decides alone.
  */
 export function isChannelUrl(channel: Channel, text: string): boolean {
   if (channel === 'raw') return true;

@@ -1,4 +1,4 @@
-/** The limits of the GraphQL door; docs/graphql.md has them as a table, which a test compares with these. */
+/** The limits of the GraphQL endpoint; docs/graphql.md has them as a table, which a test compares with these. */
 
 /** Levels of fields in one query. */
 export const DEPTH_LIMIT = 8;

@@ -1,6 +1,6 @@
 import type { KeyState } from '../../domain/access/key.ts';
 import type { AccountCaller, AccountDeps } from '../../services/accounts/authenticate.ts';
-import type { HostDoor } from '../../services/hosts/deps.ts';
+import type { HostService } from '../../services/hosts/deps.ts';
 import type { ReadingDatabase } from '../../services/lists/deps.ts';
 import type { Owner, OwnerDeps } from '../../services/owners/authenticate.ts';
 import { ownerKey } from '../../services/owners/authenticate.ts';
@@ -22,7 +22,7 @@ export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock' | 'pr
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
 }
 
-/** What the door lets callers in and makes changes with. */
+/** What the handler lets callers in and makes changes with. */
 export interface GraphqlDeps
   extends PublisherDeps,
     Omit<EndpointDeps, 'database' | 'outbound'>,
@@ -34,10 +34,10 @@ export interface GraphqlDeps
   /** Settles payments; here those of test purchases, by the rail of test keys. */
   readonly settle: TestPurchaseDeps['settle'];
   readonly rpc: TestPurchaseDeps['rpc'];
-  /** The door to other people's servers. */
+  /** The client for other people's servers. */
   readonly outbound: Pick<TestPurchaseDeps['outbound'], 'send'> & EndpointDeps['outbound'];
   /** Host verification. */
-  readonly hosts: HostDoor;
+  readonly hosts: HostService;
   /** Most imported pages of a site (services/licences/offering.ts). */
   readonly sitePages?: number;
 }

@@ -11,7 +11,7 @@ import { operationOf } from './body.ts';
 import type { GraphqlContext, GraphqlDeps, ReaderDeps, Visitor } from './context.ts';
 import { isDefect, publicError } from './errors.ts';
 
-/** Where the GraphQL door is. */
+/** Where the GraphQL endpoint is. */
 export const GRAPHQL_PATH = '/_svc/graphql';
 
 /** One request of somebody who was let in: plain data, so that it can be handed to another thread. */

@@ -5,7 +5,7 @@ import { isTooSlow, outageOf } from '../../services/outage.ts';
 import { MESSAGE_LIMIT_CHARS } from '../limits/limits.ts';
 import { documentRefusal } from '../limits/refusal.ts';
 
-/** The code of every kind of error at this door. */
+/** The code of every kind of error at this surface. */
 const CODE_BY_KIND = {
   invalid: 'BAD_USER_INPUT',
   unauthenticated: 'UNAUTHENTICATED',

@@ -7,7 +7,7 @@ import { EXAMPLES } from '../schema/examples.ts';
 /** Nine megabytes become two in a fifth of a second of CPU. */
 const BROTLI = 5;
 
-/** The page is one file and talks to this door alone. */
+/** The page is one file and talks to this handler alone. */
 const POLICY =
   "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; " +
   "img-src data: blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

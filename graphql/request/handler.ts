@@ -25,7 +25,7 @@ export interface PageOptions {
 
 /** Who answers what. */
 export interface Engines {
-  /** Answers questions, elsewhere than on the event loop of this door where quotes share it. */
+  /** Answers questions, elsewhere than on the event loop of this handler where quotes share it. */
   readonly ask: Engine;
   /** Makes the changes of owners. */
   readonly change: Engine;
@@ -34,13 +34,13 @@ export interface Engines {
 }
 
 /**
- * The GraphQL door as a request handler: POST with a bearer, one JSON operation a request. The caller is let in before anything of
+ * The GraphQL endpoint as a request handler: POST with a bearer, one JSON operation a request. The caller is let in before anything of
  * the body is read; scopes and plan are asked for field by field. Questions wait for their turn, each site for its own and none with
  * more than half of all; changes wait for changes of the same owner alone, so that a key can be revoked whatever is asked. What this loop does for a question is to
  * let its caller in, take its bytes and send those of the answer. An `owner` that comes with a request was let in before, by the console's
  * session; its bearer is not looked at then. GET gives the page for people where there is one, else 405.
  */
-export function createGraphqlDoor(
+export function createGraphqlHandler(
   deps: GraphqlDeps,
   engines: Engines,
   page: PageOptions | null,

@@ -44,7 +44,7 @@ function described(made: GraphQLSchema): GraphQLSchema {
   return new GraphQLSchema({ ...config, directives: [...config.directives, COST_ONLY], description: DESCRIPTION });
 }
 
-/** The schema of the GraphQL door; what its fields come to is counted. */
+/** The schema of the GraphQL endpoint; what its fields come to is counted. */
 export const schema = metered(described(builder.toSchema()));
 
 /** The schema as it is committed (`schema.graphql`). */

@@ -5,7 +5,7 @@ import type { Rates } from '../../services/pacing/rates.ts';
 import { openRates } from '../../services/pacing/rates.ts';
 import type { ApiConfig } from '../config.ts';
 
-/** How callers of this process are told apart, and how often each may call; one for all its doors. */
+/** How callers of this process are told apart, and how often each may call; one for all its APIs. */
 export function openCallers(config: ApiConfig, metrics: Metrics): { readonly rates: Rates; readonly addressOf: AddressReader } {
   const { ratePerAddress, rateOfRefused, ratePerKey, ratePerTenant, rateBurstSeconds: burstSeconds } = config;
   const perSecond = {

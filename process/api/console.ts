@@ -3,9 +3,9 @@ import type { Outbound } from '../../adapters/outbound/outbound.ts';
 import { createOidcLogin } from '../../adapters/tokens/oidcLogin.ts';
 import type { ConsoleFiles } from '../../api/console/assets.ts';
 import { CONSOLE_PATH, openConsoleFiles } from '../../api/console/assets.ts';
-import type { ConsoleDoorDeps } from '../../api/console/call.ts';
+import type { ConsoleHandlerDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
-import { API_VERSION, pathOf } from '../../api/door.ts';
+import { API_VERSION, pathOf } from '../../api/handler.ts';
 import type { ApiConfig } from '../config.ts';
 import { signUpOf } from './signUp.ts';
 
@@ -22,7 +22,7 @@ export function readConsole(): ConsoleFiles {
   return openConsoleFiles({ folder: FOLDER, packages });
 }
 
-type Shared = Omit<ConsoleDoorDeps, 'files' | 'demoToken' | 'login' | 'mayCreateSite' | 'signUp'> & {
+type Shared = Omit<ConsoleHandlerDeps, 'files' | 'demoToken' | 'login' | 'mayCreateSite' | 'signUp'> & {
   readonly outbound: Outbound;
 };
 
@@ -35,7 +35,7 @@ function loginOf(
   return createOidcLogin({ issuer, clientId, clientSecret: oidcClientSecret ?? null, redirectUri, outbound, clock });
 }
 
-/** The console before the REST door; with CONSOLE=false its paths are REST's to refuse. Throws when its files cannot be read. */
+/** The console before the REST API; with CONSOLE=false its paths are REST's to refuse. Throws when its files cannot be read. */
 export function openConsole(config: ApiConfig, deps: Shared): { readonly before: (rest: RequestListener) => RequestListener } {
   if (!config.console) return { before: (rest) => rest };
   const demoToken = config.consoleDemoToken ?? null;

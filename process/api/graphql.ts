@@ -4,11 +4,11 @@ import type { Outbound } from '../../adapters/outbound/outbound.ts';
 import type { OidcVerifier } from '../../adapters/tokens/oidc.ts';
 import { createOidcVerifier } from '../../adapters/tokens/oidc.ts';
 import type { AddressReader } from '../../api/address.ts';
-import { API_VERSION, pathOf, requestIdOf } from '../../api/door.ts';
-import { rateDoor } from '../../api/rated.ts';
+import { API_VERSION, pathOf, requestIdOf } from '../../api/handler.ts';
+import { rateHandler } from '../../api/rated.ts';
 import type { GraphqlDeps } from '../../graphql/request/context.ts';
 import { GRAPHQL_PATH, openEngine } from '../../graphql/request/engine.ts';
-import { bearerOf, createGraphqlDoor, sendError } from '../../graphql/request/handler.ts';
+import { bearerOf, createGraphqlHandler, sendError } from '../../graphql/request/handler.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
 import type { Rates } from '../../services/pacing/rates.ts';
@@ -34,7 +34,7 @@ export function startThread(settings: ThreadSettings, memoryMb: number): Worker 
   });
 }
 
-/** The GraphQL door, and what the console shares with it. */
+/** The GraphQL endpoint, and what the console shares with it. */
 interface OpenGraphql {
   readonly before: (rest: RequestListener) => RequestListener;
   /** For an owner whom the console's session let in: the same turns, rates and limits. */
@@ -44,7 +44,7 @@ interface OpenGraphql {
 }
 
 /**
- * The GraphQL door beside the REST door. Questions are executed in a thread with its own pool of connections, changes on this loop.
+ * The GraphQL endpoint beside the REST API. Questions are executed in a thread with its own pool of connections, changes on this loop.
  * Rejects when the thread cannot reach its database.
  */
 export async function openGraphql(config: ApiConfig, deps: Shared): Promise<OpenGraphql> {
@@ -66,12 +66,12 @@ export async function openGraphql(config: ApiConfig, deps: Shared): Promise<Open
     start: () => startThread(settings, config.graphqlMemoryMb),
     ...{ log: deps.log, metrics: deps.metrics },
   });
-  const door = { ...deps, oidc, signUp: signUpOf(config) };
-  const change = openEngine({ ...door, reading: deps.database, temporalUi, networkIds }, door);
+  const graphqlDeps = { ...deps, oidc, signUp: signUpOf(config) };
+  const change = openEngine({ ...graphqlDeps, reading: deps.database, temporalUi, networkIds }, graphqlDeps);
   const isPageOn = config.graphiql ?? config.environment !== 'production';
   const page = isPageOn ? { key: config.graphiqlToken ?? null } : null;
-  const counted = createGraphqlDoor(door, { ask: thread.ask, change, connections: pool.poolSize }, page);
-  const handle = rateDoor(counted, { ...deps, bearerOf, refuse: (response, error) => sendError(deps, response, error) });
+  const counted = createGraphqlHandler(graphqlDeps, { ask: thread.ask, change, connections: pool.poolSize }, page);
+  const handle = rateHandler(counted, { ...deps, bearerOf, refuse: (response, error) => sendError(deps, response, error) });
   return {
     before: (rest) => (request, response) => {
       if (pathOf(request) !== GRAPHQL_PATH) return rest(request, response);

@@ -32,7 +32,7 @@ import { createExportSlots } from '../../services/reports/exportSlots.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import { openSnapshots } from '../../services/tenants/snapshots.ts';
 import type { ApiConfig } from '../config.ts';
-import { createHostDoor, openOutbound } from '../hosts.ts';
+import { createHostService, openOutbound } from '../hosts.ts';
 import type { ComparedNetworks } from '../networks.ts';
 import { compareNetworks } from '../networks.ts';
 import { createSettlementDeps } from '../settlement.ts';
@@ -56,15 +56,15 @@ const KEYRING_REFRESH_MS = 30_000;
 /** How often clocks and RPC nodes are looked at. */
 const WATCH_MS = 10_000;
 const DRAIN_MS = 25_000;
-/** A call that arrives while the door closes is seen within two of these. */
+/** A call that arrives while the handler closes is seen within two of these. */
 const DRAIN_LOOK_MS = 100;
 /** A payment of 16 KiB in a header fits, besides everything else. */
 const MAX_HEADER_BYTES = 32_768;
-/** Told to whoever comes before the door is open: the port is needed to build it. */
+/** Told to whoever comes before the handler is open: the port is needed to build it. */
 const COME_AGAIN = { 'retry-after': '1', 'cache-control': 'no-store', connection: 'close' };
 
 /**
- * Starts the API: database, Temporal, networks (compared with their chain), signing keys, copies in memory, then the door.
+ * Starts the API: database, Temporal, networks (compared with their chain), signing keys, copies in memory, then the handler.
  * Rejects, with everything closed again, when a part cannot be reached or does not fit the configuration.
  */
 export async function startApi(config: ApiConfig, log: Log): Promise<RunningApi> {
@@ -148,7 +148,7 @@ async function open(
     // One that answers is enough to sell: a balancer that took every process out for one dead network would stop them all.
     chain: async () => void (await Promise.any(Object.values(networkChecks).map((check) => check()))),
   };
-  const hosts = createHostDoor(config, client);
+  const hosts = createHostService(config, client);
   const buyers = openBuyers(config, rpcOf(networks.first.id), clock);
   const callers = openCallers(config, telemetry.metrics);
   const { sitePages } = config;

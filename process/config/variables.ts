@@ -20,7 +20,7 @@ export const GROUPS = {
   'Chains, keys and secrets': keys,
   'How owners sign in': owners,
   'E-mail of alerts': mail,
-  'The GraphQL door': graphql,
+  'The GraphQL endpoint': graphql,
   'The console': console,
   'Money, time and load': limits,
   'What is kept how long': retention,

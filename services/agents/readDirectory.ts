@@ -17,7 +17,7 @@ export type DirectoryAnswer =
     }
   | { readonly ok: false; readonly reason: 'directory_unreachable' | 'directory_invalid' };
 
-/** One look at a directory: bytes, time, and how deep JSON may go. Addresses and redirects are bounded by the door itself. */
+/** One look at a directory: bytes, time, and how deep JSON may go. Addresses and redirects are bounded by the client itself. */
 const MAX_BYTES = 64 * 1_024;
 const TIMEOUT_MS = 4_000;
 const CARD_TIMEOUT_MS = 2_000;
@@ -30,10 +30,10 @@ const MOST_LIFE_MS = 86_400_000;
 const DIRECTORY_TYPE = 'application/http-message-signatures-directory+json';
 const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json$/;
 
-type Door = Pick<Outbound, 'send'>;
+type Sender = Pick<Outbound, 'send'>;
 
 /** Asks a source for its keys: one request, two where a card names another address for them. Never rejects. */
-export async function readDirectory(outbound: Door, source: KeySource, nowMs: number): Promise<DirectoryAnswer> {
+export async function readDirectory(outbound: Sender, source: KeySource, nowMs: number): Promise<DirectoryAnswer> {
   const first = await getJson(outbound, source.address, { type: source.type === 'directory' ? DIRECTORY_TYPE : null });
   if (!first.ok) return first;
   const card = readCard(first.json);
@@ -46,7 +46,7 @@ export async function readDirectory(outbound: Door, source: KeySource, nowMs: nu
 }
 
 /** What the agent of a directory says of itself there and in its card; a card that is not to be had is none. Never rejects. */
-export async function readOwnCard(outbound: Door, source: KeySource, shown: AgentCard): Promise<AgentCard> {
+export async function readOwnCard(outbound: Sender, source: KeySource, shown: AgentCard): Promise<AgentCard> {
   const address = cardAddressOf(source);
   if (address === null || (shown.operator !== null && shown.purpose !== null)) return shown;
   const answer = await getJson(outbound, address, { type: null, timeoutMs: CARD_TIMEOUT_MS });
@@ -58,7 +58,7 @@ type JsonAnswer =
   | { readonly ok: false; readonly reason: 'directory_unreachable' | 'directory_invalid' };
 
 async function getJson(
-  outbound: Door,
+  outbound: Sender,
   url: string,
   { type, timeoutMs = TIMEOUT_MS }: { readonly type: string | null; readonly timeoutMs?: number },
 ): Promise<JsonAnswer> {

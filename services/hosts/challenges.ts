@@ -9,13 +9,13 @@ import { isExpired, methodInForce, TOKEN_LIFE_MS, viewOf } from '../../domain/ho
 import { nextOpenCheckMs } from '../../domain/hosts/challengeSchedule.ts';
 import { parseHostname } from '../../domain/hosts/hostname.ts';
 import { atDatabase } from '../outage.ts';
-import type { CheckOutcome, HostDoor, HostKey } from './deps.ts';
+import type { CheckOutcome, HostKey, HostService } from './deps.ts';
 
 /** What the functions here need of the API's deps. */
 export interface ChallengeDeps {
   readonly database: Database;
   readonly clock: () => number;
-  readonly hosts: HostDoor;
+  readonly hosts: HostService;
 }
 
 /** What opening a challenge came to. */

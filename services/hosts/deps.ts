@@ -23,7 +23,7 @@ export interface HostWorkflows {
 }
 
 /** What the API's side of host verification runs with. */
-export interface HostDoor {
+export interface HostService {
   readonly workflows: HostWorkflows;
   readonly caps: HostCaps;
   readonly times: HostTimes;

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
 
-/** The pool the GraphQL door reads through: few connections, a limit on each statement. */
+/** The pool the GraphQL endpoint reads through: few connections, a limit on each statement. */
 export type ReadingDatabase = Database;
 
 /** What reading services run with. */

@@ -60,7 +60,7 @@ interface Wanted {
 
 /**
  * A token for a licence of an RSL document. An account that holds a licence for it gets an access token under that; one that holds none gets
- * the offer of such a licence, and with a payment the licence itself: `buyLicence` guards both, as it does at its own door. The licence named
+ * the offer of such a licence, and with a payment the licence itself: `buyLicence` guards both, as it does on its own endpoint. The licence named
  * must stand in the site's document, now or within the last ten minutes; the price of an offer is that of now. Throws what these throw.
  */
 export async function grantLicenceToken(deps: BuyDeps, call: LicenceTokenCall): Promise<LicenceTokenAnswer> {

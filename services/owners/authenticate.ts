@@ -70,7 +70,7 @@ function refuse(): never {
   throw new ServiceError('unknown_credential', "the owner's token is not recognised");
 }
 
-/** True for text that can only be meant as an owner's credential, and not as a publisher key: which door to knock at. */
+/** True for text that can only be meant as an owner's credential, and not as a publisher key: which API to ask. */
 export function isOwnerCredential(bearer: string): boolean {
   return bearer.startsWith(PREFIX) || bearer.split('.').length === 3;
 }

@@ -11,7 +11,7 @@ import { usdText } from '../../domain/money/money.ts';
 import { normalisePrefix } from '../../domain/pages/resource.ts';
 import { judgeSight } from '../../domain/pricing/offerSeen.ts';
 import { withCredits } from '../credits/book.ts';
-import type { HostDoor } from '../hosts/deps.ts';
+import type { HostService } from '../hosts/deps.ts';
 import type { CheckDeps } from '../licences/check.ts';
 import { checkLicence } from '../licences/check.ts';
 import { atDatabase } from '../outage.ts';
@@ -27,7 +27,7 @@ import { changeSite, requireOpenSite } from './change.ts';
 
 /** What playing a purchase needs. */
 export type TestPurchaseDeps = VerifyDeps &
-  CheckDeps & { readonly hosts: Pick<HostDoor, 'caps'>; readonly outbound: Pick<Outbound, 'send'> };
+  CheckDeps & { readonly hosts: Pick<HostService, 'caps'>; readonly outbound: Pick<Outbound, 'send'> };
 
 /** The steps, in their order. */
 export const TEST_STEPS = ['access', 'price', 'sign', 'settle', 'licence', 'site'] as const;
@@ -67,7 +67,7 @@ class StepFailed extends Error {}
  * database_unavailable; everything else is a step that says why.
  *
  * What bounds the cost: thirty an hour and account (`HOST_CHECKS_PER_HOUR`), counted in Postgres; one request to a proven host of the site, through
- * the door of all outgoing requests, of 64 KiB and ten seconds, no redirect followed, nothing of the answer shown.
+ * the client of all outgoing requests, of 64 KiB and ten seconds, no redirect followed, nothing of the answer shown.
  */
 export async function testPurchase(
   deps: TestPurchaseDeps,

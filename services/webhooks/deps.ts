@@ -52,7 +52,7 @@ export const WEBHOOK_LIMITS: WebhookLimits = {
 export interface WebhookDeps {
   readonly database: Database;
   readonly outbound: Outbound;
-  /** The door for chats: one without a loopback override, whatever the other has. */
+  /** The client for chats: one without a loopback override, whatever the other has. */
   readonly chatOutbound: Outbound;
   readonly secretBox: SecretBox;
   readonly retries: RetryStarter;

@@ -136,7 +136,7 @@ test('rows of a wallet of code that were taken in before its strikes are not sen
   for (let page = 0; page < 30; page += 1) {
     const terms = termsFor(world, authors, { slug: `page${page}` });
     const payment = await paymentFor(world, signer, terms, { from: evil });
-    // Hidden from the door, as if several API processes had let them in at once.
+    // Hidden from admission, as if several API processes had let them in at once.
     await world.database.query("update payment set lane = 'plain'");
     expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
   }

@@ -152,7 +152,7 @@ export const FAULTS: readonly Fault[] = [
       { file: processes, name: 'with every connection of the pool held a payment is an outage' },
       {
         file: processes,
-        name: "with every connection of GraphQL's pool held, payments and reports of the REST door go on as ever",
+        name: "with every connection of GraphQL's pool held, payments and reports of the REST API go on as ever",
       },
     ],
   },

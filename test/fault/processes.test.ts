@@ -96,7 +96,7 @@ test('with every connection of reports held, payments go on as ever', { timeout:
   }
 });
 
-test("with every connection of GraphQL's pool held, payments and reports of the REST door go on as ever", {
+test("with every connection of GraphQL's pool held, payments and reports of the REST API go on as ever", {
   timeout: 120_000,
 }, async () => {
   const purchase = await newPurchase();

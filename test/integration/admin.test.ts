@@ -92,7 +92,7 @@ test('the lowest price holds for operators too, and a default payee is set and t
   expect(await payee()).toBeNull();
 });
 
-test('a host may be given as people read it, and stands in the one form that every other door compares', async () => {
+test('a host may be given as people read it, and stands in the one form that every other surface compares', async () => {
   const made = await run(
     ...['tenant', 'create', '--price', '0.001', '--plan', 'studio', '--host', 'Bücher.admin.example'],
     ...['--host', 'xn--bcher-kva.admin.example.'],

@@ -163,7 +163,7 @@ test('a report that Postgres refuses fails alone in its group', async () => {
   const tenant = await api.deps.snapshots.tenant(site.tenantId);
   const observer = openObserver({ database: api.deps.database, clock: Date.now, flushers: 1 });
   const one = (slug: string) => {
-    const priceMicro = slug === 'poison' ? 2 ** 70 : 1_000; // more than a bigint; the door would not let it in
+    const priceMicro = slug === 'poison' ? 2 ** 70 : 1_000; // more than a bigint; the schema would not let it in
     const entry = { resource: `https://${site.host}/articles/x`, verdict: 'denied', classifiedAs: 'agent' } as const;
     return observer.record(tenant!, [{ ...entry, slug, priceMicro }]).then(
       () => 'written',

@@ -80,7 +80,7 @@ test('one network without a node is told by readiness and keeps neither the API 
   expect(await api.ended).toBe(0);
 });
 
-test('a call that comes while the API still builds its door is told to come again; none is left without an answer', async () => {
+test('a call that comes while the API still starts is told to come again; none is left without an answer', async () => {
   const port = await choosePort(0);
   const api = start({ PORT: String(port) });
   const ended = api.listening.then(() => true);

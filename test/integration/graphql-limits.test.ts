@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeSchema } from '../../graphql/schema/schema.ts';
 import { expectClean, sendGraph, startTestGraphql } from '../support/graphql.ts';
 
-/** One query for each limit of the GraphQL door, and bad input of every other kind. */
+/** One query for each limit of the GraphQL endpoint, and bad input of every other kind. */
 
 let graph: Awaited<ReturnType<typeof startTestGraphql>>;
 let site: Awaited<ReturnType<typeof graph.api.site>>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY, startBusySite, WALLETS } from '../support/busy-site.ts';
 
-/** Lists of the GraphQL door: pages put together are the whole list, and filters keep what they name. */
+/** Lists of the GraphQL endpoint: pages put together are the whole list, and filters keep what they name. */
 
 let { graph, site, hosts, nowMs } = {} as Awaited<ReturnType<typeof startBusySite>>;
 beforeAll(async () => {

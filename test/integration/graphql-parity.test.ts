@@ -216,7 +216,7 @@ test('the audit, its comparison, breakdowns and agents are those of REST over ra
   );
 });
 
-test('both doors know a host as people read it, in capitals, or with the dot of its root', async () => {
+test('both APIs know a host as people read it, in capitals, or with the dot of its root', async () => {
   const other = await graph.api.site({ hosts: ['xn--bcher-kva.example'] });
   const legs = [{ toAddress: `0x${'a1'.repeat(20)}`, amountMicro: 5 }];
   const sale = { tenantId: other.tenantId, host: 'xn--bcher-kva.example', slug: 'a', kind: 'read' as const, steps: 1, legs };

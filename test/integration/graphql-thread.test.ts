@@ -51,7 +51,7 @@ async function askBytes(): Promise<number> {
   return bytes.byteLength;
 }
 
-test('while one key asks the dearest query in a loop, the loop of the door is free for quotes of other sites', async () => {
+test('while one key asks the dearest query in a loop, the loop of the API is free for quotes of other sites', async () => {
   const quote = `${graph.api.url}/_svc/quote?resource=${encodeURIComponent(`https://${other.host}/articles/solo`)}`;
   const headers = { authorization: `Bearer ${other.key}` };
   let isAsking = true;
@@ -76,7 +76,7 @@ test('while one key asks the dearest query in a loop, the loop of the door is fr
   expect(loop.percentile(99) / 1e6).toBeLessThan(250);
 });
 
-test('the dearest query costs the thread of the door no more than to send its bytes', async () => {
+test('the dearest query costs the thread of the API no more than to send its bytes', async () => {
   const spentMs: number[] = [];
   for (let turn = 0; turn < 5; turn++) {
     const before = process.threadCpuUsage();
@@ -84,7 +84,7 @@ test('the dearest query costs the thread of the door no more than to send its by
     const { user, system } = process.threadCpuUsage(before);
     spentMs.push((user + system) / 1_000);
   }
-  // The client is in the figure, so the least of five is the door's; executed here the query takes 100 ms and more.
+  // The client is in the figure, so the least of five is the API's; executed here the query takes 100 ms and more.
   expect(Math.min(...spentMs)).toBeLessThan(25);
 });
 

@@ -55,7 +55,7 @@ test.each<[string, unknown, RegExp]>([
         expect(answer.text.length).toBeLessThan(1_000);
         expectClean(graph, answer);
       }
-      // The client is in the figure, so the least of three is the door's.
+      // The client is in the figure, so the least of three is the API's.
       expect(Math.min(...spentMs)).toBeLessThan(200);
     }
   },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServiceError } from '../../domain/errors.ts';
 import { HOST_TIMES } from '../../domain/hosts/challengeSchedule.ts';
-import type { CheckOutcome, HostDoor } from '../../services/hosts/deps.ts';
+import type { CheckOutcome, HostService } from '../../services/hosts/deps.ts';
 import { startTestApi } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
@@ -13,7 +13,7 @@ beforeAll(async () => {
     return value;
   };
   const missed: CheckOutcome = { verified: false, reason: 'not_verified' };
-  const hosts: HostDoor = {
+  const hosts: HostService = {
     workflows: { opened: () => answer(undefined), check: () => answer(missed) },
     ...{ caps: { perHour: 2, perHost: 50, gapMs: 0 }, times: HOST_TIMES, ownHosts: [] },
   };

@@ -197,7 +197,7 @@ test('tools are registered by credential: nobody sees what he may not call, and 
   expect(String(refused)).toMatch(/not found/i);
 });
 
-test('a credential that is wrong is refused at the door, and a revoked or suspended site’s with it', async () => {
+test('a credential that is wrong is refused before anything else, and a revoked or suspended site’s with it', async () => {
   const site = await api.site();
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };

@@ -1,4 +1,4 @@
-/** Price rules at the doors that charge by them: what is quoted to whom, for how long it is honoured, and what is refused. */
+/** Price rules on the surfaces that charge by them: what is quoted to whom, for how long it is honoured, and what is refused. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { PriceRule } from '../../domain/rules/rule.ts';
 import type { PageRequest } from '../../services/quotes/issue.ts';

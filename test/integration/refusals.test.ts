@@ -1,4 +1,4 @@
-/** What a refused payment is answered, counted and written as: the same at both doors that take payments. */
+/** What a refused payment is answered, counted and written as: the same by both APIs that take payments. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { SCOPES } from '../../domain/access/key.ts';
 import type { Address } from '../../domain/money/legs.ts';

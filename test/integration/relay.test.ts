@@ -1,4 +1,4 @@
-/** Pages asked for and handed on: through the real door to a real server that is as hostile as a publisher can be. */
+/** Pages asked for and handed on: through the real client to a real server that is as hostile as a publisher can be. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';

@@ -47,7 +47,7 @@ async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
 }
 
 test('the dearest anonymous quotes of 20,000 pages keep no other call waiting, the first of a site included', async () => {
-  // What is asked is as large as the door takes: 100 patterns of 200 characters.
+  // What is asked is as large as the API takes: 100 patterns of 200 characters.
   const stars = Array.from({ length: 100 }, (_, n) => `/large/${'*e'.repeat(8)}${'n'.repeat(170)}${n}`);
   const prefixes = Array.from({ length: 100 }, (_, n) => `/large/section-${n % 50}/page-number-${n}`);
   const legs = ['/large/section-1*', '/large/section-2*'];

@@ -26,7 +26,7 @@ const LEGS = [{ toAddress: '0xa', amountMicro: 700, authorId: 'ann' }];
 const secretBox = createSecretBox(Buffer.alloc(32, 9));
 const outbound = createOutbound({ allowLoopback: true });
 const chatSent: OutboundRequest[] = [];
-/** The door of chats, which are not on this machine: it keeps what would leave. */
+/** The client of chats, which are not on this machine: it keeps what would leave. */
 const chatOutbound: Outbound = {
   ...outbound,
   send: async (request) => {
@@ -181,7 +181,7 @@ test('after a rotation both secrets sign, the old one for as long as was said, a
   await expect(rotateSecret({ database, secretBox }, tenantId, randomUUID())).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a chat gets one line by its own door, unsigned, and its URL is on its own hosts', async () => {
+test('a chat gets one line by its own client, unsigned, and its URL is on its own hosts', async () => {
   const tenantId = await insertTenant(database);
   const url = 'https://hooks.slack.com/services/T/B/x';
   for (const bad of [

@@ -5,7 +5,7 @@ const sessions = 'test/integration/console-sessions.test.ts';
 const provider = 'test/integration/console-oidc.test.ts';
 const downloads = 'test/integration/console-downloads.test.ts';
 
-/** Bugs of the console's door: who is let in by a cookie, and who may use it. */
+/** Bugs of the console: who is let in by a cookie, and who may use it. */
 export const CONSOLE_MUTANTS: readonly Mutant[] = [
   {
     id: 'any-origin-may-change',

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const compiled = 'domain/rules/compiled.ts';
 const unit = 'test/unit/price-rules.test.ts';
-const doors = 'test/integration/price-rules.test.ts';
+const file = 'test/integration/price-rules.test.ts';
 const bounds = 'test/unit/publisher/bounds.test.ts';
 const quotes = 'packages/publisher/src/knowing/quotes.ts';
 
@@ -51,7 +51,7 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: {
-      file: doors,
+      file,
       name: 'each agent is quoted its own price, in whatever order they ask, and the same words get the same answer again',
     },
   },
@@ -66,7 +66,7 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
         replace: '(page.untilMs === null || nowMs > 0)',
       },
     ],
-    test: { file: doors, name: 'a price ends with its rule, is honoured ten minutes longer, and to the agent it was for alone' },
+    test: { file, name: 'a price ends with its rule, is honoured ten minutes longer, and to the agent it was for alone' },
   },
   {
     id: 'no-grace-when-a-rule-ends',
@@ -79,7 +79,7 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
         replace: 'one.pricing.changesBetween(lastMs, sinceMs)',
       },
     ],
-    test: { file: doors, name: 'a price ends with its rule, is honoured ten minutes longer, and to the agent it was for alone' },
+    test: { file, name: 'a price ends with its rule, is honoured ten minutes longer, and to the agent it was for alone' },
   },
   {
     id: 'former-price-of-an-agent-forgotten',
@@ -92,7 +92,7 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
         replace: '?.issued ? NOBODY : NOBODY',
       },
     ],
-    test: { file: doors, name: 'an agent’s former price is honoured also after its rule was taken away' },
+    test: { file, name: 'an agent’s former price is honoured also after its rule was taken away' },
   },
   {
     id: 'refused-agent-buys',
@@ -102,7 +102,7 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
       { file: 'services/quotes/resolveTerms.ts', search: 'if (isRefused) throw agentRefused();', replace: 'void isRefused;' },
     ],
     test: {
-      file: doors,
+      file,
       name: 'a page that a rule begins to refuse is sold to who saw its price for ten minutes more, and then refused',
     },
   },

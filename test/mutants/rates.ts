@@ -166,7 +166,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'reports stand in one line, so that whoever asks two hundred stands before everybody else',
     edits: [
       {
-        file: 'api/door.ts',
+        file: 'api/handler.ts',
         search: 'route.isReport ? await deps.reportTurns.enter(call.caller.key.tenantId) : undefined',
         replace: 'undefined as (() => void) | undefined',
       },
@@ -190,7 +190,9 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'quotes-from-memory-are-free',
     rule: 10,
     bug: 'what is answered from memory is not counted',
-    edits: [{ file: 'api/door.ts', search: '      deps.rates?.count(holderOfKey(caller.key), costOf(route));\n', replace: '' }],
+    edits: [
+      { file: 'api/handler.ts', search: '      deps.rates?.count(holderOfKey(caller.key), costOf(route));\n', replace: '' },
+    ],
     test: { file: integration, name: 'a quote from memory counts like any other' },
   },
   {

@@ -296,7 +296,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
       {
         file: 'process/api/graphql.ts',
         search: '{ ask: thread.ask, change,',
-        replace: '{ ask: openEngine({ ...door, reading: deps.database, temporalUi }, null), change,',
+        replace: '{ ask: openEngine({ ...graphqlDeps, reading: deps.database, temporalUi }, null), change,',
       },
     ],
     test: { file: processes, name: "with every connection of GraphQL's pool held, payments and reports" },

@@ -1,4 +1,4 @@
-/** The web as the service's safe door sees it in tests: sites below `sandbox.example`, each with the publisher's package in front of its pages. */
+/** The web as the service's safe client sees it in tests: sites below `sandbox.example`, each with the publisher's package in front of its pages. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import express from 'express';

@@ -1,4 +1,4 @@
-/** The REST door on a real Postgres, with two sites; settling itself is the caller's, since it is tested end to end elsewhere. */
+/** The REST API on a real Postgres, with two sites; settling itself is the caller's, since it is tested end to end elsewhere. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
@@ -30,7 +30,7 @@ import { mintKey } from '../../services/credentials/keys.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
 import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/gate/liveness.ts';
-import type { HostDoor } from '../../services/hosts/deps.ts';
+import type { HostService } from '../../services/hosts/deps.ts';
 import { openKeyring } from '../../services/licences/keyring.ts';
 import type { ScopeLimits } from '../../services/licences/scopes.ts';
 import { openScopes } from '../../services/licences/scopes.ts';
@@ -94,14 +94,14 @@ export function newSigningKey(): PrivateJwk {
 const NO_HOSTS = { caps: { perHour: 30, perHost: 50, gapMs: 0 }, times: HOST_TIMES, ownHosts: ['svc.example'] };
 const away = (): Promise<never> => Promise.reject(new ServiceError('workflows_unavailable', 'no workflows in this test'));
 
-/** Starts the door on a free port. Its clock may be moved and stopped (`time`); `settle` stands for the settlement service. */
+/** Starts the API on a free port. Its clock may be moved and stopped (`time`); `settle` stands for the settlement service. */
 export async function startTestApi(
   options: {
     readonly settle?: ApiDeps['settle'];
     readonly signingKey?: PrivateJwk | null;
     readonly floorMicro?: bigint;
     readonly rpcUrls?: readonly string[];
-    readonly hosts?: HostDoor;
+    readonly hosts?: HostService;
     readonly outbound?: Outbound;
     readonly agents?: Partial<ApiDeps['agents']>;
     /** How often new directories of agents are asked; as in production unless told. */

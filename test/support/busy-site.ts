@@ -1,4 +1,4 @@
-/** A site with twenty days of purchases and observations, the same in every run, for tests that ask both doors of it. */
+/** A site with twenty days of purchases and observations, the same in every run, for tests that ask both APIs of it. */
 import { startTestGraphql } from './graphql.ts';
 import type { Purchase, Seen } from './reports.ts';
 import { insertPurchases, insertSeen } from './reports.ts';
@@ -13,7 +13,7 @@ const AGENTS = ['gptbot', 'other', 'agents.example'];
 const VERDICTS = ['served-free', 'agent-reread', 'denied', 'blocked', 'paid', 'payment-failed', 'unservable'];
 const REASONS = ['insufficient_funds', 'authorization_invalid', 'malformed_payment', 'network_unsupported', 'settlement_failed'];
 
-/** Starts both doors on a site of two hosts; the caller stops `graph`. */
+/** Starts both APIs on a site of two hosts; the caller stops `graph`. */
 export async function startBusySite() {
   const graph = await startTestGraphql();
   const hosts = ['one.parity.example', 'two.parity.example'];

@@ -1,4 +1,4 @@
-/** The buyer's side of the REST door with licences that were settled in the ledger, without a chain or a worker. */
+/** The buyer's side of the REST API with licences that were settled in the ledger, without a chain or a worker. */
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
 import { applyEvents } from '../../db/settlement/applyEvents.ts';

@@ -5,11 +5,11 @@ import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { createOidcVerifier } from '../../adapters/tokens/oidc.ts';
 import { createOidcLogin } from '../../adapters/tokens/oidcLogin.ts';
 import { createApi } from '../../api/app.ts';
-import type { ConsoleDoorDeps } from '../../api/console/call.ts';
+import type { ConsoleHandlerDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
-import { pathOf } from '../../api/door.ts';
+import { pathOf } from '../../api/handler.ts';
 import { GRAPHQL_PATH, openEngine } from '../../graphql/request/engine.ts';
-import { createGraphqlDoor } from '../../graphql/request/handler.ts';
+import { createGraphqlHandler } from '../../graphql/request/handler.ts';
 import { readConsole } from '../../process/api/console.ts';
 import type { RateLimits } from '../../services/pacing/rates.ts';
 import { openRates } from '../../services/pacing/rates.ts';
@@ -33,7 +33,7 @@ export interface PageAnswer {
 }
 
 /** What a test changes about the console. */
-export type ConsoleChanges = Partial<Pick<ConsoleDoorDeps, 'mayCreateSite' | 'oidc'>> & {
+export type ConsoleChanges = Partial<Pick<ConsoleHandlerDeps, 'mayCreateSite' | 'oidc'>> & {
   readonly rates?: RateLimits;
   /** Signs in at the provider of this issuer, as the client of this id. */
   readonly provider?: { readonly issuer: string; readonly clientId: string; readonly clientSecret: string | null };
@@ -51,7 +51,11 @@ export async function startTestConsole({ rates, demoOf, provider, ...changes }: 
   const counted = openRates({ limits: rates ?? LIFTED, clock: () => performance.now() });
   const graph = { ...api.deps, outbound: createOutbound(), secretBox, oidc: null, rates: counted } as never;
   const reads = { ...api.deps, reading: database, temporalUi: null, networkIds: networks.ids };
-  const door = createGraphqlDoor(graph, { ask: openEngine(reads, null), change: openEngine(reads, graph), connections: 2 }, null);
+  const handler = createGraphqlHandler(
+    graph,
+    { ask: openEngine(reads, null), change: openEngine(reads, graph), connections: 2 },
+    null,
+  );
   const exports = createExportSlots();
   const rest = createApi({ ...api.deps, exports });
   const server = createServer();
@@ -71,13 +75,13 @@ export async function startTestConsole({ rates, demoOf, provider, ...changes }: 
     ...{ reports: api.deps.reports, exports, priceFloorMicro: api.deps.priceFloorMicro },
     addressOf: () => '192.0.2.1',
     mayCreateSite: () => false,
-    answerGraphql: door,
+    answerGraphql: handler,
     ...changes,
   });
   server.on('request', (request, response) => {
     const path = pathOf(request);
     if (isConsolePath(path)) void handle(request, response);
-    else if (path === GRAPHQL_PATH) void door(request, response);
+    else if (path === GRAPHQL_PATH) void handler(request, response);
     else rest(request, response);
   });
   return {

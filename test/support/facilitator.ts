@@ -92,7 +92,7 @@ export function playOfficial(official: x402Facilitator): TestFacilitator['settle
   };
 }
 
-/** Our client of a facilitator under test, through the service's own door to other servers. */
+/** Our client of a facilitator under test, through the service's own client for other servers. */
 export function clientOf(settings: Partial<FacilitatorSettings> & { readonly url: string }): Facilitator {
   const outbound = createOutbound({ allowLoopback: true });
   return createFacilitator((request) => outbound.send(request), { token: null, statusUrl: null, ...settings });

@@ -1,4 +1,4 @@
-/** The GraphQL door beside the REST door, on a real Postgres; statements of its reading pool are counted. */
+/** The GraphQL endpoint beside the REST API, on a real Postgres; statements of its reading pool are counted. */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,14 +8,14 @@ import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { openReadingDatabase } from '../../db/lists/reading.ts';
 import { GRAPHQL_PATH, openEngine } from '../../graphql/request/engine.ts';
-import { createGraphqlDoor } from '../../graphql/request/handler.ts';
+import { createGraphqlHandler } from '../../graphql/request/handler.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
 import { startThread } from '../../process/api/graphql.ts';
 import type { RateLimits } from '../../services/pacing/rates.ts';
 import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { startTestApi } from './api.ts';
 
-/** An answer of the door. */
+/** An answer of the endpoint. */
 export interface GraphAnswer {
   readonly status: number;
   readonly text: string;
@@ -74,7 +74,7 @@ export function expectClean(graph: Awaited<ReturnType<typeof startTestGraphql>>,
 }
 
 /**
- * Starts both doors; `count()` gives the statements since it was called last. With `isThreaded` questions are executed in the thread
+ * Starts both APIs; `count()` gives the statements since it was called last. With `isThreaded` questions are executed in the thread
  * of the service, and no statements are counted.
  */
 export async function startTestGraphql({
@@ -109,10 +109,10 @@ export async function startTestGraphql({
   const start = () => startThread({ ...{ pepper, priceFloorMicro, temporalUi, networkIds }, pool: settings }, 256);
   const thread = isThreaded ? await openQueryThread({ start, log: api.deps.log }) : null;
   const engines = { ask: thread?.ask ?? openEngine(reads, null), change: openEngine(reads, deps), connections: 2 };
-  const door = createGraphqlDoor(deps, engines, { key: null });
-  const bare = createGraphqlDoor(deps, engines, null);
+  const handler = createGraphqlHandler(deps, engines, { key: null });
+  const bare = createGraphqlHandler(deps, engines, null);
   const server = createServer((request, response) => {
-    void (request.url?.startsWith('/bare') ? bare : door)(request, response);
+    void (request.url?.startsWith('/bare') ? bare : handler)(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${GRAPHQL_PATH}`;

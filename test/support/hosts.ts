@@ -1,4 +1,4 @@
-/** Host verification as it runs: REST door, Temporal worker and a web of the test's own, on one database. */
+/** Host verification as it runs: REST API, Temporal worker and a web of the test's own, on one database. */
 
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';

@@ -77,7 +77,7 @@ export function mcpClients(baseUrl: () => string) {
   };
 }
 
-/** A publisher's web for all invented hosts, behind the door of outgoing requests: what is asked of it, and how it answers. */
+/** A publisher's web for all invented hosts, behind the client of outgoing requests: what is asked of it, and how it answers. */
 export async function openPages() {
   const asked: { readonly host: string; readonly path: string; readonly licence: string | null }[] = [];
   const web = createServer(({ url: path = '/', headers }, response) => {

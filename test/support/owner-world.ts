@@ -37,7 +37,7 @@ export interface MutationAnswer {
   readonly errors: readonly { readonly message: string; readonly code: unknown }[];
 }
 
-/** Starts the deps of the door on a database of its own; `more` stands in place of its own. */
+/** Starts the deps of the API on a database of its own; `more` stands in place of its own. */
 export async function startOwnerWorld(more: Partial<GraphqlDeps> = {}) {
   const outbound = createOutbound({ allowLoopback: true });
   const hosts = {

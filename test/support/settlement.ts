@@ -235,7 +235,7 @@ export async function paymentFor(
   return { x402Version: 1, scheme: 'exact', network: world.network.v1Name ?? '', ...signed, erc6492: false };
 }
 
-/** Settles as the REST door would ask for it. */
+/** Settles as the REST API would ask for it. */
 export function pay(world: SettlementWorld, terms: Terms, payment: ParsedPayment, changes: Partial<SettleRequest> = {}) {
   const request = { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {}, ...changes } as const;
   return settle(world.settleDeps, request);

@@ -1,4 +1,4 @@
-/** Payments for the REST door of `startTestApi`, whose settlement service is a test's own. */
+/** Payments for the REST API of `startTestApi`, whose settlement service is a test's own. */
 import { randomUUID } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Address } from '../../domain/money/legs.ts';

@@ -41,7 +41,7 @@ function problemsOf(environment: Environment, needs: Parameters<typeof readConfi
 const problemOf = (name: string, value: string): string | undefined => problemsOf({ [name]: value })[name];
 
 describe('defaults', () => {
-  test('an empty environment is production on a loopback port with every dangerous door shut', () => {
+  test('an empty environment is production on a loopback port with every dangerous switch off', () => {
     expect(readConfig({}, [])).toMatchObject({
       environment: 'production',
       logLevel: 'info',

@@ -117,7 +117,7 @@ test('many first calls of one key at once are one question; an outage is nobodyâ
   expect(await present('wrong', UNKNOWN)).toBe('unknown_credential');
 });
 
-test('many calls at once of one wrong credential are as many questions as its address may get wrong, at every door', async () => {
+test('many calls at once of one wrong credential are as many questions as its address may get wrong, on every endpoint', async () => {
   const { present, asked } = stage();
   for (const isWhole of [undefined, true] as const) {
     const address = `of ${String(isWhole)}`;

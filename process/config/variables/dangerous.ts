@@ -1,7 +1,7 @@
 import { flag, text, url } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 
-/** Doors that stay shut in production; `readConfig` refuses them there. */
+/** Switches that stay off in production; `readConfig` refuses them there. */
 export const dangerous = {
   outboundAllowLoopback: withDefault({
     name: 'OUTBOUND_ALLOW_LOOPBACK',

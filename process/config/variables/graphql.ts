@@ -1,7 +1,7 @@
 import { flag, text, wholeNumber } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 
-/** The GraphQL door. */
+/** The GraphQL endpoint. */
 export const graphql = {
   graphqlPoolSize: withDefault({
     name: 'GRAPHQL_POOL_SIZE',

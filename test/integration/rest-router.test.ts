@@ -11,7 +11,7 @@ let plain: { readonly url: string; readonly stop: () => void };
 beforeAll(async () => {
   api = await startTestApi();
   site = await api.site();
-  const server = createServer(createApi(api.deps, { withFront: false }));
+  const server = createServer(createApi(api.deps, { withRouter: false }));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   plain = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -108,7 +108,7 @@ function question(): string {
 }
 
 test.each(REQUESTS)(
-  '%s is answered alike through the front and through Express, the first time and from memory',
+  '%s is answered alike through the router and through Express, the first time and from memory',
   async (_, make) => {
     const sent = make();
     const first = settled(await ask(api.url, sent));

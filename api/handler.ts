@@ -18,7 +18,6 @@ import { readBody } from './body.ts';
 import type { KeyReader } from './credential.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
 import { asServiceError, errorAnswer } from './errors.ts';
-import type { Handler } from './front.ts';
 import { tellInTime } from './held.ts';
 import { knownParameters, readQuery, searchOf } from './query.ts';
 import { holderOfBearer } from './rated.ts';
@@ -36,6 +35,7 @@ import type {
   Route,
   Somebody,
 } from './route.ts';
+import type { Handler } from './router.ts';
 
 /** The version of this API, on every response. */
 export const API_VERSION = '1.0.0';
@@ -48,7 +48,7 @@ const STALLED_MS = 60_000;
  * of the body is read before the caller is let in, or is above a rate that does not hold for what its call carries (`letInAboveRate`):
  * a payment that was taken before is answered; one that is refused for its caller's rate has no row, and nothing is taken.
  */
-export function openDoor(route: Route, deps: HandlerDeps): Handler {
+export function createHandler(route: Route, deps: HandlerDeps): Handler {
   const keyHashOf = createKeyReader(deps);
   const answerAll = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
@@ -62,14 +62,18 @@ export function openDoor(route: Route, deps: HandlerDeps): Handler {
 }
 
 /** What a route of publisher keys is answered with. */
-interface KeyDoor {
+interface KeyHandler {
   readonly route: KeyRoute;
   readonly deps: HandlerDeps;
   readonly keyHashOf: KeyReader;
 }
 
 /** Answers what memory alone can answer without waiting for anything; whatever is not that simple goes the whole way. */
-function cacheFirst({ route, deps, keyHashOf }: KeyDoor, cached: NonNullable<KeyRoute['cached']>, answerAll: Handler): Handler {
+function cacheFirst(
+  { route, deps, keyHashOf }: KeyHandler,
+  cached: NonNullable<KeyRoute['cached']>,
+  answerAll: Handler,
+): Handler {
   return (request, response) => {
     try {
       const keyHash = keyHashOf(request);
@@ -143,7 +147,7 @@ async function letAnybodyIn(
 }
 
 /** The call of a key. One above its rate is refused, unless its route lets it in for what it carries: then it is read whole first. */
-async function letKeyIn({ route, deps, keyHashOf }: KeyDoor, request: IncomingMessage): Promise<KeyCall> {
+async function letKeyIn({ route, deps, keyHashOf }: KeyHandler, request: IncomingMessage): Promise<KeyCall> {
   const bearer = bearerOf(request);
   const letIn = (): Promise<Caller> => authenticate(deps, bearer, route.access, resourceOf(request));
   const holderOf: HolderOf<Caller> = (known, name) => (known ? holderOfKey(known.key) : holderOfBearer(deps, bearer ?? '', name));
@@ -169,7 +173,7 @@ async function letKeyIn({ route, deps, keyHashOf }: KeyDoor, request: IncomingMe
 
 /** Who was let in before, when Postgres says in this call that nothing was taken away since; the call is counted before it is asked. */
 async function letProvenIn(
-  { route, deps, keyHashOf }: KeyDoor,
+  { route, deps, keyHashOf }: KeyHandler,
   request: IncomingMessage,
   count: (key: KeyState) => void,
 ): Promise<Caller | null> {
