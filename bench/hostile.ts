@@ -1,22 +1,17 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { VARIABLES } from '../process/config/variables.ts';
 import { callChain } from '../sandbox/parts/chain.ts';
-import { LIFTED_RATES } from '../sandbox/processes-of-service.ts';
 import { DEAREST } from './dearestQueries.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Attack } from './harness/attacker.ts';
 import type { Bench } from './harness/bench.ts';
+import { besideCallers } from './harness/beside.ts';
 import type { Turn } from './harness/cpu.ts';
 import { withCpu } from './harness/cpu.ts';
 import { makeFigure, percentile } from './harness/figure.ts';
 import type { HttpRequest } from './harness/http.ts';
 import { requestTimes } from './harness/http.ts';
 import type { BenchService } from './harness/service.ts';
-import { startBenchService } from './harness/service.ts';
+import { PRODUCT_RATES, startBenchService } from './harness/service.ts';
 import { fundBuyers } from './settling/buyers.ts';
 import type { Shop } from './settling/shop.ts';
 import { buyAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/shop.ts';
@@ -24,16 +19,8 @@ import { buyAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/sh
 const BLOCK_SECONDS = 1;
 /** Between two quotes of the site. */
 const PACE_MS = 8;
-const ATTACKER = fileURLToPath(new URL('harness/attacker.ts', import.meta.url));
 /** Kept connections of each hostile caller. */
 const CONNECTIONS = 32;
-/** The rates that callers have when nobody sets them; other benches lift them. */
-const PRODUCT_RATES = Object.fromEntries(
-  Object.values(VARIABLES).flatMap((variable) =>
-    variable.name in LIFTED_RATES && 'fallback' in variable ? [[variable.name, String(variable.fallback)]] : [],
-  ),
-);
-
 /**
  * Quotes and sales of one site while two callers are as hostile as they can be: one without a credential, one with the key of another
  * site. Each has 32 connections and calls again as soon as it is answered; both are one process of the lowest priority, so that what is
@@ -66,7 +53,8 @@ export const hostileBench: Bench = {
       const attack = attackOn(service, foe);
       const alone = (work: () => Promise<number>, operations: number) => (): Promise<Turn> =>
         withCpu(service.parts(), async () => ({ value: await work(), operations }));
-      const beside = (work: () => Promise<Turn>) => (): Promise<Turn> => besideHostile(attack, work, log);
+      const beside = (work: () => Promise<Turn>) => (): Promise<Turn> =>
+        besideCallers(attack, work, (answers) => log(`the hostile callers were answered ${answers}`));
       const [asks, sells] = [alone(ask, quotes), alone(sell, sales)];
       const asked = await alternate({ rounds, sides: { ours: beside(asks), reference: asks } });
       await sell();
@@ -135,20 +123,4 @@ function attackOn(service: BenchService, foe: Shop): Attack {
       },
     ],
   };
-}
-
-async function besideHostile(attack: Attack, work: () => Promise<Turn>, log: (line: string) => void): Promise<Turn> {
-  const child = spawn('nice', ['-n', '19', process.execPath, ATTACKER, JSON.stringify(attack)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ended = once(child, 'exit');
-  try {
-    await lines.next();
-    return await work();
-  } finally {
-    child.stdin.end();
-    log(`the hostile callers were answered ${(await lines.next()).value}`);
-    await ended;
-  }
 }

@@ -1,6 +1,6 @@
 /** A tool of the MCP server: what it takes, what a call of it costs, and the service that answers it. */
-import type { CallToolResult, McpServer, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
+import type { CallToolResult, Tool as ListedTool, ServerContext } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import type { Scope } from '../../domain/access/key.ts';
 import type { Cost } from '../../domain/access/rate.ts';
 import { COSTS } from '../../domain/access/rate.ts';
@@ -18,12 +18,15 @@ export interface ToolCall extends AnybodyCall {
   readonly extensions: ReadonlySet<string>;
 }
 
-/** A tool that stands ready to be registered. */
+/** A tool that stands ready to be listed and called. */
 export interface Tool {
   readonly name: string;
   /** The scope that a publisher key must have for it. */
   readonly scope?: Scope;
-  register(server: McpServer, call: AnybodyCall): void;
+  /** How `tools/list` shows it; made once, the same for every caller. */
+  readonly listed: ListedTool;
+  /** Answers a call with what was sent as its arguments. Rejects never: what is wrong is told in the result. */
+  answer(call: AnybodyCall, given: unknown, context: ServerContext): Promise<CallToolResult>;
 }
 
 interface ToolText<S extends z.ZodType> {
@@ -46,40 +49,45 @@ interface ToolText<S extends z.ZodType> {
  * `isError` with the code and sentence of domain/errors.ts; a defect says nothing of itself.
  */
 export function defineTool<S extends z.ZodType>(tool: ToolText<S>): Tool {
-  const { name, title, description, pays, cost, scope, run } = tool;
-  const inputSchema = remembered(tool.input);
+  const { name, title, description, input, pays, cost, scope, run } = tool;
   const annotations = { title, readOnlyHint: !pays, destructiveHint: false, idempotentHint: !pays, openWorldHint: pays ?? false };
-  const register = (server: McpServer, call: AnybodyCall): void => {
-    server.registerTool(name, { title, description, inputSchema, annotations }, async (input, context) => {
-      try {
-        call.count(COSTS[cost]);
-        return await run(toolCallOf(call, context), input);
-      } catch (error) {
-        const known = asServiceError(error);
-        if (known.kind === 'defect') call.deps.log.error({ tool: name, err: error }, 'a tool met a defect');
-        return errorResult(known);
-      }
-    });
+  const inputSchema = { type: 'object', ...z.toJSONSchema(input, { io: 'input' }) } as ListedTool['inputSchema'];
+  const answer: Tool['answer'] = async (call, given, context) => {
+    const read = input.safeParse(given ?? {});
+    if (!read.success) return unreadResult(name, read.error.issues);
+    try {
+      call.count(COSTS[cost]);
+      return await run(toolCallOf(call, context), read.data);
+    } catch (error) {
+      const known = asServiceError(error);
+      if (known.kind === 'defect') call.deps.log.error({ tool: name, err: error }, 'a tool met a defect');
+      return errorResult(known);
+    }
   };
-  return { name, register, ...(scope === undefined ? {} : { scope }) };
+  return {
+    name,
+    listed: { name, title, description, inputSchema, annotations },
+    answer,
+    ...(scope === undefined ? {} : { scope }),
+  };
+}
+
+/** Arguments that the tool does not take; told to the model, which may ask again. */
+function unreadResult(
+  name: string,
+  issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[],
+): CallToolResult {
+  const told = issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`))
+    .join(', ');
+  const text = `Input validation error: Invalid arguments for tool ${name}: ${told}`;
+  return { isError: true, content: [{ type: 'text', text }] };
 }
 
 function toolCallOf(call: AnybodyCall, { mcpReq }: ServerContext): ToolCall {
   const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, { readonly extensions?: object } | undefined>>;
   const known = envelope[CAPABILITIES]?.extensions ?? {};
   return { ...call, meta: mcpReq._meta ?? {}, extensions: new Set(Object.keys(known)) };
-}
-
-/** The schema with its JSON form made once: a server is made for each request, and `tools/list` asks for all of them. */
-function remembered<S extends z.ZodType>(schema: S): StandardSchemaWithJSON<unknown, z.output<S>> {
-  const standard = schema['~standard'] as unknown as StandardSchemaWithJSON<unknown, z.output<S>>['~standard'];
-  const made = new Map<string, Record<string, unknown>>();
-  const input: typeof standard.jsonSchema.input = (options) => {
-    const known = made.get(options.target) ?? standard.jsonSchema.input(options);
-    made.set(options.target, known);
-    return known;
-  };
-  return { '~standard': { ...standard, jsonSchema: { ...standard.jsonSchema, input } } };
 }
 
 /** A result that is data: as text for the model, and as it is for programs. */

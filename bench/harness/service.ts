@@ -6,6 +6,7 @@ import { localSigner } from '../../chain/signature/signer.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { SCOPES } from '../../domain/access/key.ts';
+import { VARIABLES } from '../../process/config/variables.ts';
 import type { ServiceSecrets } from '../../process/serviceSecrets.ts';
 import { createServiceSecrets } from '../../process/serviceSecrets.ts';
 import type { ChainOptions } from '../../sandbox/parts/chain.ts';
@@ -20,6 +21,13 @@ import type { Parts } from './cpu.ts';
 import { CLIENT } from './cpu.ts';
 import type { BenchChain } from './parts.ts';
 import { atEndOfRun, benchChain, benchDatabase, benchFolder, benchParts, benchTemporal } from './parts.ts';
+
+/** The rates that callers have when nobody sets them; other benches lift them. */
+export const PRODUCT_RATES = Object.fromEntries(
+  Object.values(VARIABLES).flatMap((variable) =>
+    variable.name in LIFTED_RATES && 'fallback' in variable ? [[variable.name, String(variable.fallback)]] : [],
+  ),
+);
 
 /** A running service. */
 export interface BenchService {
