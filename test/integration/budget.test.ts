@@ -91,6 +91,55 @@ test('fifty payments at once over two processes never spend a micro more than th
   expect(await state(buy(page(1n)))).toBe('budget_exceeded total');
 });
 
+test('limits, period and stop that change while forty pay over two processes: never above the largest, and the counters are what the rows are', {
+  timeout: 120_000,
+}, async () => {
+  const payer = await newPayer(world);
+  const walletAccount = await newAccountRow(addressOf(payer).toLowerCase());
+  await allow({ period: 'day', totalMicro: 9_000n, hostMicro: 6_000n });
+  await allow({ totalMicro: 14_500n }, walletAccount);
+  const purchases = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const terms = page(1_000n, index % 2 === 0 ? 'alpha.example' : 'beta.example');
+      return { terms, payment: await paymentFor(world, payer, terms) };
+    }),
+  );
+  const changes: Partial<Budget>[] = [
+    { period: 'month', totalMicro: 12_300n, hostMicro: 7_000n },
+    { isStopped: true },
+    { period: 'week', totalMicro: 12_300n, hostMicro: 6_500n },
+    { period: 'day', totalMicro: 12_300n, hostMicro: 6_500n },
+  ];
+  const change = async (): Promise<void> => {
+    for (const one of changes) await allow(one);
+  };
+  const [outcomes] = await Promise.all([
+    Promise.all(
+      purchases.map(({ terms, payment }, index) => {
+        const deps = index % 3 === 0 ? world.settleDeps : { ...world.settleDeps, database: beside };
+        return state(settle(deps, { tenantId: terms.tenantId, keyId: null, mode: 'live', terms, payment, agent: {}, accountId }));
+      }),
+    ),
+    change(),
+  ]);
+  const paid = outcomes.filter((one) => one === 'paid').length;
+  expect(outcomes.every((one) => /^paid$|^budget_exceeded (total|host|stopped)$/.test(one)), outcomes.join()).toBe(true);
+  expect(paid).toBeLessThanOrEqual(12);
+  for (const id of [accountId, walletAccount]) {
+    const counted = await world.database.query(
+      'select host, sum(micro)::int as micro from account_spent where account_id = $1 group by 1 order by 1',
+      [id],
+    );
+    const rows = await world.database.query(
+      `select coalesce(host, '') as host, sum(amount_micro)::int as micro from account_spending where account_id = $1
+        group by grouping sets ((), (host)) having count(*) > 0 order by 1`,
+      [id],
+    );
+    expect(counted).toEqual(rows);
+    expect(await spentMicro(id)).toBe(BigInt(paid) * 1_000n);
+  }
+});
+
 test('what a budget refuses leaves nothing behind: the same authorization is taken once the budget lets it', async () => {
   await allow({ totalMicro: 999n });
   const terms = page();
