@@ -77,6 +77,7 @@ function openHtml(): Reading {
   return {
     take: (piece) => {
       parser.write(piece);
+      lines.seal();
       return depth <= MAX_DEPTH;
     },
     end: () => {
@@ -88,7 +89,10 @@ function openHtml(): Reading {
 
 /** Text as it is read: runs of white space are one space, a block begins a line, empty lines are one at most. */
 class Lines {
-  readonly #pieces: string[] = [];
+  /** Words of the present piece; of a whole page they may be millions, which nobody could join in one turn. */
+  #pieces: string[] = [];
+  readonly #sealed: string[] = [];
+  #isBegun = false;
   /** What stands before the next word. */
   #gap: '' | ' ' | '\n' = '';
 
@@ -109,12 +113,21 @@ class Lines {
     this.#gap = '\n';
   }
 
+  /** Makes one text of what was read since the last time. */
+  seal(): void {
+    if (this.#pieces.length === 0) return;
+    this.#sealed.push(this.#pieces.join(''));
+    this.#pieces = [];
+  }
+
   text(): string {
-    return this.#pieces.join('');
+    this.seal();
+    return this.#sealed.join('');
   }
 
   #put(words: string): void {
-    if (this.#pieces.length > 0 && this.#gap !== '') this.#pieces.push(this.#gap);
+    if (this.#isBegun && this.#gap !== '') this.#pieces.push(this.#gap);
+    this.#isBegun = true;
     this.#pieces.push(words);
     this.#gap = '';
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { readPageText } from '../../adapters/pageText.ts';
 import { inSlices } from '../../services/pacing/slices.ts';
+import { longestTurn } from '../support/turns.ts';
 
 const html = (text: string, charset: string | null = null) =>
   inSlices(readPageText(Buffer.from(text), { isHtml: true, charset }));
@@ -72,3 +73,12 @@ test('eight megabytes of hostile markup are read or refused while the event loop
   expect(await html('<b>'.repeat(513))).toBeNull();
   expect(await html(`${'<b>'.repeat(500)}deep`)).toMatchObject({ text: 'deep' });
 }, 120_000);
+
+test.each(['<td>a', '<p>a'])(
+  'eight megabytes of %s are put together while the event loop goes on',
+  async (part) => {
+    const page = Buffer.from(part.repeat(Math.floor((8 * 1_048_576) / part.length)));
+    expect(await longestTurn(() => inSlices(readPageText(page, { isHtml: true, charset: null })))).toBeLessThan(45);
+  },
+  60_000,
+);
