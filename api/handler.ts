@@ -9,7 +9,7 @@ import type { AccountCaller } from '../services/accounts/authenticate.ts';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
 import { publisherHash } from '../services/credentials/keys.ts';
 import type { Holder, HolderOf } from '../services/pacing/rates.ts';
-import { holderOfKey, RateExceeded } from '../services/pacing/rates.ts';
+import { calledFrom, holderOfKey, RateExceeded } from '../services/pacing/rates.ts';
 import type { Caller } from '../services/publisher.ts';
 import { authenticate, authenticateHeld, authenticateProven } from '../services/publisher.ts';
 import { noteRefusal } from '../services/settlement/answer/note.ts';
@@ -138,7 +138,7 @@ async function letAnybodyIn(
   const bearer = bearerOf(request);
   if (bearer === null || publisherHash(deps.pepper, bearer, deps.testKeysEnabled) === null) {
     const { accountId } = await letAccountIn(route, deps, request);
-    return { who: { kind: 'account', accountId }, holder: [['account', accountId]] };
+    return { who: { kind: 'account', accountId }, holder: calledFrom([['account', accountId]], deps.addressOf(request)) };
   }
   const letIn = (): Promise<Caller> => authenticate(deps, bearer, { scope: 'tenant.read', freshness: 'now' });
   const holderOf: HolderOf<Caller> = (known, name) => (known ? holderOfKey(known.key) : holderOfBearer(deps, bearer, name));

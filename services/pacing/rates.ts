@@ -223,7 +223,7 @@ function byKind<T>(make: (kind: RateKind) => T): Readonly<Record<RateKind, T>> {
 }
 
 /** A holder's buckets for a call from this address: an account shares what its address may, wherever it was seen before. */
-function calledFrom(holder: Holder, address: string): Holder {
+export function calledFrom(holder: Holder, address: string): Holder {
   return holder.some(([kind]) => kind === 'account') ? [...holder, ['account_address', address]] : holder;
 }
 

@@ -329,3 +329,31 @@ test('a page that is free costs nothing, and a closed site sells nothing', async
     /^not_found: /,
   );
 });
+
+test('what a tool costs counts for its address, too: many accounts of one address search no more than it may', async () => {
+  const much = 1_000;
+  const rated = await startTestApi({
+    rates: {
+      perSecond: { address: much, refused: much, key: much, tenant: much, account: much, account_address: 0.001 },
+      burstSeconds: 40_000,
+    },
+  });
+  try {
+    const clients = mcpClients(() => rated.url);
+    const search = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'find_pages', arguments: { query: 'kelp' } } };
+    const isFound = async (): Promise<boolean> => {
+      const { token } = await createBuyerAccount(rated.deps);
+      const bearer = { authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' };
+      const body = JSON.stringify(search);
+      const headers = { ...bearer, 'content-type': 'application/json' };
+      const told = await (await fetch(clients.endpoint(), { method: 'POST', headers, body })).text();
+      return !told.includes('throttled');
+    };
+    // Forty points: eleven for each search.
+    const found: boolean[] = [];
+    for (let account = 0; account < 5; account++) found.push(await isFound());
+    expect(found).toEqual([true, true, true, false, false]);
+  } finally {
+    await rated.stop();
+  }
+});

@@ -52,4 +52,17 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [{ file: 'services/purchases/page.ts', search: 'if (refusal) throw refusal;', replace: 'void refusal;' }],
     test: { file, name: 'an account is told what its budget says' },
   },
+  {
+    id: 'mcp-accounts-without-number',
+    rule: 19,
+    bug: 'what a tool costs is counted for each account, and accounts of one address are free and without number',
+    edits: [
+      {
+        file: 'api/door.ts',
+        search: "calledFrom([['account', accountId]], deps.addressOf(request))",
+        replace: "[['account', accountId]]",
+      },
+    ],
+    test: { file, name: 'many accounts of one address' },
+  },
 ];
