@@ -123,7 +123,10 @@ test('limits, period and stop that change while forty pay over two processes: ne
     change(),
   ]);
   const paid = outcomes.filter((one) => one === 'paid').length;
-  expect(outcomes.every((one) => /^paid$|^budget_exceeded (total|host|stopped)$/.test(one)), outcomes.join()).toBe(true);
+  expect(
+    outcomes.every((one) => /^paid$|^budget_exceeded (total|host|stopped)$/.test(one)),
+    outcomes.join(),
+  ).toBe(true);
   expect(paid).toBeLessThanOrEqual(12);
   for (const id of [accountId, walletAccount]) {
     const counted = await world.database.query(
