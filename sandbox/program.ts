@@ -135,6 +135,7 @@ async function bootSandbox(
   const start = { options, environment, lifetime, stage: SERVICE_STAGE, say: printer.say, waits: printer.waits };
   const api = await topology.startService(start);
   const publisherUrl = await startPublisher(options, api.url, site, lifetime);
+  web.standBehind(seeded.publishers.alpha.host, Number(new URL(publisherUrl).port));
   const trial = await startTrial({ serviceUrl: api.url, web, buyerKey: secrets.buyerPrivateKeys.otherBuyer });
   lifetime.onEnd(EDGE_STAGE, () => trial.close());
   const tell = (): ReturnType<typeof contractOf> =>

@@ -13,6 +13,8 @@ export interface SandboxWeb {
    * place of pages, null for none; a second call replaces what was there.
    */
   readonly controlUrl: string;
+  /** Names the server of this machine that answers for a host's pages that nobody has set; a second call replaces the first. */
+  standBehind(host: string, port: number): void;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export async function startSandboxWeb(preferred: number): Promise<SandboxWeb> {
   const pages = new Map<string, z.infer<typeof page>>();
   const names = new Map<string, z.infer<typeof records>>();
   const sites = new Map<string, number>();
+  const behind = new Map<string, number>();
   const control = async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
     if (request.method === 'GET' && url.pathname === '/control/dns') {
       const { txt = [], cname = null } = names.get((url.searchParams.get('name') ?? '').toLowerCase()) ?? {};
@@ -71,9 +74,10 @@ export async function startSandboxWeb(preferred: number): Promise<SandboxWeb> {
     const host = (request.headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
     const url = new URL(request.url ?? '/', 'http://sandbox');
     const isControl = host === '127.0.0.1' || host === 'localhost';
-    const ownPort = sites.get(host);
+    const set = pages.get(`${host}${url.pathname}`);
+    const ownPort = sites.get(host) ?? (set === undefined ? behind.get(host) : undefined);
     if (!isControl && ownPort !== undefined) return pass(request, response, ownPort);
-    const work = isControl ? control(request, response, url) : serve(response, pages.get(`${host}${url.pathname}`));
+    const work = isControl ? control(request, response, url) : serve(response, set);
     work.catch((error: unknown) => {
       if (!response.headersSent) answerJson(response, 400, { error: error instanceof Error ? error.message : String(error) });
     });
@@ -83,6 +87,7 @@ export async function startSandboxWeb(preferred: number): Promise<SandboxWeb> {
   return {
     url,
     controlUrl: `${url}/control`,
+    standBehind: (host, ownPort) => void behind.set(host, ownPort),
     close: () =>
       new Promise((resolve) => {
         server.close(() => {

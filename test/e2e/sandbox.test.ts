@@ -78,6 +78,7 @@ test(
     await expectTwoSales(contract);
     await expectTenAnswers(contract, 2);
     await expectGuideSells();
+    await expectAgentGuidesHold();
 
     const group = -(second.child.pid as number);
     process.kill(group, 'SIGINT');
@@ -235,6 +236,34 @@ async function expectGuideSells(): Promise<void> {
   await shell.end();
   expect(said).toMatch(/person: +200\ncrawler: +402\n/);
   expect(said).toMatch(/status: 200,\s+page: '<h1>trio<\/h1>'/);
+}
+
+/** Pages for developers of agents and owners of accounts, pasted block by block, in their order. */
+async function expectAgentGuidesHold(): Promise<void> {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const values = new Map([['SANDBOX', contractFile]]);
+  const shell = openShell({ folder: root, scratch: inject('parts').folder, environment: { NODE_OPTIONS: '' } });
+  const paste = async (page: string): Promise<string> => {
+    let said = '';
+    for (const block of shellBlocks(join(root, 'docs', page)))
+      said += await shell.paste(filledIn(block, new Map(values)), 60_000);
+    return said;
+  };
+  const agents = await paste('agents.md');
+  expect(agents).toContain('find_pages quote_page quote_pages buy_page');
+  expect(agents).toMatch(/bought for 1000, relayed: false\n.*<title>By one author/);
+  const budgets = await paste('budgets.md');
+  expect(budgets).toMatch(/"version":1,.*"approveAboveMicro":500/);
+  expect(budgets).toMatch(
+    /"token":"svc_buyer_.*status: 402.*approval_required.*"state":"approved".*status: 200.*"spentMicro":1000/s,
+  );
+  const alerts = await paste('budget-alerts.md');
+  const file = await shell.paste('cat spending.csv; rm spending.csv', 5_000);
+  await shell.end();
+  expect(alerts).toMatch(/"settledMicro":1000.*"key":"alpha\.example".*"secret":"whsec_/s);
+  expect(file).toMatch(
+    /^at_iso,at_ms,.*,alpha\.example,https:\/\/alpha\.example\/articles\/trio,read,page,1000,0\.001000,settled,/s,
+  );
 }
 
 /** The first run's purchase is still there beside the second's. */

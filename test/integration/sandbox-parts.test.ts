@@ -138,6 +138,11 @@ test('a host of the sandbox’s internet may be a server of this machine, until 
   expect(await read()).toBe('blog.sandbox.example /a?b');
   await answerFor(null);
   expect(await read()).toContain('there is no such page');
+  web.standBehind('blog.sandbox.example', port);
+  expect(await read()).toBe('blog.sandbox.example /a?b');
+  const set = { host: 'blog.sandbox.example', path: '/a', body: 'a page that was set' };
+  await fetch(`${web.controlUrl}/pages`, { method: 'POST', body: JSON.stringify(set) });
+  expect(await read()).toBe('a page that was set');
 });
 
 test('a taken port is stepped over, and no port is given twice', async () => {

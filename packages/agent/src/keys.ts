@@ -10,7 +10,11 @@ const KEY = /^(0x)?[0-9a-fA-F]{64}$/;
 /** The signer of a key in hex; `key_unreadable`, without a word of the text, for anything else. */
 export function signerOf(text: string): PrivateKeyAccount {
   const key = text.trim();
-  if (!KEY.test(key)) throw new AgentError('key_unreadable', 'The key is not 32 bytes in hex.');
+  if (!KEY.test(key))
+    throw new AgentError(
+      'key_unreadable',
+      'The key is not 32 bytes in hex: 0x and 64 digits. content-settlement-agent key new makes one.',
+    );
   try {
     return privateKeyToAccount((key.startsWith('0x') ? key : `0x${key}`) as `0x${string}`);
   } catch {
@@ -30,7 +34,13 @@ export function signerOfFile(path: string): PrivateKeyAccount {
     throw new AgentError('key_unreadable', `The key file ${path} cannot be read.`);
   }
   try {
-    const { mode } = fstatSync(file);
+    const facts = fstatSync(file);
+    if (!facts.isFile())
+      throw new AgentError(
+        'key_unreadable',
+        `${path} is no file. Move it away, then make a key: content-settlement-agent key new`,
+      );
+    const { mode } = facts;
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
       throw new AgentError(
         'key_unreadable',

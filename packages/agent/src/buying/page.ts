@@ -70,9 +70,12 @@ function waitOf(response: Response | null): number {
 function refusalOf({ status, headers }: Response): AgentError {
   if (status !== 402) return new AgentError('site_failed', `The site answers ${status}.`, { status });
   const code = plain(headers.get('x-svc-error-code') ?? errorIn(headers.get('payment-required')));
+  const funds = code.startsWith('insufficient_funds')
+    ? ' Send USDC to the address that content-settlement-agent key address tells.'
+    : '';
   return new AgentError(
     'payment_refused',
-    `The site refuses the payment${code === '' ? '' : `: ${code}`}. It is not sent anew while it could still be settled.`,
+    `The site refuses the payment${code === '' ? '' : `: ${code}`}. It is not sent anew while it could still be settled.${funds}`,
     { status },
   );
 }

@@ -82,7 +82,9 @@ export function readOrder(argv: readonly string[]): Order {
   if (!words || args.length < words[0] || args.length > words[1]) {
     throw new AgentError(
       'wrong_usage',
-      words ? `${command} takes another number of words.` : 'There is no such command. See content-settlement-agent --help',
+      words
+        ? `${command} takes ${countOf(words)}. See content-settlement-agent --help`
+        : 'There is no such command. See content-settlement-agent --help',
     );
   }
   const maxMicro = values.max === undefined ? null : microOfUsdc(values.max);
@@ -105,6 +107,12 @@ export function readOrder(argv: readonly string[]): Order {
       kind: values.kind ?? 'read',
     },
   };
+}
+
+/** How many words a command takes, in words. */
+function countOf([least, most]: readonly [least: number, most: number]): string {
+  if (most === 0) return 'nothing but options';
+  return least === most ? 'exactly one word' : `from ${least} to ${most} words`;
 }
 
 function parsed(argv: readonly string[]) {

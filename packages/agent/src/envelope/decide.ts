@@ -29,7 +29,7 @@ export function decide(envelope: Envelope, spent: Spent, ask: Ask): Verdict {
   const { pageMicro, hostMicro, totalMicro, period, approveAboveMicro } = envelope;
   const no = (limit: Extract<Verdict, { may: false }>['limit'], says: string): Verdict => ({ may: false, limit, says });
   const price = `it costs ${usdcOf(amountMicro)} USDC`;
-  if (envelope.stop) return no('stopped', 'the envelope says stop: nothing is bought');
+  if (envelope.stop) return no('stopped', 'the envelope says stop, and nothing is bought until its owner takes that out');
   if (maxMicro !== null && amountMicro > maxMicro) return no('max', `${price}, and at most ${usdcOf(maxMicro)} is allowed here`);
   if (pageMicro !== null && amountMicro > pageMicro)
     return no('page', `${price}, and the envelope allows ${usdcOf(pageMicro)} for one page`);
@@ -38,7 +38,10 @@ export function decide(envelope: Envelope, spent: Spent, ask: Ask): Verdict {
   if (spent.totalMicro + amountMicro > totalMicro)
     return no('total', `${price}, and ${left(totalMicro, spent.totalMicro)} is left of the envelope this ${period}`);
   if (approveAboveMicro !== null && amountMicro > approveAboveMicro && !ask.isApproved)
-    return no('approval', `${price}, and the envelope asks for a person's yes above ${usdcOf(approveAboveMicro)}`);
+    return no(
+      'approval',
+      `${price}, and the envelope asks for a person's yes above ${usdcOf(approveAboveMicro)}; a person types: content-settlement-agent approve URL --max ${usdcOf(amountMicro)}`,
+    );
   return { may: true };
 }
 

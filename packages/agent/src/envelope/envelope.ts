@@ -22,7 +22,7 @@ export interface Envelope {
   readonly stop: boolean;
 }
 
-const usdc = z.string().transform((text, context) => {
+const usdc = z.string('is a decimal of USDC in quotes: "0.05"').transform((text, context) => {
   const micro = microOfUsdc(text);
   if (micro !== null) return micro;
   context.addIssue({ code: 'custom', message: 'is a decimal of USDC in quotes, with at most six places' });
@@ -58,7 +58,8 @@ export function parseEnvelope(text: string): Envelope | string {
     return 'it is no JSON';
   }
   const read = shape.safeParse(value);
-  if (!read.success) return read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim()).join('; ');
+  if (!read.success)
+    return `${read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim()).join('; ')}; its members are ${Object.keys(shape.shape).join(', ')}`;
   const { period, total, perHost = null, perPage = null, approveAbove = null, stop } = read.data;
   return { period, totalMicro: total, hostMicro: perHost, pageMicro: perPage, approveAboveMicro: approveAbove, stop };
 }

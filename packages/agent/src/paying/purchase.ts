@@ -19,7 +19,8 @@ export async function purchaseOf(request: Request): Promise<Purchase> {
 /** An address that may be asked, without its fragment; `address_refused` for any other. */
 export function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url) throw new AgentError('address_refused', 'This is no address of a page.');
+  if (!url)
+    throw new AgentError('address_refused', 'This is no address of a page. Write it in full: https://news.example/articles/trio');
   url.hash = '';
   if (url.username !== '' || url.password !== '')
     throw new AgentError('address_refused', 'An address with a password in it is not asked.');
