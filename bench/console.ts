@@ -34,7 +34,7 @@ export const consoleBench: Bench = {
   id: 'console',
   title: 'The console',
   run: async (options) => {
-    const rows = options.quick ? 20_000 : 10_000_000;
+    const rows = options.rows ?? (options.quick ? 20_000 : 10_000_000);
     const store = await sharedRecordStore(rows, options);
     await addConsoleRows(store, rows);
     return [...(await measureScreens(store, options)), await measureScans(store, options)];
@@ -168,7 +168,8 @@ async function measureScans(store: RecordStore, { log }: BenchOptions): Promise<
   const scans: string[] = [];
   for (const { screen, statement, values } of statements) {
     const [row] = await store.reading.query<{ 'QUERY PLAN': unknown }>(`explain (format json) ${statement}`, values);
-    for (const table of scannedIn(row?.['QUERY PLAN'])) if (tables.has(table)) scans.push(`${screen}: ${table}`);
+    for (const table of scannedIn(row?.['QUERY PLAN']))
+      if (tables.has(table)) scans.push(`${screen}: ${table}, ${statement.replaceAll(/\s+/g, ' ').slice(0, 400)}`);
   }
   for (const scan of new Set(scans)) log(`a whole table is read by ${scan}`);
   return makeFigure({

@@ -90,12 +90,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   });
   const pool = (await orm.em.getDriver().getConnection().getNativeClient()) as Pool;
   const run = runner(options.statementNames ?? true);
+  const connect: Connect = async () => {
+    const client = await pool.connect();
+    return { connection: options.pipelined === true ? client : inTurn(client), release: (broken) => client.release(broken) };
+  };
   return {
     orm,
     pool,
     query: (statement, values, name) => run(pool, statement, values, name),
-    transaction: (work, isolation) => retryConflicts(() => attemptTransaction(pool, run, work, isolation), options.onConflict),
-    shortTransaction: (work) => retryConflicts(() => attemptShort(pool, run, work), options.onConflict),
+    transaction: (work, isolation) => retryConflicts(() => attemptTransaction(connect, run, work, isolation), options.onConflict),
+    shortTransaction: (work) => retryConflicts(() => attemptShort(connect, run, work), options.onConflict),
     close: () => orm.close(true),
   };
 }
@@ -108,8 +112,28 @@ export function joinTransaction(sql: Sql): Transactional {
   return { query: (...given) => sql.query(...given), transaction: (work) => work(sql) };
 }
 
+/** What takes statements, one connection or any of the pool. */
+type Connection = Pick<PoolClient, 'query'>;
+
+/** Takes a connection out of the pool, until it is given back. */
+type Connect = () => Promise<{ readonly connection: Connection; release(broken?: Error): void }>;
+
+/**
+ * A connection that is not pipelined, for work that asks several things at once: each statement is sent when the one before was answered. The
+ * driver queues for us no longer from its next version on. Everything sent through the connection goes this way.
+ */
+export function inTurn(client: PoolClient): Connection {
+  let before: Promise<unknown> = Promise.resolve();
+  const query = (...given: Parameters<PoolClient['query']>): Promise<unknown> => {
+    const answer = before.then(() => client.query(...given));
+    before = answer.catch(() => undefined);
+    return answer;
+  };
+  return { query: query as PoolClient['query'] };
+}
+
 type Run = <Row extends QueryResultRow>(
-  target: Pool | PoolClient,
+  target: Connection,
   statement: string,
   values?: readonly unknown[],
   name?: string,
@@ -117,7 +141,7 @@ type Run = <Row extends QueryResultRow>(
 
 function runner(isNamed: boolean): Run {
   return async <Row extends QueryResultRow>(
-    target: Pool | PoolClient,
+    target: Connection,
     statement: string,
     values: readonly unknown[] = [],
     name?: string,
@@ -142,8 +166,8 @@ export async function retryConflicts<T>(work: () => Promise<T>, onConflict?: () 
   }
 }
 
-function attemptTransaction<T>(pool: Pool, run: Run, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
-  return withClient(pool, async (client) => {
+function attemptTransaction<T>(connect: Connect, run: Run, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
+  return withConnection(connect, async (client) => {
     await client.query(isolation ? `begin isolation level ${isolation}` : 'begin');
     const value = await work({ query: (statement, values, name) => run(client, statement, values, name) });
     await client.query('commit');
@@ -151,8 +175,8 @@ function attemptTransaction<T>(pool: Pool, run: Run, work: (sql: Sql) => Promise
   });
 }
 
-function attemptShort<T>(pool: Pool, run: Run, work: (sql: Sql) => Promise<() => Promise<T>>): Promise<T> {
-  return withClient(pool, async (client) => {
+function attemptShort<T>(connect: Connect, run: Run, work: (sql: Sql) => Promise<() => Promise<T>>): Promise<T> {
+  return withConnection(connect, async (client) => {
     let isOver = false;
     const sql: Sql = {
       query: (statement, values, name) =>
@@ -170,8 +194,8 @@ function attemptShort<T>(pool: Pool, run: Run, work: (sql: Sql) => Promise<() =>
 }
 
 /** Runs a database transaction on a connection of its own, and rolls it back when `attempt` throws. */
-async function withClient<T>(pool: Pool, attempt: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
+async function withConnection<T>(connect: Connect, attempt: (client: Connection) => Promise<T>): Promise<T> {
+  const { connection: client, release } = await connect();
   let broken: Error | undefined;
   try {
     return await attempt(client);
@@ -181,7 +205,7 @@ async function withClient<T>(pool: Pool, attempt: (client: PoolClient) => Promis
     });
     throw error;
   } finally {
-    client.release(broken);
+    release(broken);
   }
 }
 

@@ -15,6 +15,8 @@ export interface Bench {
 /** How a bench runs. */
 export interface BenchOptions {
   readonly quick: boolean;
+  /** Rows of the records that the console is measured over; null: its own number. */
+  readonly rows: number | null;
   /** Where records that take long to load are kept for the next run; null: they go with this one. */
   readonly keptRecords: string | null;
   log(line: string): void;

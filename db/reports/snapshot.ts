@@ -4,6 +4,7 @@ import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { COPY_OPTIONS } from '../copyText.ts';
 import type { Database, Sql } from '../database.ts';
+import { inTurn } from '../database.ts';
 
 /** Bytes read ahead of whoever reads a copy; Postgres waits with the rest. */
 const READ_AHEAD_BYTES = 65_536;
@@ -31,6 +32,7 @@ export interface ReadSnapshot extends Sql {
 export async function openReadSnapshot(database: Database): Promise<ReadSnapshot> {
   const client = await database.pool.connect();
   client.on('error', ignore);
+  const turns = inTurn(client);
   let isOpen = true;
   let isCopying = false;
   async function* copy(select: string, { limitMs, inBackground = false }: CopyOptions): AsyncGenerator<Buffer> {
@@ -55,7 +57,7 @@ export async function openReadSnapshot(database: Database): Promise<ReadSnapshot
     throw error;
   }
   return {
-    query: async (statement, values = []) => (await client.query({ text: statement, values: [...values], types: pg.types })).rows,
+    query: async (statement, values = []) => (await turns.query({ text: statement, values: [...values], types: pg.types })).rows,
     copy,
     close,
   };

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { readTimes } from '../../db/reports/settlementTimes.ts';
 import { readAdmissions } from '../../db/settlement/admission.ts';
 import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import { markClaimed } from '../../db/settlement/claim.ts';
@@ -138,4 +139,22 @@ test('each named statement of a payment reads the tables of payments by their ke
     expect(full, name).toEqual(first);
     expect(full.join('; '), name).not.toMatch(/Seq Scan/);
   }
+});
+
+test('how long payments took is read from the settled payments of the window alone', async () => {
+  const plans: string[] = [];
+  await database.transaction(async (sql) => {
+    await sql.query('set local enable_seqscan = off');
+    const planned: Sql = {
+      query: async (text, values) => {
+        plans.push(JSON.stringify(await sql.query(`explain (format json) ${text}`, values)));
+        return [];
+      },
+    };
+    const scope = { tenantId: randomUUID(), host: null, kind: null, purpose: null };
+    await readTimes(planned, scope, { fromMs: 0, toMs: Date.now() });
+  });
+  const [plan = ''] = plans;
+  expect(plan).toContain('payment_settled_in_time');
+  expect(plan).not.toContain('payment_intake');
 });
