@@ -97,7 +97,8 @@ function columnsOf(revoke: (licence: Licence) => void): readonly Column<Licence>
     {
       head: 'For',
       width: 'late',
-      cell: ({ terms }) => html`<span class="words" title=${terms.join(', ')}>${uses(terms)}</span>`,
+      cell: ({ terms }) =>
+        html`<span class="words" title=${terms.join(', ')}>${terms.map((term, n) => html`${n > 0 ? ', ' : ''}<span class="whole">${uses([term])}</span>`)}</span>`,
     },
     {
       head: 'Paid',
