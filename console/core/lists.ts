@@ -17,3 +17,11 @@ export function compareLists(
 export function many(n: number, one: string, more = `${one}s`): string {
   return `${n.toLocaleString('en-US')} ${n === 1 ? one : more}`;
 }
+
+/** The members of `next` that are not as in `shown`: what somebody else changed of the others meanwhile stays. */
+export function changedIn<T extends object>(next: T, shown: { readonly [name in keyof T]: unknown }): Partial<T> {
+  const changed = Object.entries(next).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(shown[name as keyof T]),
+  );
+  return Object.fromEntries(changed) as Partial<T>;
+}

@@ -1,6 +1,7 @@
 import { words } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html, useEffect, useState } from '../../core/html.ts';
+import { changedIn } from '../../core/lists.ts';
 import { mutate } from '../../core/mutate.ts';
 import { Problem } from '../../core/problem.ts';
 import { Empty } from '../../parts/await.ts';
@@ -115,7 +116,9 @@ function RuleForm({
           : []),
       ]} />`,
     make: (next) =>
-      rule === null ? mutate(CREATE_RULE_DOCUMENT, next) : mutate(UPDATE_RULE_DOCUMENT, { ruleId: rule.ruleId, ...next }),
+      rule === null
+        ? mutate(CREATE_RULE_DOCUMENT, next)
+        : mutate(UPDATE_RULE_DOCUMENT, { ruleId: rule.ruleId, ...changedIn(next, rule) }),
     confirm: rule === null ? 'Add it' : 'Save',
     done: () => {
       done();

@@ -1,6 +1,6 @@
 import type { View } from '../../core/html.ts';
 import { html, useState } from '../../core/html.ts';
-import { entriesOf } from '../../core/lists.ts';
+import { changedIn, entriesOf } from '../../core/lists.ts';
 import { mutate } from '../../core/mutate.ts';
 import { Button } from '../../parts/button.ts';
 import { Dialog } from '../../parts/dialog.ts';
@@ -41,7 +41,8 @@ export function EndpointForm({
     show: () => html`<${Effect} lines=${effectLines(endpoint === null ? url : endpoint.origin, channel, said, endpoint === null)} />
       ${channel === 'RAW' ? null : html`<${ChatLine} newest=${newest} channel=${channel} />`}`,
     make: async () => {
-      if (endpoint !== null) return await mutate(UPDATE_ENDPOINT_DOCUMENT, { endpointId: endpoint.endpointId, ...said });
+      if (endpoint !== null)
+        return await mutate(UPDATE_ENDPOINT_DOCUMENT, { endpointId: endpoint.endpointId, ...changedIn(said, endpoint) });
       const made = await mutate<{ createEndpoint: { secret: string } }>(CREATE_ENDPOINT_DOCUMENT, {
         url: url.trim(),
         channel,

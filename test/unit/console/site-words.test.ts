@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { uses } from '../../../console/core/format.ts';
-import { compareLists, entriesOf } from '../../../console/core/lists.ts';
+import { changedIn, compareLists, entriesOf } from '../../../console/core/lists.ts';
 import { safeHref } from '../../../console/core/router.ts';
 import { changesOf } from '../../../console/screens/auditLog/changes.ts';
 import { licenceState, periodsOf, periodsText } from '../../../console/screens/licences/words.ts';
@@ -188,6 +188,12 @@ test('an endpoint that fails says since when, and one that is off says why', () 
 test('lists are entries of lines, and differ by what they gain and lose', () => {
   expect(entriesOf(' a \n\nb\na')).toEqual(['a', 'b']);
   expect(compareLists(['a', 'b'], ['b', 'c'])).toEqual({ added: ['c'], removed: ['a'] });
+});
+
+test('of a form only what somebody changed is saved, so that what others changed meanwhile stays', () => {
+  const shown = { profile: 'SUMMARY', eventTypes: ['A', 'B'], hostFilter: ['a.example'], description: '' };
+  expect(changedIn({ ...shown, eventTypes: ['A', 'B'] }, shown)).toEqual({});
+  expect(changedIn({ ...shown, hostFilter: null, eventTypes: ['A'] }, shown)).toEqual({ hostFilter: null, eventTypes: ['A'] });
 });
 
 const NO_MATTERS: Overview['attention'] = {
