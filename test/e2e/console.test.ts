@@ -1,48 +1,26 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Visitor } from '../support/browser.ts';
-import { audited, closeBrowser, openVisitor, settled } from '../support/browser.ts';
+import { audited, openVisitor, settled } from '../support/browser.ts';
 import type { ConsoleSite } from '../support/consoleSite.ts';
-import { createConsoleSite, HOSTILE } from '../support/consoleSite.ts';
+import { HOSTILE } from '../support/consoleSite.ts';
+import type { ConsoleWindow } from '../support/consoleWindow.ts';
+import { CONSOLE, startConsoleWindow, TIME_ZONE } from '../support/consoleWindow.ts';
 import type { CutProxy } from '../support/proxy.ts';
-import { startProxy } from '../support/proxy.ts';
-import type { TestService } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
 
-const CONSOLE = '/_svc/console';
-/** A zone whose clocks changed within the history, so that days have 23 to 25 hours. */
-const TIME_ZONE = 'Europe/Berlin';
-
-let service: TestService;
+let opened: ConsoleWindow;
 let line: CutProxy;
 let baseUrl: string;
 let world: ConsoleSite;
 let visitor: Visitor;
 let page: Page;
+let open: ConsoleWindow['open'];
 beforeAll(async () => {
-  service = await startTestService(); // its own: sales of the history are rows alone, which no chain knows
-  world = await createConsoleSite(service, 'grace@login.example');
-  // The console lives under its own address alone, so that this must be known before the API starts; and its line can be cut.
-  let port = 0;
-  line = await startProxy(() => port);
-  baseUrl = `http://127.0.0.1:${line.port}`;
-  const api = await service.startApi({ PUBLIC_BASE_URL: baseUrl });
-  port = Number(new URL(api.url).port);
-  visitor = await openVisitor(baseUrl, { timezoneId: TIME_ZONE });
+  opened = await startConsoleWindow('grace@login.example');
+  ({ line, baseUrl, world, visitor, open } = opened);
   page = visitor.page;
 });
-afterAll(async () => {
-  await closeBrowser();
-  await line?.close();
-  await service?.stop();
-});
-
-/** A screen of the main site, with everything on it. */
-async function open(path: string, query: Readonly<Record<string, string>> = {}): Promise<void> {
-  const search = new URLSearchParams({ site: world.site.tenantId, ...query }).toString();
-  await page.goto(`${CONSOLE}${path === '/' ? '' : path}?${search}`);
-  await settled(page);
-}
+afterAll(() => opened?.stop());
 
 /** Addresses of all screens in the menu, and those that only other screens lead to. */
 async function screens(): Promise<readonly string[]> {
@@ -101,91 +79,6 @@ test('every screen is without fault for axe-core in light and dark, and fits a p
   }
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize({ width: 1280, height: 900 });
-});
-
-/** What a figure says without loss. */
-async function figure(label: string): Promise<string | null> {
-  const box = page.locator('.figure').filter({ has: page.locator('dt', { hasText: new RegExp(`^${label}$`) }) });
-  const exact = box.locator('.value .sr');
-  return (await exact.count()) > 0 ? exact.textContent() : box.locator('.value').textContent();
-}
-
-const usdc = (micro: number | string): string => {
-  const digits = BigInt(micro).toString().replace('-', '').padStart(7, '0');
-  return `${BigInt(micro) < 0n ? '−' : ''}${Number(digits.slice(0, -6)).toLocaleString('en-US')}.${digits.slice(-6)} USDC`;
-};
-const whole = (n: number): string => n.toLocaleString('en-US');
-
-// biome-ignore lint/suspicious/noExplicitAny: bodies of several shapes
-async function rest(path: string, parameters: Readonly<Record<string, string>>): Promise<any> {
-  const url = `${service.baseUrl}/_svc/${path}?${new URLSearchParams(parameters).toString()}`;
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${world.site.key}` } });
-  if (answer.status !== 200) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
-  return answer.json();
-}
-
-/** Windows of whole days by the clock of whoever looks, drawn anew in each run; the seed is in what a failure says. */
-function drawn(many: number): readonly { readonly from: string; readonly to: string }[] {
-  const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-  return Array.from({ length: many }, () => {
-    const [a, b] = [Math.floor(Math.random() * 29), Math.floor(Math.random() * 29)];
-    return { from: day(Math.max(a, b)), to: day(Math.min(a, b)) };
-  });
-}
-
-/** Opens a screen for days, and says which moments it asked about. */
-async function openFor(
-  path: string,
-  query: Readonly<Record<string, string>>,
-): Promise<{ readonly from: string; readonly to: string }> {
-  const asked = page.waitForRequest((request) => request.url().endsWith('/graphql'));
-  await open(path, { window: 'custom', ...query });
-  const { window } = (await asked).postDataJSON().variables;
-  return { from: String(Date.parse(window.from)), to: String(Date.parse(window.to)) };
-}
-
-test('every figure of the overview and of earnings is what REST says of the same window', async () => {
-  for (const days of drawn(3)) {
-    const window = await openFor('/', days);
-    const [earnings, audit] = [await rest('earnings', window), await rest('audit', window)];
-    const said = JSON.stringify(days);
-    expect(await figure('Earned'), said).toBe(usdc(earnings.totals.grossMicroUsdc));
-    expect(await figure('Missed'), said).toBe(usdc(audit.totals.missedMicroUsdc));
-    expect(await figure('Failed'), said).toBe(usdc(audit.totals.failedMicroUsdc));
-    expect(await figure('Agents’ requests'), said).toBe(whole(audit.totals.agentHits));
-    const drawnDays = await page.locator('.trend table tbody td:nth-child(2)').allTextContents();
-    const sum = drawnDays.reduce((all, text) => all + BigInt(text.replaceAll(/[^\d−]/g, '').replace('−', '-')), 0n);
-    expect(usdc(sum.toString()), said).toBe(usdc(earnings.totals.grossMicroUsdc));
-
-    for (const [by, groupBy] of [
-      ['page', 'slug'],
-      ['host', 'host'],
-      ['kind', 'kind'],
-    ] as const) {
-      await openFor('/earnings', { ...days, by });
-      const { totals, breakdown } = await rest('earnings', { ...window, groupBy, limit: '500' });
-      expect([await figure('Earned'), await figure('Sales'), await figure('Reads'), await figure('Citations')], said).toEqual([
-        usdc(totals.grossMicroUsdc),
-        ...[totals.events, totals.reads, totals.citations].map(whole),
-      ]);
-      const shown = await page.locator('.table-frame tbody tr').evaluateAll((all) =>
-        all.map((row) => {
-          const cell = row.querySelector('td:last-child');
-          return [
-            row.querySelector('th a')?.getAttribute('title') ?? '',
-            (cell?.querySelector('.sr') ?? cell)?.textContent ?? '',
-          ];
-        }),
-      );
-      // To REST a licence is a page, and a group that earned only before is none.
-      type Told = { readonly key: string; readonly grossMicroUsdc: number };
-      const pages = (breakdown as readonly Told[]).filter(({ key }) => !key.startsWith('licence:'));
-      const told = new Map(pages.map(({ key, grossMicroUsdc }) => [key, usdc(grossMicroUsdc)]));
-      const rows = shown.map(([key = '', text]) => [said, by, key, text]);
-      expect(rows).toEqual(shown.map(([key = '']) => [said, by, key, told.get(key) ?? usdc(0)]));
-      expect(shown.filter(([key = '']) => told.has(key)).length, said).toBe(Math.min(20, told.size));
-    }
-  }
 });
 
 test('hostile names are shown as the text they are, wherever they stand', async () => {
