@@ -6,15 +6,30 @@ import type { PaymentState } from '../../domain/payment/state.ts';
 import { LEADING_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import type { Change } from './applyEvents.ts';
-import { lockPurchases } from './intake.ts';
+import type { PurchaseKey } from './intake.ts';
+import { buyerOf, lockPurchases, purchaseText } from './intake.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
 import { sqlStates, writeStates } from './states.ts';
 
 /** What the payments that wait for each other have in common: one purchase of one mode at one price. */
-type Sale = Pick<Payment, 'tenantId' | 'payer' | 'resourceKey' | 'kind' | 'mode' | 'amountMicro'>;
-type SaleRow = Pick<PaymentRow, 'tenant_id' | 'payer' | 'resource_key' | 'kind' | 'mode' | 'amount_micro'> &
+type Sale = PurchaseKey & Pick<Payment, 'mode' | 'amountMicro'>;
+type SaleRow = Pick<
+  PaymentRow,
+  'tenant_id' | 'payer' | 'resource_key' | 'kind' | 'purpose' | 'account_id' | 'mode' | 'amount_micro'
+> &
   Record<string, unknown>;
+
+/** The payments `i` of sales of pages, and of those of licences one wallet's ($1 to $6). */
+const OF_WALLET = `payment_intake as i
+       join unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) with ordinality
+            as sale (tenant_id, payer, resource_key, kind, mode, amount_micro, position)
+            using (tenant_id, payer, resource_key, kind, mode, amount_micro)`;
+/** The payments `i` of sales of licences, whichever wallet of the account pays. */
+const OF_ACCOUNT = `unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[]) with ordinality
+            as sale (tenant_id, account_id, resource_key, kind, mode, amount_micro, position)
+       join account_spending as spent using (tenant_id, account_id, resource_key, kind, amount_micro)
+       join payment_intake as i using (tenant_id, payment_id)`;
 
 /**
  * Decides held payments that nothing holds any more (safety 14: release is in the deciding transaction and again in the
@@ -22,13 +37,19 @@ type SaleRow = Pick<PaymentRow, 'tenant_id' | 'payer' | 'resource_key' | 'kind' 
  */
 export async function sweepHeld(database: Database, network: string, limit: number): Promise<readonly PaymentRef[]> {
   const rows = await database.query<SaleRow>(
-    `select distinct held.tenant_id, held.payer, held.resource_key, held.kind, held.mode, held.amount_micro
+    `select distinct held.tenant_id, held.payer, held.resource_key, held.kind, held.purpose, held.account_id, held.mode, held.amount_micro
        from payment_state as waits join payment_intake as held using (tenant_id, payment_id)
       where waits.network = $1 and waits.stage = 'held' and not exists (
         select 1 from payment_intake as leader join payment_state as s using (tenant_id, payment_id)
          where leader.tenant_id = held.tenant_id and leader.payer = held.payer and leader.resource_key = held.resource_key
            and leader.kind = held.kind and leader.mode = held.mode and leader.amount_micro = held.amount_micro
            and s.state in (${sqlStates(LEADING_STATES)}))
+        and not exists (
+        select 1 from account_spending as spent join payment_intake as leader using (tenant_id, payment_id)
+            join payment_state as s using (tenant_id, payment_id)
+         where held.purpose = 'licence' and spent.account_id = held.account_id and spent.resource_key = held.resource_key
+           and spent.tenant_id = held.tenant_id and spent.kind = held.kind and spent.amount_micro = held.amount_micro
+           and leader.mode = held.mode and s.state in (${sqlStates(LEADING_STATES)}))
       limit $2`,
     [network, limit],
   );
@@ -92,53 +113,71 @@ function waitingOfChange({ payment, next, effects }: Change): Waiting {
 /** Held payments of some sales, oldest first, locked in key order. */
 async function listHeld(sql: Sql, sales: readonly Sale[]): Promise<readonly Payment[]> {
   const distinct = [...new Map(sales.map((sale) => [saleText(sale), sale])).values()];
-  if (distinct.length === 0) return [];
-  const column = <T>(read: (sale: Sale) => T): T[] => distinct.map(read);
-  // coalesce hides the state from the planner: it would read every open payment for each sale, by the index of open ones.
-  const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `select ${PAYMENT_COLUMNS} from payment_intake as i
-       join unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])
-            as sale (tenant_id, payer, resource_key, kind, mode, amount_micro)
-            using (tenant_id, payer, resource_key, kind, mode, amount_micro)
-       join payment_state as s using (tenant_id, payment_id)
-      where coalesce(s.state, '') = 'held'
-      order by tenant_id, payment_id for update of s`,
-    [
-      ...[column((s) => s.tenantId), column((s) => s.payer), column((s) => s.resourceKey), column((s) => s.kind)],
-      ...[column((s) => s.mode), column((s) => s.amountMicro.toString())],
-    ],
-  );
+  const found = new Map<string, Payment>();
+  for (const { from, where, values } of waysTo(distinct)) {
+    // coalesce hides the state from the planner: it would read every open payment for each sale, by the index of open ones.
+    const rows = await sql.query<PaymentRow & Record<string, unknown>>(
+      `select ${PAYMENT_COLUMNS} from ${from} join payment_state as s using (tenant_id, payment_id)
+        where coalesce(s.state, '') = 'held' ${where}
+        order by tenant_id, payment_id for update of s`,
+      values,
+    );
+    for (const row of rows) found.set(row.payment_id, paymentFromRow(row));
+  }
   const oldestFirst = (a: Payment, b: Payment): number =>
     a.acceptedAt.getTime() - b.acceptedAt.getTime() || (a.paymentId < b.paymentId ? -1 : 1);
-  return rows.map(paymentFromRow).sort(oldestFirst);
+  return [...found.values()].sort(oldestFirst);
 }
 
 /** What decides over held payments: others of their sale that lead, or that settled after the oldest of them was accepted. */
 async function listRivals(sql: Sql, held: readonly Payment[]): Promise<readonly (Waiting & { readonly sale: string })[]> {
   const oldest = [...Map.groupBy(held, saleText).values()].flatMap((list) => list.slice(0, 1));
-  const column = <T>(read: (payment: Payment) => T): T[] => oldest.map(read);
-  const rows = await sql.query<SaleRow & { payment_id: string; state: PaymentState; accepted_at: Date; decided_at: Date | null }>(
-    `select tenant_id, i.payer, resource_key, kind, i.mode, amount_micro, payment_id, s.state, i.accepted_at, s.decided_at
-       from payment_intake as i
-       join unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
-            as sale (tenant_id, payer, resource_key, kind, mode, amount_micro, since)
-            using (tenant_id, payer, resource_key, kind, mode, amount_micro)
-       join payment_state as s using (tenant_id, payment_id)
-      where s.state in (${sqlStates(LEADING_STATES)})
-         or (s.state in (${sqlStates(SETTLED_STATES)}) and s.decided_at >= sale.since)
-      order by s.decided_at, payment_id`,
-    [
-      ...[column((p) => p.tenantId), column((p) => p.payer), column((p) => p.resourceKey), column((p) => p.kind)],
-      ...[column((p) => p.mode), column((p) => p.amountMicro.toString()), column((p) => p.acceptedAt)],
-    ],
-  );
-  return rows.map((row) => ({
-    sale: saleText(saleFromRow(row)),
-    paymentId: row.payment_id,
-    state: row.state,
-    acceptedAtMs: row.accepted_at.getTime(),
-    decidedAtMs: row.decided_at?.getTime() ?? null,
-  }));
+  const found = new Map<string, Waiting & { readonly sale: string }>();
+  for (const { from, where, values, sales } of waysTo(oldest)) {
+    const rows = await sql.query<
+      SaleRow & { payment_id: string; state: PaymentState; accepted_at: Date; decided_at: Date | null }
+    >(
+      `select i.tenant_id, i.payer, i.resource_key, i.kind, i.purpose, i.account_id, i.mode, i.amount_micro, i.payment_id, s.state,
+              i.accepted_at, s.decided_at
+         from ${from} join payment_state as s using (tenant_id, payment_id)
+        where (s.state in (${sqlStates(LEADING_STATES)})
+            or (s.state in (${sqlStates(SETTLED_STATES)}) and s.decided_at >= ($7::timestamptz[])[sale.position])) ${where}
+        order by s.decided_at, payment_id`,
+      [...values, sales.map(({ acceptedAt }) => acceptedAt)],
+    );
+    for (const row of rows) {
+      const { payment_id: paymentId, state } = row;
+      const times = { acceptedAtMs: row.accepted_at.getTime(), decidedAtMs: row.decided_at?.getTime() ?? null };
+      found.set(paymentId, { sale: saleText(saleFromRow(row)), paymentId, state, ...times });
+    }
+  }
+  return [...found.values()];
+}
+
+/** One way from sales to their payments: `i` in `from`, with what else holds for them. */
+interface Way<T extends Sale> {
+  readonly from: string;
+  readonly where: string;
+  readonly values: readonly (readonly unknown[])[];
+  readonly sales: readonly T[];
+}
+
+/**
+ * How the payments of some sales are found: by the wallet that paid, and those of licences by their account besides, in whose spending each
+ * stands, whichever wallet paid. A way that none of them takes is left out.
+ */
+function waysTo<T extends Sale>(sales: readonly T[]): readonly Way<T>[] {
+  const licences = sales.filter((sale) => buyerOf(sale) !== sale.payer);
+  const ways = [
+    { from: OF_WALLET, where: '', sales, buyers: sales.map((sale) => sale.payer) },
+    { from: OF_ACCOUNT, where: 'and i.mode = sale.mode', sales: licences, buyers: licences.map(buyerOf) },
+  ];
+  return ways.flatMap(({ from, where, sales: own, buyers }) => {
+    if (own.length === 0) return [];
+    const column = <V>(read: (sale: T) => V): V[] => own.map(read);
+    const key = [column((s) => s.tenantId), buyers, column((s) => s.resourceKey), column((s) => s.kind)];
+    return [{ from, where, sales: own, values: [...key, column((s) => s.mode), column((s) => s.amountMicro.toString())] }];
+  });
 }
 
 function saleFromRow(row: SaleRow): Sale {
@@ -147,12 +186,14 @@ function saleFromRow(row: SaleRow): Sale {
     payer: row.payer as Sale['payer'],
     resourceKey: row.resource_key,
     kind: row.kind,
+    purpose: row.purpose,
+    accountId: row.account_id,
     mode: row.mode,
     amountMicro: BigInt(row.amount_micro),
   };
 }
 
 /** One text for one sale. */
-function saleText({ tenantId, payer, resourceKey, kind, mode, amountMicro }: Sale): string {
-  return JSON.stringify([tenantId, payer, resourceKey, kind, mode, amountMicro.toString()]);
+function saleText(sale: Sale): string {
+  return JSON.stringify([purchaseText(sale), sale.mode, sale.amountMicro.toString()]);
 }

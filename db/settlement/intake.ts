@@ -187,18 +187,21 @@ export async function listByAuthorization(sql: Sql, claims: readonly Authorizati
   return claims.map((_, index) => found.get(index + 1) ?? null);
 }
 
-/** What a purchase is keyed by. */
-export interface PurchaseKey {
-  readonly tenantId: string;
-  readonly payer: string;
-  readonly resourceKey: string;
-  readonly kind: string;
+/** What a purchase is told by: a page's by the wallet that pays, a licence's by the account that gets it, whichever wallet pays. */
+export type PurchaseKey = Pick<Payment, 'tenantId' | 'payer' | 'resourceKey' | 'kind' | 'purpose' | 'accountId'>;
+
+/** Whose purchase it is: `payer` of its row in `open_purchase`. */
+export function buyerOf({ purpose, accountId, payer }: PurchaseKey): string {
+  return purpose === 'licence' && accountId !== null ? accountId : payer;
 }
+
+/** The same of a row of `payment_intake`. */
+export const BUYER_SQL = "case when purpose = 'licence' and account_id is not null then account_id::text else payer end";
 
 /** The one order in which purchases are locked, whoever locks several. */
 export const IN_KEY_ORDER = 'order by tenant_id, payer collate "C", resource_key collate "C", kind collate "C"';
 
-/** A statement that locks the purchases that a query gives, making those that are missing (safety 14). */
+/** A statement that locks the purchases that a query gives (`payer`: whose they are), making those that are missing (safety 14). */
 export function lockPurchasesSql(query: string): string {
   return `insert into open_purchase (tenant_id, payer, resource_key, kind)
      select distinct tenant_id, payer collate "C", resource_key collate "C", kind collate "C" from (${query}) as purchase ${IN_KEY_ORDER}
@@ -212,14 +215,14 @@ export async function lockPurchases(sql: Sql, keys: readonly PurchaseKey[]): Pro
     lockPurchasesSql(
       'select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as asked (tenant_id, payer, resource_key, kind)',
     ),
-    [keys.map((k) => k.tenantId), keys.map((k) => k.payer), keys.map((k) => k.resourceKey), keys.map((k) => k.kind)],
+    [keys.map((k) => k.tenantId), keys.map(buyerOf), keys.map((k) => k.resourceKey), keys.map((k) => k.kind)],
     'lock-purchases',
   );
 }
 
 /** One text for one purchase. */
 export function purchaseText(key: PurchaseKey): string {
-  return JSON.stringify([key.tenantId, key.payer, key.resourceKey, key.kind]);
+  return JSON.stringify([key.tenantId, buyerOf(key), key.resourceKey, key.kind]);
 }
 
 /**
@@ -229,14 +232,7 @@ export function purchaseText(key: PurchaseKey): string {
 async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<ReadonlyMap<string, readonly Sibling[]>> {
   if (payments.length === 0) return new Map();
   const column = <T>(read: (payment: NewPayment) => T): T[] => payments.map(read);
-  const rows = await sql.query<{
-    asked_by: string;
-    payment_id: string;
-    state: PaymentState;
-    amount_micro: string;
-    settled_at: Date | null;
-    licence_expires_at: string | null;
-  }>(
+  const byWallet = sql.query<SiblingRow>(
     `select asked_by, i.payment_id, s.state, i.amount_micro, coalesce(s.settled_at, s.decided_at) as settled_at, s.licence_expires_at
        from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
             as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)
@@ -250,17 +246,44 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
       ...[column((p) => p.mode), column((p) => p.purpose), column((p) => p.paymentId)],
     ],
   );
+  const rows = (await Promise.all([byWallet, listOfAccounts(sql, payments)])).flat();
   const found = Map.groupBy(rows, (row) => row.asked_by);
   return new Map([...found].map(([paymentId, list]) => [paymentId, list.map(siblingFromRow)]));
 }
 
-function siblingFromRow(row: {
+/**
+ * What is undecided of each licence purchase and paid by another wallet of its account: it stands in the account's spending. No more than
+ * that account has ever begun to buy by the same request.
+ */
+async function listOfAccounts(sql: Sql, payments: readonly NewPayment[]): Promise<readonly SiblingRow[]> {
+  const licences = payments.filter((payment) => buyerOf(payment) !== payment.payer);
+  if (licences.length === 0) return [];
+  const column = <T>(read: (payment: NewPayment) => T): T[] => licences.map(read);
+  return sql.query<SiblingRow>(
+    `select asked_by, i.payment_id, s.state, i.amount_micro, null as settled_at, s.licence_expires_at
+       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[])
+            as own (tenant_id, account_id, resource_key, kind, payer, asked_by)
+       join account_spending as spent using (tenant_id, account_id, resource_key, kind)
+       join payment_intake as i using (tenant_id, payment_id)
+       cross join lateral ${stateOf('i')} as s
+      where i.payer <> own.payer and s.state in (${sqlStates(LEADING_STATES)})`,
+    [
+      ...[column((p) => p.tenantId), column((p) => p.accountId), column((p) => p.resourceKey), column((p) => p.kind)],
+      ...[column((p) => p.payer), column((p) => p.paymentId)],
+    ],
+  );
+}
+
+interface SiblingRow extends Record<string, unknown> {
+  readonly asked_by: string;
   readonly payment_id: string;
   readonly state: PaymentState;
   readonly amount_micro: string;
   readonly settled_at: Date | null;
   readonly licence_expires_at: string | null;
-}): Sibling {
+}
+
+function siblingFromRow(row: SiblingRow): Sibling {
   return {
     paymentId: row.payment_id,
     state: row.state,

@@ -1,5 +1,5 @@
 import type { Sql } from '../database.ts';
-import { IN_KEY_ORDER, lockPurchasesSql } from './intake.ts';
+import { BUYER_SQL, IN_KEY_ORDER, lockPurchasesSql } from './intake.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { inKeyOrder, intakeOf, PAYMENT_COLUMNS, paymentFromRow, stateOf } from './payment.ts';
 
@@ -13,9 +13,9 @@ export async function lockPayments(sql: Sql, refs: readonly PaymentRef[]): Promi
   if (sorted.length === 0) return [];
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
     `with purchase as materialized (
-       select i.tenant_id, i.payer, i.resource_key, i.kind
+       select i.tenant_id, ${BUYER_SQL} as payer, i.resource_key, i.kind
          from unnest($1::uuid[], $2::uuid[]) as asked (tenant_id, payment_id) cross join lateral ${intakeOf('asked')} as i
-        group by i.tenant_id, i.payer, i.resource_key, i.kind
+        group by 1, 2, 3, 4
      ), locked as materialized (
        select found.* from (select * from purchase ${IN_KEY_ORDER}) as sorted cross join lateral (
          select * from open_purchase as open where open.tenant_id = sorted.tenant_id and open.payer = sorted.payer

@@ -16,16 +16,21 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** A new account, and everything it sends to buy a licence for a day. */
-async function newPurchase() {
+/** A new account, and everything it sends to buy a licence for a day; `others`: what further wallets sign for the same. */
+async function newPurchase(others = 0) {
   const wallet = await service.payer(1_000_000n);
   const { token } = await signInWith(service.baseUrl, wallet);
   const url = `${service.baseUrl}/_svc/licenses`;
   const body = { host: site.host, scope: ['/articles/'], terms: ['search'], periodDays: 1 };
   const offer = await call(url, { token, body });
   const [accepted] = JSON.parse(Buffer.from(offer.headers.get('payment-required') ?? '', 'base64').toString()).accepts;
-  const payload = await payloadFor(service, { ...accepted, price: Number(accepted.amount) }, wallet);
-  return { wallet, token, url, body, accepted, headers: { 'payment-signature': base64Of(payload) } };
+  const paidBy = async (payer: typeof wallet) => {
+    const payload = await payloadFor(service, { ...accepted, price: Number(accepted.amount) }, payer);
+    return { payer, headers: { 'payment-signature': base64Of(payload) } };
+  };
+  const further = [];
+  for (let count = 0; count < others; count += 1) further.push(await paidBy(await service.payer(1_000_000n)));
+  return { wallet, token, url, body, accepted, further, headers: (await paidBy(wallet)).headers };
 }
 
 test.for([
@@ -54,6 +59,46 @@ test.for([
   expect(crossings).toHaveLength(1);
   await checkService(service);
   await worker.stop();
+});
+
+test('wallets of one account that pay for one licence at once, at two processes, are charged once, and all get the licence', {
+  timeout: 300_000,
+}, async () => {
+  const { wallet, token, url, body, headers, accepted, further } = await newPurchase(3);
+  const other = await service.startApi();
+  const all = [{ payer: wallet, headers }, ...further];
+  const payAll = () =>
+    Promise.all(
+      all.map((one, index) => {
+        const door = index % 2 === 0 ? url : `${other.url}/_svc/licenses`;
+        return call(door, { token, body, headers: one.headers });
+      }),
+    );
+  for (const answer of await payAll()) expect(answer.headers.get('x-svc-error-code')).toBe('settlement_pending');
+  const states = await service.database.query(
+    'select state from payment where resource_key = (select resource_key from payment where payer = $1)',
+    [wallet.address.toLowerCase()],
+  );
+  expect(states.map(({ state }) => state).toSorted()).toEqual(['accepted', 'held', 'held', 'held']);
+
+  const worker = await service.startWorker();
+  let answers: Awaited<ReturnType<typeof payAll>> = [];
+  const settled = async () => {
+    answers = await payAll();
+    return answers.map(({ status }) => status);
+  };
+  await expect.poll(settled, { timeout: 60_000, interval: 500 }).toEqual([200, 200, 200, 200]);
+  const held = await call(`${url}/held`, { token });
+  const jtis = held.body.licences.map(({ jti }: { jti: string }) => jti);
+  expect([jtis.length, ...answers.map((answer) => answer.body.jti)]).toEqual([1, ...Array(4).fill(jtis[0])]);
+  const left = await balancesOf(
+    service,
+    all.map(({ payer }) => payer.address),
+  );
+  expect(left.reduce((sum, one) => sum + one, 0n)).toBe(4_000_000n - BigInt(accepted.amount));
+  await checkService(service);
+  await worker.stop();
+  await other.stop();
 });
 
 test('a buyer who gave up waiting finds the licence, and one notice of it, though every worker on the way was killed', {

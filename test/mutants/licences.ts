@@ -5,6 +5,7 @@ const changedHands = 'after a host changed hands, nothing that its former owner 
 const rests = 'a licence rests while its site does not have the host';
 const covering = 'test/integration/licence-covering.test.ts';
 const fitting = 'of several offers a payment is for the one whose price and recipient it meets exactly';
+const guardOfAccounts = 'test/integration/licence-guard.test.ts';
 const guard = 'domain/payment/guard.ts';
 const rules = 'test/unit/licence-rules.test.ts';
 const repeated = 'what a held licence covers is answered under it and moves nothing';
@@ -251,5 +252,38 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
       { file: 'services/credentials/accessEpoch.ts', search: 'performance.now() - read.atMs <= READ_LIFE_MS', replace: 'true' },
     ],
     test: { file: 'test/integration/access-epoch.test.ts', name: 'a caller who sends its body late' },
+  },
+  {
+    id: 'licence-guard-by-wallet',
+    rule: 14,
+    bug: 'two wallets of one account that pay for one licence at once are both charged',
+    edits: [
+      {
+        file: 'db/settlement/intake.ts',
+        search: 'if (licences.length === 0) return [];',
+        replace: 'if (licences.length >= 0) return [];',
+      },
+    ],
+    test: { file: guardOfAccounts, name: 'the second wallet of an account waits' },
+  },
+  {
+    id: 'licence-decided-beside-its-account',
+    rule: 14,
+    bug: 'a settlement locks the purchase of its wallet alone: whoever of its account comes meanwhile waits for what is over',
+    edits: [{ file: 'db/settlement/lock.ts', search: 'BUYER_SQL} as payer', replace: "'i.payer'} as payer" }],
+    test: { file: guardOfAccounts, name: 'a wallet that comes while the other one’s payment is being settled' },
+  },
+  {
+    id: 'held-of-another-wallet-forgotten',
+    rule: 14,
+    bug: 'what waits for another wallet of its account is not answered by its settlement, and goes out by the sweeper',
+    edits: [
+      {
+        file: 'db/settlement/held.ts',
+        search: 'sales: licences, buyers: licences.map(buyerOf)',
+        replace: 'sales: licences.slice(0, 0), buyers: []',
+      },
+    ],
+    test: { file: guardOfAccounts, name: 'the second wallet of an account waits' },
   },
 ];

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
 import { applyEvents } from '../../db/settlement/applyEvents.ts';
-import type { NewPayment } from '../../db/settlement/intake.ts';
+import type { IntakeItem, NewPayment } from '../../db/settlement/intake.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
 import { freezePages } from '../../services/licences/freeze.ts';
 import { openOffer, termsOfOffer } from '../../services/licences/offer.ts';
@@ -23,8 +23,17 @@ export async function openFrozenOffer(api: TestApi, accountId: string, request: 
   return offer;
 }
 
-/** A payment for the standing offer of a request, accepted and not decided. */
-export async function acceptPurchase(api: TestApi, accountId: string, request: LicenceRequest) {
+/**
+ * A payment for the standing offer of a request by a wallet of its own, stored and not decided: accepted, unless a guard says otherwise. Over
+ * the pool of the API, unless told.
+ */
+export async function acceptPurchase(
+  api: TestApi,
+  accountId: string,
+  request: LicenceRequest,
+  how: { readonly database?: Database; readonly guard?: (payment: NewPayment) => IntakeItem['guard'] } = {},
+) {
+  const { database = api.deps.database, guard = () => () => ({ state: 'accepted' }) } = how;
   const offer = await openFrozenOffer(api, accountId, request);
   const terms = termsOfOffer(offer, offer);
   const paymentId = crypto.randomUUID();
@@ -61,8 +70,9 @@ export async function acceptPurchase(api: TestApi, accountId: string, request: L
     quoteId: offer.offerId,
     plannedGas: 120_000n,
     unusedAtBlock: 1n,
+    spenders: [accountId],
   };
-  await insertPayment(api.deps.database, payment, () => ({ state: 'accepted' }));
+  await insertPayment(database, payment, guard(payment));
   return { tenantId: offer.tenantId, paymentId, offer };
 }
 
