@@ -1,5 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,17 +7,13 @@ import { afterEach, expect, inject, test } from 'vitest';
 import { choosePort, releasePort } from '../../sandbox/parts/ports.ts';
 import { filledIn, openShell, shellBlocks } from '../support/pasted.ts';
 import { expectTenAnswers } from '../support/sandbox-questions.ts';
+import type { SandboxRun } from '../support/sandboxRun.ts';
+import { ANY_PORT, hasBegun, startSandbox } from '../support/sandboxRun.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/sandbox.ts', import.meta.url));
-const ANY_PORT = Object.fromEntries(
-  ['PORT', 'PUBLISHER_PORT', 'SINK_PORT', 'SITE_PORT', 'POSTGRES_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'CHAIN_PORT'].map(
-    (name) => [name, '0'],
-  ),
-);
 const LIMIT_MS = 300_000;
 const folder = join(inject('parts').folder, 'sandbox');
 const contractFile = join(folder, 'sandbox.json');
-const started: { child: ChildProcess; ended: Promise<number | null> }[] = [];
+const started: SandboxRun[] = [];
 
 /** A run that a failed expectation left behind would hold the folder; killed, its parts end by the watchdog. */
 afterEach(async () => {
@@ -29,21 +23,11 @@ afterEach(async () => {
   }
 });
 
-/** A run of the sandbox, as `npm start` makes it: the leader of a process group of its own. */
-function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}, at = folder) {
-  const env = { ...process.env, TEMPORAL_ADDRESS: '', ...ANY_PORT, ...environment };
-  const child = spawn(process.execPath, [PROGRAM, '--folder', at, ...args], {
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env,
-  });
-  let said = '';
-  let printed = '';
-  child.stdout.on('data', (text: Buffer) => (printed += text.toString('utf8')));
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString('utf8')));
-  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
-  started.push({ child, ended });
-  return { child, ended, output: () => said, printed: () => printed };
+/** A run that is ended with this test. */
+function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}, at = folder): SandboxRun {
+  const run = startSandbox(at, args, environment);
+  started.push(run);
+  return run;
 }
 
 test(
@@ -65,10 +49,7 @@ test(
     expect(existsSync(contractFile)).toBe(false);
 
     const second = start([]);
-    while (!existsSync(contractFile)) {
-      if (second.child.exitCode !== null) throw new Error(second.output());
-      await sleep(100);
-    }
+    await hasBegun(second, folder);
     expect(second.output()).not.toContain('starting anew');
     expect(statSync(contractFile).mode & 0o777).toBe(0o600);
     const contract = JSON.parse(readFileSync(contractFile, 'utf8'));

@@ -7,9 +7,22 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The blocks of a document that are marked ```sh, in their order. */
+/** A block of a document between fences. */
+export interface Block {
+  /** What stands behind the opening fence; empty when nothing does. */
+  readonly language: string;
+  readonly text: string;
+}
+
+/** All blocks of a document, in their order. */
+export function blocksOf(document: string): readonly Block[] {
+  const found = readFileSync(document, 'utf8').matchAll(/^```(.*?)\n(.*?)^```$/gms);
+  return [...found].map(([, language = '', text = '']) => ({ language, text }));
+}
+
+/** The blocks of a document that are marked ```sh, in their order: what can be pasted as it is. */
 export function shellBlocks(document: string): readonly string[] {
-  return [...readFileSync(document, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  return blocksOf(document).flatMap(({ language, text }) => (language === 'sh' ? [text] : []));
 }
 
 /** The GraphQL documents of a chapter, each with its heading, in their order. */
