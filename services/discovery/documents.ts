@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { DocumentName } from '../../domain/discovery/documents.ts';
 import { findDocument } from '../../domain/discovery/documents.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -9,16 +10,22 @@ import { changedAtMs } from './manifest.ts';
 import type { DocumentSite } from './site.ts';
 import { findLiveSite } from './site.ts';
 
-/** A document as it is sent. */
-export interface ServedDocument extends DatedText {
+/** A document as it is sent; whoever asks gets the same bytes, made and hashed once. */
+export interface ServedDocument extends MadeDocument {
   readonly contentType: string;
+}
+
+interface MadeDocument extends Pick<DatedText, 'changedAtMs'> {
+  readonly bytes: Buffer;
+  /** SHA-256 of the bytes, base64url. */
+  readonly digest: string;
 }
 
 /** A document is made again after this long, though nothing of its site changed: prices may begin and end by the clock. */
 const KEPT_MS = 30_000;
 
 interface Kept {
-  readonly made: Promise<DatedText | null>;
+  readonly made: Promise<MadeDocument | null>;
   readonly untilMs: number;
 }
 /** By host and name; kept with the copy of the tenant that they were made of. */
@@ -36,7 +43,7 @@ export async function readDocument(deps: PublisherDeps, host: string, name: stri
   return { ...made, contentType: document.contentType };
 }
 
-function textOf(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Promise<DatedText | null> {
+function textOf(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Promise<MadeDocument | null> {
   const ofTenant = kept.get(site.tenant) ?? new Map<string, Kept>();
   kept.set(site.tenant, ofTenant);
   const key = `${name} ${site.host}`;
@@ -50,7 +57,10 @@ function textOf(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Pr
 }
 
 /** A document with its date; one that tells prices alone is as old as they are. */
-async function make(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Promise<DatedText | null> {
+async function make(deps: PublisherDeps, site: DocumentSite, name: DocumentName): Promise<MadeDocument | null> {
   const made = await MAKERS[name](deps, site);
-  return typeof made === 'string' ? { text: made, changedAtMs: changedAtMs(site, deps.clock()) } : made;
+  if (made === null) return null;
+  const dated = typeof made === 'string' ? { text: made, changedAtMs: changedAtMs(site, deps.clock()) } : made;
+  const bytes = Buffer.from(dated.text);
+  return { bytes, digest: createHash('sha256').update(bytes).digest('base64url'), changedAtMs: dated.changedAtMs };
 }

@@ -48,7 +48,7 @@ export interface OfferText {
  */
 export function buildOffer({ quote, terms, destinations }: OfferFacts, text: OfferText = {}): Offer {
   const words = terms.legWords ?? [legWord({ wallet: terms.payTo, weight: 1n })];
-  const legs = words.map(readWord);
+  const { legs, hash } = toldLegs(words);
   const { error = 'Payment required', mimeType = 'text/html', legsUrl, serviceName, extensions, headers = {} } = text;
   const description = quote.title ?? quote.slug;
   const { maxTimeoutSeconds, resource } = quote;
@@ -59,7 +59,7 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
   }));
   const info = {
     ...routersOf(destinations),
-    legsHash: legsHash(words),
+    legsHash: hash,
     count: legs.length,
     ...(legs.length <= MAX_HEADER_LEGS ? { legs } : legsUrl === undefined ? {} : { legsUrl }),
   };
@@ -79,6 +79,19 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
   });
   const body = { x402Version: 1, error, accepts: v1Items, legs };
   return { header: Buffer.from(JSON.stringify(v2), 'utf8').toString('base64'), body, headers };
+}
+
+interface ToldLegs {
+  readonly legs: readonly ReturnType<typeof readWord>[];
+  readonly hash: `0x${string}`;
+}
+/** By the words of a page's split, which stay the same array while its quote is kept: hashing them is the dearest part of an offer. */
+const told = new WeakMap<readonly `0x${string}`[], ToldLegs>();
+
+function toldLegs(words: readonly `0x${string}`[]): ToldLegs {
+  const known = told.get(words) ?? { legs: words.map(readWord), hash: legsHash(words) };
+  told.set(words, known);
+  return known;
 }
 
 /** The router that each recipient can be recomputed with: one where all networks have the same, by network besides where they differ. */

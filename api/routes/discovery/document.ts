@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SITE_DOCUMENTS, shownAs } from '../../../domain/discovery/documents.ts';
 import { readDocument } from '../../../services/discovery/documents.ts';
-import { answerTagged } from '../../etag.ts';
+import { answerOfTag } from '../../etag.ts';
 import type { PublicRoute } from '../../route.ts';
 import { ErrorBody } from '../../schemas/shared.ts';
 import { jsonResponse } from '../responses.ts';
@@ -31,8 +31,9 @@ export const discoveryDocumentRoute: PublicRoute = {
     },
   },
   handle: async ({ deps, params, header }) => {
-    const { text, contentType, changedAtMs } = await readDocument(deps, params['host'] ?? '', params['document'] ?? '');
-    const answer = answerTagged(header, text, CACHE);
+    const document = await readDocument(deps, params['host'] ?? '', params['document'] ?? '');
+    const { bytes: body, digest, contentType, changedAtMs } = document;
+    const answer = answerOfTag(header, { etag: `"${digest}"`, body }, CACHE);
     const headers = {
       ...answer.headers,
       ...(answer.status === 200 ? { 'content-type': shownAs(contentType, header('accept')) } : {}),
