@@ -58,7 +58,7 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     bug: 'what a tool costs is counted for each account, and accounts of one address are free and without number',
     edits: [
       {
-        file: 'api/door.ts',
+        file: 'api/handler.ts',
         search: "calledFrom([['account', accountId]], deps.addressOf(request))",
         replace: "[['account', accountId]]",
       },
