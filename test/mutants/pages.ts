@@ -52,7 +52,7 @@ export const PAGE_MUTANTS: readonly Mutant[] = [
     id: 'slow-site-holds-all-places',
     rule: 21,
     bug: 'one site that hangs takes every place for pages',
-    edits: [{ file: 'services/purchases/fetch.ts', search: 'mostOfOne: 2, ', replace: '' }],
+    edits: [{ file: 'services/purchases/fetch.ts', search: 'atOnce: 8, mostOfOne: 2', replace: 'atOnce: 8' }],
     test: { file: relay, name: 'a site that hangs holds two places' },
   },
   {
