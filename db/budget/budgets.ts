@@ -136,7 +136,7 @@ export async function readOpenLedger(sql: Sql, accountId: string, host = ''): Pr
 
 /**
  * Closes payments of an account that are decided, in slices of 200, each in a database transaction of its own, so that payments which wait for
- * the account's lock wait for one slice. At most 25 slices a call; the lock is not taken where there is no whole slice. What it leaves is
+ * the account's lock wait for one slice. At most five slices a call; the lock is not taken where there is no whole slice. What it leaves is
  * counted rightly by whoever reads (`readOpenLedgers`); this bounds what they look at.
  */
 export async function closeInSlices(database: Database, accountId: string): Promise<void> {
@@ -149,7 +149,7 @@ export async function closeInSlices(database: Database, accountId: string): Prom
   }
 }
 const SLICE = 200;
-const MOST_SLICES = 25;
+const MOST_SLICES = 5;
 
 /**
  * Sets what an account may spend, if it is still at `version` (0: it has none), and counts anew what its period holds so far. Gives what

@@ -27,6 +27,19 @@ export type HeldPage =
   | { readonly held: false };
 
 /**
+ * Until when an account may read a page again without paying, epoch ms; null where nothing of it is held. What `readHeld` finds, without a licence
+ * and without the page. Throws invalid_resource, not_found, database_unavailable.
+ */
+export async function findHeldUntil(
+  deps: HoldingDeps & Parameters<typeof requireSitePage>[0],
+  { url, kind, accountId }: { readonly url: string; readonly kind: CrossingKind; readonly accountId: string },
+): Promise<number | null> {
+  const { site, resource } = await requireSitePage(deps, url);
+  const holding = await findHolding(deps, { tenant: site.tenant, mode: 'live' }, { resource, kind, buyer: { accountId } });
+  return holding && holding.expiresAtSeconds * 1_000;
+}
+
+/**
  * Reads a page again that was paid for: by a licence made anew for what the account holds, or by the licence that is handed in, which is checked as
  * the site would check it. Never charges, and takes no payment; a second call gives another token of the same licence. Throws invalid_resource,
  * not_found, signing_key_unavailable and outages; what the site does is told in the answer.

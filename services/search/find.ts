@@ -25,7 +25,7 @@ export interface FindRequest {
 /** Pages that were found. */
 export interface FoundPages {
   readonly pages: readonly FoundPage[];
-  /** True when more pages have the words than were looked at. */
+  /** True when there is more that was asked for, or may be: more pages have the words than were looked at. */
   readonly isPartial: boolean;
 }
 
@@ -58,21 +58,24 @@ export async function findPages(deps: FindDeps, request: FindRequest): Promise<F
   const leave = await turns.enter('search');
   let found: readonly SearchedPage[];
   try {
-    found = await atDatabase(() => searchPages(deps.database, { words, tenantIds, limit: MAX_LOOKED_AT }));
+    found = await atDatabase(() => searchPages(deps.database, { words, tenantIds, limit: MAX_LOOKED_AT + 1 }));
   } finally {
     leave();
   }
   const named = new Set(sites?.map(({ host }) => host));
   const pages = new Map<string, FoundPage>();
   const pause = openSlices();
-  for (const row of found) {
+  let isMore = found.length > MAX_LOOKED_AT;
+  for (const row of found.slice(0, MAX_LOOKED_AT)) {
     await pause();
     const page = await foundPageOf(deps, row, named);
     const isAskedFor = page && (maxPriceMicro === null || page.kinds.some(({ priceMicro }) => priceMicro <= maxPriceMicro));
-    if (isAskedFor && !pages.has(page.url)) pages.set(page.url, page);
-    if (pages.size === limit) break;
+    if (!isAskedFor || pages.has(page.url)) continue;
+    isMore ||= pages.size === limit;
+    if (isMore && pages.size === limit) break;
+    pages.set(page.url, page);
   }
-  return { pages: [...pages.values()], isPartial: pages.size === limit || found.length === MAX_LOOKED_AT };
+  return { pages: [...pages.values()], isPartial: isMore };
 }
 
 /** The words of a question, a few of them; control characters part words, as no text of a page has them. */

@@ -193,13 +193,18 @@ test('licences: priced, bought once though the process is killed at the answer, 
   };
   expect((await first.said).code).toBeNull();
   const second = await runAgent(home, ['licence', 'buy', ...order], { environment });
-  expect([second.code, JSON.parse(second.out)]).toMatchObject([0, { priceMicro }]);
+  const bought = JSON.parse(second.out) as { license: string };
+  expect([second.code, bought]).toMatchObject([0, { priceMicro }]);
   expect(await runAgent(home, ['licence', 'buy', ...order], { environment })).toMatchObject({ code: 3 });
   expect([await paidMicro(), new Set(toService.payments).size]).toEqual([BigInt(priceMicro), 1]);
   const listed = await runAgent(home, ['licences'], { environment });
   expect(JSON.parse(listed.out).licences).toHaveLength(1);
   const spending = JSON.parse((await runAgent(home, ['spending'])).out);
   expect(spending.byHost).toEqual([{ host, spentUsdc: String(priceMicro / 1_000_000) }]);
+  const headers = { authorization: `License ${bought.license}` };
+  for (const slug of ['duo', 'trio']) expect(await (await fetch(page(slug), { headers })).text()).toBe(`<p>${slug}</p>`);
+  expect((await fetch(page('page-1'), { headers })).status).toBe(402);
+  expect(await paidMicro()).toBe(BigInt(priceMicro));
   await toService.close();
 });
 

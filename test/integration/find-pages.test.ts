@@ -63,6 +63,14 @@ test('a page is found by all of its words, with its price, authors, kinds and wh
   expect(await urls('kelp', { hosts: ['nowhere.example'] })).toEqual([]);
 });
 
+test('an answer that is full is partial only where there is more', async () => {
+  const hosts = [(await siteOf()).host];
+  const isPartial = async (limit: number, more: Partial<FindRequest> = {}) =>
+    (await findPages(api.deps, { query: 'kelp', limit, hosts, ...more })).isPartial;
+  expect([await isPartial(1), await isPartial(2), await isPartial(3)]).toEqual([true, false, false]);
+  expect(await isPartial(1, { maxPriceMicro: 0n }), 'nothing costs so little').toBe(false);
+});
+
 test('what an owner changes of pages and prices is found so by the next search', async () => {
   const site = await siteOf();
   const hosts = [site.host];

@@ -6,6 +6,7 @@ import { PaymentError } from '../../services/settlement/answer/receipt.ts';
 import { setSiteDiscovery } from '../../services/site/discovery.ts';
 import { createBuyerAccount, setTenantStatus } from '../../services/tenants/tenants.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
+import { buyPage } from '../support/boughtPage.ts';
 import type { Asked, Asking, Told } from '../support/mcp.ts';
 import { MODERN_META, mcpClients, openPages } from '../support/mcp.ts';
 import { payTo, receiptOf } from '../support/verifyApi.ts';
@@ -291,6 +292,33 @@ test('an account is told what its budget says before anything is signed, without
     expect(answer.structuredContent).toMatchObject({ error: 'budget_exceeded', limit: 'total', limitMicro: 999, spentMicro: 0 });
     expect(JSON.stringify(answer)).not.toMatch(/accepts|x402\/error|payment_required/);
   }
+});
+
+test('an account is told of a page that it holds already, and nobody else is', async () => {
+  const site = await api.site();
+  const { token, accountId } = await createBuyerAccount(api.deps);
+  const { token: other } = await createBuyerAccount(api.deps);
+  const { paymentId } = await buyPage(api, { site, slug: 'solo', payer: buyer.address });
+  await api.deps.database.query(
+    `insert into account_spending (tenant_id, payment_id, account_id, host, resource_key, kind, purpose, amount_micro)
+     values ($1, $2, $3, $4, $5, 'read', 'page', 1000)`,
+    [site.tenantId, paymentId, accountId, site.host, `${site.host}/articles/solo`],
+  );
+  const url = `https://${site.host}/articles/solo`;
+  const quote = async (by: string | null, kind = 'read') =>
+    (
+      await ask(
+        { name: 'quote_page', arguments: { url, kind } },
+        by === null ? {} : { headers: { authorization: `Bearer ${by}` } },
+      )
+    ).structuredContent;
+  expect(await quote(token)).toEqual({ url, kind: 'read', state: 'held', expiresAt: expect.any(Number) });
+  expect(
+    (await ask({ name: 'buy_page', arguments: { url } }, { headers: { authorization: `Bearer ${token}` } })).structuredContent,
+  ).toMatchObject({
+    ...{ url, kind: 'read', state: 'held' },
+  });
+  for (const said of [await quote(null), await quote(other), await quote(token, 'citation')]) expect(said.state).toBe('priced');
 });
 
 test('pages of sites that want to be found are found with their prices, and a bought one is read again for nothing', async () => {

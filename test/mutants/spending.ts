@@ -112,8 +112,8 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'domain/budget/alert.ts',
-        search: 'isReached(spentMicro, limitMicro, percent) && !isReached(beforeMicro, limitBeforeMicro, percent),',
-        replace: 'isReached(spentMicro, limitMicro, percent),',
+        search: 'isReached(spentMicro, limitMicro, percent) && !isReached(beforeMicro, limitBeforeMicro, percent)',
+        replace: 'isReached(spentMicro, limitMicro, percent)',
       },
     ],
     test: { file: 'test/unit/budget-alerts.test.ts', name: 'however spending grows' },

@@ -1,3 +1,4 @@
+import { findHeldUntil } from '../../../services/purchases/held.ts';
 import { offerPage } from '../../../services/purchases/page.ts';
 import { onePage } from '../inputs.ts';
 import { quotedBody } from '../quoted.ts';
@@ -7,10 +8,14 @@ import { dataResult, defineTool } from '../tool.ts';
 export const quotePageTool = defineTool({
   name: 'quote_page',
   title: 'What a page costs',
-  description: 'The price of one page in micro-USDC, who gets it, and until when the price holds. Free of charge.',
+  description:
+    'The price of one page in micro-USDC, who gets it, and until when the price holds; or that you hold it, for read_held. Free of charge.',
   input: onePage,
   cost: 'light',
-  run: async ({ deps }, ask) => {
+  run: async ({ deps, who }, ask) => {
+    const { url, kind } = ask;
+    const heldUntil = who.kind === 'account' ? await findHeldUntil(deps, { url, kind, accountId: who.accountId }) : null;
+    if (heldUntil !== null) return dataResult({ url, kind, state: 'held', expiresAt: heldUntil });
     const page = await offerPage(deps, ask);
     if (page.kind === 'free') return dataResult({ url: page.url, kind: ask.kind, state: 'free', because: page.because });
     return dataResult(quotedBody(page.quoted.quote, deps.baseUrl));

@@ -32,6 +32,13 @@ describe('what may be bought', () => {
       'host',
     ],
     [
+      'of two limits that are in the way the whole is told before its host, as the service tells it',
+      envelope({ hostMicro: 5_000n }),
+      { totalMicro: 9_999n, hostMicro: 4_999n },
+      ask(1_000n),
+      'total',
+    ],
+    [
       'the page costs one micro more than one may',
       envelope({ pageMicro: 999n }),
       { totalMicro: 0n, hostMicro: 0n },

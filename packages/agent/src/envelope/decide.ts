@@ -33,10 +33,10 @@ export function decide(envelope: Envelope, spent: Spent, ask: Ask): Verdict {
   if (maxMicro !== null && amountMicro > maxMicro) return no('max', `${price}, and at most ${usdcOf(maxMicro)} is allowed here`);
   if (pageMicro !== null && amountMicro > pageMicro)
     return no('page', `${price}, and the envelope allows ${usdcOf(pageMicro)} for one page`);
-  if (hostMicro !== null && spent.hostMicro + amountMicro > hostMicro)
-    return no('host', `${price}, and ${left(hostMicro, spent.hostMicro)} is left for ${host} this ${period}`);
   if (spent.totalMicro + amountMicro > totalMicro)
     return no('total', `${price}, and ${left(totalMicro, spent.totalMicro)} is left of the envelope this ${period}`);
+  if (hostMicro !== null && spent.hostMicro + amountMicro > hostMicro)
+    return no('host', `${price}, and ${left(hostMicro, spent.hostMicro)} is left for ${host} this ${period}`);
   if (approveAboveMicro !== null && amountMicro > approveAboveMicro && !ask.isApproved)
     return no(
       'approval',
