@@ -11,7 +11,7 @@ import { sqlStages } from './states.ts';
 /** Sites and payments that one choice looks at: what bounds its cost, however much waits. */
 const SITES = 240;
 const ROWS = 480;
-const LEAST_A_SITE = 2;
+const LEAST_A_TENANT = 2;
 
 /** What waits for a batch; never what is held, or a test key's. */
 const WAITS = "network = $1 and stage = 'under_way' and state = 'accepted' and mode = 'live'";
@@ -45,7 +45,7 @@ export async function listWaiting(sql: Sql, network: string, from: string): Prom
            select count(*) from (select 1 from payment_state older where older.network = $1 and older.payer = s.payer
                and older.stage = 'under_way' and older.state = 'accepted' and older.lane = 'contract' and older.accepted_at < s.accepted_at
              limit ${UNDECIDED_LIMIT}) few))
-        order by accepted_at, payment_id limit (select greatest(${ROWS} / count(*), ${LEAST_A_SITE}) from site)) oldest
+        order by accepted_at, payment_id limit (select greatest(${ROWS} / count(*), ${LEAST_A_TENANT}) from site)) oldest
        join payment_intake as i on i.tenant_id = oldest.tenant_id and i.payment_id = oldest.payment_id`,
     [network, from],
   );
@@ -133,7 +133,7 @@ export interface OnTheWay {
 
 /** What is on its way on a network now; another process may add to it, so that a claim looks again (`lockQueue`). */
 export async function readOnTheWay(sql: Sql, network: string): Promise<OnTheWay> {
-  const [queues, sites] = await Promise.all([
+  const [queues, tenants] = await Promise.all([
     sql.query<{ open: number; open_gas: string; in_flight_limit: number }>(
       `select in_flight_limit, load.open, load.open_gas from relayer cross join lateral (${queueLoadSql('relayer.address')}) load
         where network = $1 and paused_reason is null`,
@@ -147,6 +147,6 @@ export async function readOnTheWay(sql: Sql, network: string): Promise<OnTheWay>
   ]);
   return {
     queues: queues.map((row) => ({ open: row.open, openGas: BigInt(row.open_gas), limit: row.in_flight_limit })),
-    tenantIds: new Set(sites.map((row) => row.tenant_id)),
+    tenantIds: new Set(tenants.map((row) => row.tenant_id)),
   };
 }

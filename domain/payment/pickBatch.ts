@@ -126,8 +126,8 @@ function isOfKind(payment: BatchKind, kind: BatchKind): boolean {
 }
 
 function turnsOf(oldestFirst: readonly WaitingPayment[]): Turn[] {
-  const bySite = Map.groupBy(oldestFirst, ({ tenantId }) => tenantId);
-  return [...bySite.values()].map((queue) => ({ queue, at: 0, credit: 0n }));
+  const byTenant = Map.groupBy(oldestFirst, ({ tenantId }) => tenantId);
+  return [...byTenant.values()].map((queue) => ({ queue, at: 0, credit: 0n }));
 }
 
 function byAge(a: WaitingPayment, b: WaitingPayment): number {

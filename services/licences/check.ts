@@ -95,7 +95,7 @@ export async function checkLicence(
   const path = granted.isByHash ? canonicalPath(resource.path) : null;
   if (!(await isAlive(deps.database, { tenantId, ...granted, path }, epochRead))) return false;
   if (!granted.namesSite && !(await atDatabase(() => isSoldBySite(deps.database, { tenantId, host, ...granted })))) return false;
-  return granted.holder === null || isShownByHolder(deps, tenantId, host, { ...question, slug }, granted, nowSeconds);
+  return granted.holder === null || isShownByHolder(deps, granted, { ...question, slug, tenantId, host, nowSeconds });
 }
 
 /**
@@ -117,15 +117,13 @@ export async function findGoodToken(deps: CheckDeps, { tenant, key, epochRead }:
 /** True for a fresh proof of the holder that was never used with this token. */
 async function isShownByHolder(
   deps: CheckDeps,
-  tenantId: string,
-  host: string,
-  question: LicenceQuestion,
   { holder, jti }: Entitlement,
-  nowSeconds: number,
+  shown: LicenceQuestion & { readonly tenantId: string; readonly host: string; readonly nowSeconds: number },
 ): Promise<boolean> {
-  const proof = parseProof(question.proof ?? '', nowSeconds);
+  const { tenantId, host } = shown;
+  const proof = parseProof(shown.proof ?? '', shown.nowSeconds);
   if (!proof || holder === null) return false;
-  const message = proofMessage({ aud: audienceOf(host), jti, slug: question.slug }, proof);
+  const message = proofMessage({ aud: audienceOf(host), jti, slug: shown.slug }, proof);
   if (!(await isConfirmed(deps.rpc, { address: holder, message, signature: proof.signature }))) return false;
   const expiresAt = new Date((proof.tsSeconds + 2 * PROOF_SKEW_SECONDS) * 1000);
   return atDatabase(() => useProof(deps.database, { tenantId, jti, nonce: proof.nonce, expiresAt }));

@@ -63,14 +63,14 @@ interface Queue {
 /** Takes the next of each site in turns; a site whose turn was comes last. Costs as much as it takes, however many wait. */
 function takeFairly(waiting: Queue['waiting'], most: number): PaymentRef[] {
   const taken: PaymentRef[] = [];
-  for (const [site, payments] of waiting) {
+  for (const [tenantId, payments] of waiting) {
     if (taken.length === most) break;
-    waiting.delete(site);
+    waiting.delete(tenantId);
     const [next] = payments;
     if (!next) continue;
     payments.delete(next[0]);
     taken.push(next[1]);
-    if (payments.size > 0) waiting.set(site, payments);
+    if (payments.size > 0) waiting.set(tenantId, payments);
   }
   return taken;
 }
@@ -88,12 +88,12 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log; takers?:
   let closed = false;
 
   const put = (queue: Queue, { tenantId, paymentId }: PaymentRef): void => {
-    const site = queue.waiting.get(tenantId) ?? new Map<string, PaymentRef>();
-    queue.waiting.set(tenantId, site.set(paymentId, { tenantId, paymentId }));
+    const own = queue.waiting.get(tenantId) ?? new Map<string, PaymentRef>();
+    queue.waiting.set(tenantId, own.set(paymentId, { tenantId, paymentId }));
   };
   const take = ({ waiting }: Queue, { tenantId, paymentId }: PaymentRef): void => {
-    const site = waiting.get(tenantId);
-    if (site?.delete(paymentId) && site.size === 0) waiting.delete(tenantId);
+    const own = waiting.get(tenantId);
+    if (own?.delete(paymentId) && own.size === 0) waiting.delete(tenantId);
   };
   /** Starts what waits, or looks first whether anybody took it. */
   const serve = (queue: Queue): void => {
@@ -107,7 +107,7 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log; takers?:
     for (const queue of watched) if (queue.waiting.size > 0) serve(queue);
   };
   const look = async (by: Takers, queue: Queue): Promise<void> => {
-    const asked = [...queue.waiting.values()].flatMap((site) => [...site.values()]);
+    const asked = [...queue.waiting.values()].flatMap((own) => [...own.values()]);
     try {
       const { untaken, young } = await by.findUntaken(queue.network, asked);
       const known = new Set([...untaken, ...young].map(({ paymentId }) => paymentId));

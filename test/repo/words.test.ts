@@ -36,3 +36,11 @@ test('no file is named by a word that says nothing of what it holds', () => {
   const named = listPaths().filter((path) => PRODUCT.test(path) && names.has(/([^/]+)\.ts$/.exec(path)?.[1] ?? ''));
   expect(named).toEqual([]);
 });
+
+test('from the signature to the ledger no name says site: a row belongs to a tenant', () => {
+  const money = /^(domain\/(payment|money)|db\/settlement|services\/settlement|workflows)\//;
+  const named = readSources(PRODUCT).filter(({ path }) => money.test(path));
+  expect(named.length).toBeGreaterThan(80);
+  const says = /[a-z]Sites?\b|\b(const|let) sites?\b|\bsite(Id|_id)\b/;
+  expect(named.filter(({ text }) => says.test(text)).map(({ path }) => path)).toEqual([]);
+});

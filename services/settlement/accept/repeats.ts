@@ -39,8 +39,8 @@ export async function letRepeatIn(deps: RepeatDeps, caller: Caller, text: unknow
 function turnOf(rates: Rates | undefined, { key, tenant }: Caller): number | null {
   const ofKey = rates?.queue(['key', `repeated ${key.keyId}`], COSTS.medium, LONGEST_WAIT_MS) ?? null;
   if (ofKey === null) return null;
-  const ofSite = rates?.queue(['tenant', `repeated ${tenant.tenantId}`], COSTS.medium, LONGEST_WAIT_MS) ?? null;
-  return ofSite === null ? null : Math.max(ofKey, ofSite);
+  const ofTenant = rates?.queue(['tenant', `repeated ${tenant.tenantId}`], COSTS.medium, LONGEST_WAIT_MS) ?? null;
+  return ofTenant === null ? null : Math.max(ofKey, ofTenant);
 }
 
 async function findRepeated({ database, networks }: RepeatDeps, { tenant }: Caller, text: string): Promise<Payment | null> {

@@ -85,7 +85,7 @@ async function mind(
   { batch, attempt: last }: Signed,
   outcome: SendOutcome,
 ): Promise<void> {
-  if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch(deps, network, rpc, batch, last);
+  if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch({ deps, network, rpc }, { batch, attempt: last });
   if (outcome.kind === 'relayer_broke') await raiseAlert(deps.database, 'relayer_balance', `${network.id} ${batch.address}`);
 }
 
@@ -111,29 +111,27 @@ export async function voidHeldBatch(deps: SettlementDeps, network: Network, rpc:
   const batch = await findBatch(deps.database, batchId);
   const last = (await listAttempts(deps.database, batchId)).at(-1);
   if (batch?.state !== 'open' || !last || last.kind === 'void') return false;
-  await voidBatch(deps, network, rpc, batch, last);
+  await voidBatch({ deps, network, rpc }, { batch, attempt: last });
   return (await listAttempts(deps.database, batchId)).at(-1)?.kind === 'void';
 }
 
 /** Gives a batch a self-transfer as its last bytes, whatever its state; one that has it stays as it is. */
 export async function voidStored(deps: SettlementDeps, network: Network, rpc: Rpc, batch: Batch): Promise<void> {
   const last = (await listAttempts(deps.database, batch.batchId)).at(-1);
-  if (last && last.kind !== 'void') await voidBatch(deps, network, rpc, batch, last);
+  if (last && last.kind !== 'void') await voidBatch({ deps, network, rpc }, { batch, attempt: last });
 }
 
 /** Puts a self-transfer at the nonce of bytes that can never be mined; payments return when it is mined (safety 8). */
-async function voidBatch(
-  deps: SettlementDeps,
-  network: Network,
-  rpc: Rpc,
-  batch: Batch,
-  last: RelayerTransaction,
-): Promise<void> {
+async function voidBatch({ deps, network, rpc }: Chain<SettlementDeps>, { batch, attempt: last }: Signed): Promise<void> {
   const relayer = keyOf(deps, batch);
   if (!relayer) return;
   const fees = higher(chooseFees(network, await baseFeeOf(rpc)), replaceFees(network, feesOf(last)));
   const signed = await signSelfTransfer(relayer, { chainId: network.chainId, nonce: Number(batch.nonce), fees });
-  await storeAndSend(deps, network, rpc, batch, { ...last, kind: 'void', gasLimit: 21_000n }, signed, fees);
+  await storeAndSend(
+    { deps, network, rpc },
+    { batch, attempt: { ...last, kind: 'void', gasLimit: 21_000n } },
+    { ...signed, fees },
+  );
 }
 
 /**
@@ -149,18 +147,15 @@ export async function raiseFees(deps: SettlementDeps, network: Network, rpc: Rpc
     await raiseAlert(deps.database, 'relayer_stuck', `${network.id} ${batch.address} nonce ${batch.nonce}`);
     return;
   }
-  await storeAndSend(deps, network, rpc, batch, last, await signReplacement(relayer, last.raw, fees), fees);
+  const signed = await signReplacement(relayer, last.raw, fees);
+  await storeAndSend({ deps, network, rpc }, { batch, attempt: last }, { ...signed, fees });
 }
 
 /** Bytes are stored before they are sent; when another process stored this attempt first, its bytes are the ones. */
 async function storeAndSend(
-  deps: SettlementDeps,
-  network: Network,
-  rpc: Rpc,
-  batch: Batch,
-  last: RelayerTransaction,
-  signed: { readonly raw: `0x${string}`; readonly hash: `0x${string}` },
-  fees: Fees,
+  { deps, network, rpc }: Chain<SettlementDeps>,
+  { batch, attempt: last }: Signed,
+  { raw, hash, fees }: { readonly raw: `0x${string}`; readonly hash: `0x${string}`; readonly fees: Fees },
 ): Promise<void> {
   await insertAttempt(deps.database, {
     batchId: batch.batchId,
@@ -169,8 +164,8 @@ async function storeAndSend(
     relayer: batch.address,
     nonce: batch.nonce,
     kind: last.kind,
-    txHash: signed.hash,
-    raw: signed.raw,
+    txHash: hash,
+    raw,
     gasLimit: last.gasLimit,
     maxFeeWei: fees.maxFeePerGasWei,
     priorityFeeWei: fees.maxPriorityFeePerGasWei,
