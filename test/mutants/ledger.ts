@@ -48,8 +48,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'db/settlement/held.ts',
-        search: ' and s.decided_at >= sale.since)',
-        replace: " and sale.since > sale.since - interval '1 day')",
+        search: ' and s.decided_at >= ($7::timestamptz[])[sale.position])',
+        replace: ' and ($7::timestamptz[])[sale.position] is not null)',
       },
     ],
     test: { file: guard, name: 'a held payment is not answered with a sale that settled before it was accepted' },

@@ -105,7 +105,8 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/relayer/broadcast.ts',
-        search: "  if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch({ deps, network, rpc }, { batch, attempt: last });\n",
+        search:
+          "  if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch({ deps, network, rpc }, { batch, attempt: last });\n",
         replace: '',
       },
     ],
