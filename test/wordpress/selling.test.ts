@@ -480,6 +480,28 @@ test('when a quote is old, one of many requests asks for the new one, and the ot
   expect(world.line.asked.slice(calls).filter((path) => path === '/_svc/quote')).toHaveLength(1);
 });
 
+test('who gets the lock of an old quote when another request has just renewed it reads that one and asks nobody', async () => {
+  expect((await ask('two')).status).toBe(402);
+  const calls = world.line.asked.length;
+  const state = await world.wordpress.php(`
+    global $wpdb;
+    $name  = 'content_settlement_quote_' . md5( 'https://${HOST}/stories/two/' );
+    $fresh = get_transient( $name );
+    set_transient( $name, array( 'at' => time() - 90 ) + $fresh, 600 );
+    add_filter( 'query', static function ( $query ) use ( $wpdb, $name, $fresh ) {
+      static $is_first = true;
+      if ( $is_first && str_starts_with( $query, 'INSERT IGNORE' ) ) {
+        $is_first = false;
+        $wpdb->update( $wpdb->options, array( 'option_value' => serialize( array( 'at' => time() ) + $fresh ) ), array( 'option_name' => "_transient_$name" ) );
+      }
+      return $query;
+    } );
+    echo ContentSettlement\\Quotes::of( 'https://${HOST}/stories/two/' )['state'];
+  `);
+  expect(state).toBe('priced');
+  expect(world.line.asked.slice(calls).filter((path) => path === '/_svc/quote')).toEqual([]);
+});
+
 test('the box beside a post shares it out: with its nonce, and for others only by who may edit their posts', async () => {
   const shares = await world.wordpress.php(`
     $post = get_page_by_path( 'later', OBJECT, 'post' );

@@ -24,13 +24,23 @@ final class Quotes {
 			return $is_usable ? self::read( $kept ) : self::away( 'the service has failed several times; it is asked again in a few seconds' );
 		}
 		$has_lock = Lock::take( $name, self::LOCK );
-		if ( ! $has_lock && $is_usable ) {
-			return self::read( $kept );
+		if ( ! $has_lock ) {
+			return $is_usable ? self::read( $kept ) : self::ask( $name, $resource, null );
 		}
+		try {
+			$now = self::kept_now( $name ); // who had the lock a moment ago may have asked
+			if ( $now !== $kept && is_array( $now ) && time() - $now['at'] <= self::FRESH && self::is_alive( $now ) ) {
+				return self::read( $now );
+			}
+			return self::ask( $name, $resource, $is_usable ? $kept : null );
+		} finally {
+			Lock::give_back( $name ); // after the answer is kept: the next holder finds it
+		}
+	}
+
+	/** Asks the service and keeps its answer; `$usable` is what an unanswered question falls back to. */
+	private static function ask( string $name, string $resource, ?array $usable ): array {
 		$answer = Service_Client::get( '/_svc/quote?build=402&resource=' . rawurlencode( $resource ) );
-		if ( $has_lock ) {
-			Lock::give_back( $name );
-		}
 		Breaker::note( ! Service_Client::is_away( $answer ) );
 		if ( 200 === $answer['status'] || 204 === $answer['status'] ) {
 			$json = 200 === $answer['status'] ? wp_json_encode( $answer['body'] ) : '';
@@ -45,8 +55,8 @@ final class Quotes {
 		if ( Service_Client::refuses_key( $answer ) ) {
 			Health::note_refused_key( Service_Client::complaint( $answer ) );
 		}
-		if ( $is_usable ) {
-			return self::read( $kept );
+		if ( null !== $usable ) {
+			return self::read( $usable );
 		}
 		$is_away = Service_Client::is_away( $answer ) || Service_Client::refuses_key( $answer );
 		return $is_away ? self::away( Service_Client::complaint( $answer ) ) : array( 'state' => 'busy' );
@@ -72,6 +82,17 @@ final class Quotes {
 		$body->error = $v2->error;
 		return array( 'header' => base64_encode( (string) wp_json_encode( $v2, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE ) ), 'body' => $body );
 		// phpcs:enable
+	}
+
+	/** What is kept at this moment, past WordPress' memory of what this request has read. */
+	private static function kept_now( string $name ) {
+		if ( wp_using_ext_object_cache() ) {
+			return wp_cache_get( $name, 'transient', true );
+		}
+		foreach ( array( "_transient_$name", "_transient_timeout_$name", 'notoptions' ) as $read ) {
+			wp_cache_delete( $read, 'options' );
+		}
+		return get_transient( $name );
 	}
 
 	private static function read( array $kept ): array {
