@@ -105,6 +105,7 @@ async function cold(service: BenchService, quick: boolean): Promise<Figure> {
   });
   return makeFigure({
     id: 'license-check.cold',
+    isDetail: true,
     what: 'checking a licence that was never seen, in process',
     unit: 'checks/s',
     referenceName: 'jose jwtVerify over the same tokens',

@@ -74,7 +74,7 @@ function growthOf({ name, samples }: Watched, minutes: number): Figure[] {
     reached: slope <= SLOPE_MB_PER_MINUTE,
     rounds: samples.length,
     spread: [slope, slope],
-    ...(id === 'live' ? { isDetail: true } : {}),
+    ...(id === 'live' || name === 'worker' ? { isDetail: true } : {}),
     notes:
       `the ratio column is the slope in the second half, the median over all pairs of samples; each sample right after a full ` +
       `collection. The largest resident size, garbage included, was ${largest.toFixed(0)} MB`,

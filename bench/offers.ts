@@ -40,7 +40,10 @@ export const offersBench: Bench = {
       const { rounds, bytes } = await rateBesideBare(service, request, quick);
       const notes = `body of ${bytes} bytes, 50 connections; judged by the server's CPU`;
       figures.push(
-        makeFigure({ id, what, unit: 'req/s', referenceName: 'bare node:http', rounds, target: { atMost, of: 'cpu' }, notes }),
+        makeFigure({
+          ...{ id, what, unit: 'req/s', referenceName: 'bare node:http', rounds, target: { atMost, of: 'cpu' }, notes },
+          ...(id === 'offers.page' ? {} : { isDetail: true }),
+        }),
       );
     }
     return figures;

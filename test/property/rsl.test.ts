@@ -89,7 +89,7 @@ test.runIf(xmllint).each([
   ['a document of another namespace', RSL_NAMESPACE, 'https://rsl.example/'],
   ['a content without a license', /<license>.*<\/license>/s, ''],
 ])('the grammar refuses %s', (_what, right, wrong) => {
-  const document = documentOf(pricingOf([]), 0, false);
+  const document = documentOf(pricingOf({}), 0, false);
   const changed = document.replace(right, wrong);
   expect(changed).not.toBe(document);
   expect(complaintsAbout([document])).toEqual([]);
